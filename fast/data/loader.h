@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fast/data/dataset.h"
+#include "stencil/core/random.h"
+
+namespace fast {
+
+/// Endless shuffled batches of a shard, augmented and normalised. One thread; allocates only at
+/// construction. Every pass visits each example once, in a new order.
+class TrainLoader {
+ public:
+  /// `data` must outlive the loader; `shard` holds indices into data.train. Throws DataError for an
+  /// empty shard. A shard smaller than a batch is visited several times within one batch.
+  TrainLoader(const Dataset& data, std::vector<std::uint32_t> shard, std::size_t batch,
+              std::uint64_t seed);
+
+  /// The next `batch` examples, across pass boundaries: always exactly `batch` of them.
+  Batch next();
+
+  /// The same without augmentation (for BatchNorm re-estimation).
+  Batch next_plain();
+
+ private:
+  Batch fill(bool augment);
+  void shuffle();
+
+  const Dataset& data_;
+  std::vector<std::uint32_t> shard_;
+  std::size_t batch_;
+  std::size_t position_ = 0;
+  stencil::Random random_;
+  std::vector<float> images_;
+  std::vector<std::int64_t> labels_;
+};
+
+/// One pass over an image set in order, unaugmented; the last batch may be shorter.
+class TestLoader {
+ public:
+  TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch);
+  /// False when the pass is over (the next call begins a new one).
+  bool next(Batch& out);
+
+ private:
+  const Dataset& data_;
+  const ImageSet& set_;
+  std::size_t batch_;
+  std::size_t position_ = 0;
+  std::vector<float> images_;
+  std::vector<std::int64_t> labels_;
+};
+
+}  // namespace fast

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fast/adapter.h"
+
+namespace fast {
+
+/// A batch of images, normalised, NCHW, row-major. Spans point into the loader's buffers and are
+/// valid until its next call.
+struct Batch {
+  std::span<const float> images;         ///< size = labels.size() * channels * height * width
+  std::span<const std::int64_t> labels;  ///< 0 .. classes-1
+};
+
+/// What a data set's examples look like; enough to build a model for it.
+struct ImageShape {
+  int channels = 0, height = 0, width = 0, classes = 0;
+  [[nodiscard]] std::size_t pixels() const {
+    return static_cast<std::size_t>(channels) * height * width;
+  }
+};
+
+struct StepResult {
+  double loss = 0;       ///< mean over the batch
+  std::size_t correct = 0;
+};
+
+struct OptimizerOptions {
+  std::string name = "sgd";    ///< "sgd" (momentum, weight decay) | "adamw"
+  double learning_rate = 0.1;  ///< before the schedule
+  double momentum = 0.9;
+  double weight_decay = 5e-4;
+};
+
+/// A model that can be trained by `Worker`: the adapter (what is exchanged) plus training and
+/// evaluation in the framework. One thread.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  [[nodiscard]] virtual ModelAdapter& adapter() = 0;
+  virtual void set_learning_rate(double learning_rate) = 0;
+
+  /// Forward, backward, optimizer step. A non-finite loss is returned, not thrown, and in that case
+  /// no optimizer step is made.
+  virtual StepResult train_step(const Batch& batch) = 0;
+
+  /// Forward in evaluation mode (running BatchNorm statistics, no gradients).
+  virtual StepResult evaluate(const Batch& batch) = 0;
+
+  /// Normalisation statistics from data: begin, one call a batch, and the mean over all of them
+  /// (cumulative average) replaces the running statistics. Models without BatchNorm do nothing;
+  /// has_batch_statistics() then is false and callers skip the passes.
+  [[nodiscard]] virtual bool has_batch_statistics() const = 0;
+  virtual void begin_statistics() = 0;
+  virtual void accumulate_statistics(const Batch& batch) = 0;
+};
+
+struct LearnerOptions {
+  std::string model = "resnet8";
+  ImageShape shape;
+  OptimizerOptions optimizer;
+  std::uint64_t seed = 1;    ///< equal seeds give equal initial weights in every process
+  int threads = 1;           ///< compute threads of this process
+  bool mix_buffers = false;  ///< float buffers (BatchNorm statistics) join the exchanged vector
+};
+
+}  // namespace fast

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "stencil/core/message.h"
+
+namespace stencil {
+
+/// Floats <-> bytes of one bucket. Stateless, so one instance serves all threads.
+class Codec {
+ public:
+  virtual ~Codec() = default;
+
+  [[nodiscard]] virtual CodecKind kind() const = 0;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Bytes that encode() writes for `floats` values.
+  [[nodiscard]] virtual std::size_t encoded_size(std::size_t floats) const = 0;
+
+  /// Writes `values` little-endian into `out` (exactly encoded_size bytes). Saturates: a finite
+  /// value never becomes an infinity. Returns false when any value is NaN or infinite (`out` is
+  /// then unspecified and must not be sent).
+  [[nodiscard]] virtual bool encode(std::span<const float> values,
+                                    std::span<std::byte> out) const = 0;
+
+  /// The inverse; `in` holds exactly encoded_size(out.size()) bytes. Returns false when any value
+  /// read is NaN or infinite.
+  [[nodiscard]] virtual bool decode(std::span<const std::byte> in, std::span<float> out) const = 0;
+};
+
+/// The one factory: a new codec adds a line here.
+[[nodiscard]] std::unique_ptr<Codec> make_codec(CodecKind kind);
+
+/// "fp32" | "fp16". Throws ConfigError that lists the valid names.
+[[nodiscard]] CodecKind parse_codec(std::string_view name);
+
+}  // namespace stencil

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace stencil {
+
+/// A worker's place in the topology: 0 .. N-1.
+using Rank = std::int32_t;
+inline constexpr Rank kNoRank = -1;
+
+/// Time is always handed in. Nothing below stencil/io reads a clock, so the simulator can own it.
+using Duration = std::chrono::nanoseconds;
+using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+inline constexpr TimePoint kNever = TimePoint::max();
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+/// Where a layer's few log lines go. May be called from the background thread; must not block.
+using LogSink = std::function<void(LogLevel, std::string_view)>;
+
+}  // namespace stencil

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stencil/core/frame.h"
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// One connection to another endpoint, dialled by us or by them. Never reused within a transport.
+using LinkId = std::uint64_t;
+
+enum class LinkEvent : std::uint8_t {
+  kFrame,  ///< `frame` arrived on `link` (possibly one never seen before: they dialled)
+  kUp,     ///< a link we dialled is connected, or connected again after kDown
+  kDown,   ///< the link broke; a dialled one is retried by the transport until dropped
+};
+
+struct Received {
+  LinkEvent event = LinkEvent::kFrame;
+  LinkId link = 0;
+  Frame frame;
+};
+
+enum class SendStatus : std::uint8_t {
+  kSent,  ///< accepted; delivered in order unless the link breaks
+  kFull,  ///< the link's bounded queue is full: try again later (the frame is untouched)
+  kDown,  ///< not connected, or unknown link (the frame is untouched)
+};
+
+/// What happened below us, for the summary. All monotonic.
+struct TransportStats {
+  std::uint64_t frames_sent = 0, frames_received = 0;
+  std::uint64_t bytes_sent = 0, bytes_received = 0;      ///< header + payload
+  std::uint64_t strangers = 0;                           ///< handshakes or frames not of our kind
+  std::uint64_t discarded = 0;                           ///< frames the layer below gave up
+};
+
+/// Frames between neighbours. Owned and called by one thread (whichever calls the pump); a frame
+/// on one link arrives whole, at most once and in order, or the link goes down. Nothing blocks.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Where others can dial us, e.g. "tcp://127.0.0.1:40123"; "" where nobody can.
+  [[nodiscard]] virtual std::string endpoint() const = 0;
+
+  /// Begins to connect, and keeps trying (resolving names anew) until drop(). Throws ConfigError
+  /// for an address it cannot even parse.
+  virtual LinkId dial(const std::string& endpoint) = 0;
+
+  /// Forgets a link. Unknown links are ignored.
+  virtual void drop(LinkId link) = 0;
+
+  /// `frame` is moved from only when kSent is returned.
+  [[nodiscard]] virtual SendStatus send(LinkId link, Frame&& frame) = 0;
+
+  /// The next event, or nothing. Call until nothing after any descriptor became readable and
+  /// after every send.
+  [[nodiscard]] virtual std::optional<Received> receive() = 0;
+
+  /// Descriptors that become readable when receive() may have something; empty where the caller
+  /// knows by itself (simulation).
+  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
+
+  [[nodiscard]] virtual TransportStats stats() const = 0;
+};
+
+}  // namespace stencil

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+#include "stencil/core/error.h"
+#include "stencil/core/frame.h"
+#include "stencil/core/message.h"
+
+namespace stencil {
+
+/// Message -> Frame: protobuf header (proto/wire.proto) with an xxHash64 of the payload; the
+/// payload is passed on by reference, never copied into a protobuf field.
+[[nodiscard]] Frame encode_frame(const Message& message);
+
+/// Frame -> Message. Never throws, never reads outside the frame; unknown enum values, over-long
+/// strings, checksum mismatches and malformed headers are Errors.
+[[nodiscard]] Result<Message> decode_frame(const Frame& frame);
+
+/// Largest legal header, in bytes; longer ones are malformed. Transports add the largest payload.
+inline constexpr std::size_t kMaxHeaderBytes = 4096;
+
+}  // namespace stencil
