@@ -1,0 +1,31 @@
+# Checks of the source tree itself, and the target that compiles every public header alone.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+add_test(NAME include_directions_of_the_tree_hold
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/include_directions.py ${PROJECT_SOURCE_DIR})
+add_test(NAME include_directions_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/include_directions.py --self-test)
+set_tests_properties(include_directions_of_the_tree_hold
+  include_directions_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
+
+# check_headers: a header that needs another one before it does not compile here.
+get_property(libraries GLOBAL PROPERTY FAST_LIBRARIES)
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/stencil/*.h ${PROJECT_SOURCE_DIR}/fast/*.h ${PROJECT_SOURCE_DIR}/adapters/*.h)
+if(NOT FAST_WITH_TORCH)
+  list(FILTER headers EXCLUDE REGEX "^adapters/torch/")
+endif()
+set(units)
+foreach(header ${headers})
+  string(REPLACE "/" "__" unit ${header})
+  set(unit ${CMAKE_CURRENT_BINARY_DIR}/headers/${unit}.cc)
+  if(NOT EXISTS ${unit})
+    file(WRITE ${unit} "#include \"${header}\"\n#include \"${header}\"  // and again\n")
+  endif()
+  list(APPEND units ${unit})
+endforeach()
+if(units)
+  add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${units})
+  target_link_libraries(check_headers PRIVATE ${libraries})
+  target_compile_options(check_headers PRIVATE -Wall -Wextra -Werror -O0)
+endif()
