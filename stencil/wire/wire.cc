@@ -1,0 +1,224 @@
+// A frame on the wire, as a grammar. Integers inside the header are protobuf's own encoding.
+//
+//   frame    := header payload?
+//   header   := protobuf Header (proto/wire.proto), 1 .. kMaxHeaderBytes bytes
+//   payload  := payload_size raw bytes: the values of one bucket in `codec`, little-endian
+//
+//   Header.kind             0 .. 8, MessageKind
+//   Header.from             0 .. 2^31 - 1
+//   Header.state            0 .. 4, WorkerState
+//   Header.status           0 .. 3, ReplyStatus
+//   Header.codec            0 .. 1, CodecKind; likewise Hello.codec
+//   Header.divisor          0, 2 or 3
+//   Header.hello            present exactly when kind = kHello
+//   Header.text             empty unless kind = kRefusal
+//   Header.payload_size     length of the payload part; 0 when there is none
+//   Header.payload_checksum xxHash64 (seed 0) of the payload; 0 when there is none
+//   every text              at most kMaxTextBytes of UTF-8 without control characters: it may be
+//                           shown in a terminal and written to JSON
+//
+// Unknown protobuf fields are skipped, so that the Hello of a newer protocol can still be read and
+// refused with both versions named.
+
+#include "stencil/wire/wire.h"
+
+#include <wire.pb.h>
+#include <xxhash.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 512;
+
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
+
+/// Well-formed UTF-8 (RFC 3629: shortest form, no surrogates) without C0, DEL and C1 controls.
+bool is_printable(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      if (lead < 0x20 || lead == 0x7F) return false;
+      ++i;
+      continue;
+    }
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return false;
+    std::uint32_t point = lead & (0x7FU >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto byte = static_cast<unsigned char>(text[i + k]);
+      if (!is_continuation(byte)) return false;
+      point = point << 6 | (byte & 0x3FU);
+    }
+    constexpr std::uint32_t kSmallest[] = {0xA0, 0x800, 0x10000};
+    if (point < kSmallest[length - 2] || point > 0x10FFFF) return false;
+    if (point >= 0xD800 && point <= 0xDFFF) return false;
+    i += length;
+  }
+  return true;
+}
+
+/// What the other side will accept of a text of ours: cut at a character, controls made spaces.
+std::string presentable(const std::string& text) {
+  std::string result = text;
+  if (result.size() > kMaxTextBytes) {
+    std::size_t end = kMaxTextBytes;
+    while (end > 0 && is_continuation(static_cast<unsigned char>(result[end]))) --end;
+    result.resize(end);
+  }
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) c = ' ';
+  }
+  if (is_printable(result)) return result;
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return result;
+}
+
+std::uint64_t checksum(std::span<const std::byte> payload) {
+  return payload.empty() ? 0 : XXH64(payload.data(), payload.size(), 0);
+}
+
+void encode_hello(const Hello& hello, proto::Hello& out) {
+  out.set_protocol(hello.protocol);
+  out.set_run_id(hello.run_id);
+  out.set_topology(hello.topology);
+  out.set_incarnation(hello.incarnation);
+  out.set_layout_hash(hello.layout_hash);
+  out.set_initial_hash(hello.initial_hash);
+  out.set_mode(hello.mode);
+  out.set_codec(static_cast<std::uint32_t>(hello.codec));
+  out.set_last_answered(hello.last_answered);
+  out.set_last_settled(hello.last_settled);
+}
+
+Error malformed(std::string text) {
+  return {Fault::kMalformed, std::move(text)};
+}
+
+Error out_of_range(std::string_view field, std::int64_t value) {
+  return {Fault::kOutOfRange,
+          "header field '" + std::string(field) + "' is out of range: " + std::to_string(value)};
+}
+
+/// Nothing when every field lies in the range that the grammar above names.
+std::optional<Error> check_header(const proto::Header& header) {
+  constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
+  constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
+  constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
+  constexpr auto kCodecs = static_cast<std::uint32_t>(CodecKind::kFp16);
+  if (header.kind() > kKinds) return out_of_range("kind", header.kind());
+  if (header.from() < 0) return out_of_range("from", header.from());
+  if (header.state() > kStates) return out_of_range("state", header.state());
+  if (header.status() > kStatuses) return out_of_range("status", header.status());
+  if (header.codec() > kCodecs) return out_of_range("codec", header.codec());
+  if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
+    return out_of_range("divisor", header.divisor());
+  const auto kind = static_cast<MessageKind>(header.kind());
+  if (header.has_hello() != (kind == MessageKind::kHello))
+    return malformed(header.has_hello() ? "a Hello inside another kind of message"
+                                        : "a Hello message without its Hello");
+  if (!header.text().empty() && kind != MessageKind::kRefusal)
+    return malformed("a text in a message that has none");
+  if (header.text().size() > kMaxTextBytes || !is_printable(header.text()))
+    return malformed("a text that is too long or not printable");
+  if (!header.has_hello()) return std::nullopt;
+  const proto::Hello& hello = header.hello();
+  if (hello.codec() > kCodecs) return out_of_range("hello.codec", hello.codec());
+  for (const std::string* text : {&hello.run_id(), &hello.topology(), &hello.mode()}) {
+    if (text->size() > kMaxTextBytes || !is_printable(*text))
+      return malformed("a text of Hello that is too long or not printable");
+  }
+  return std::nullopt;
+}
+
+void decode_hello(proto::Hello& from, Hello& out) {
+  out.protocol = from.protocol();
+  out.run_id = std::move(*from.mutable_run_id());
+  out.topology = std::move(*from.mutable_topology());
+  out.incarnation = from.incarnation();
+  out.layout_hash = from.layout_hash();
+  out.initial_hash = from.initial_hash();
+  out.mode = std::move(*from.mutable_mode());
+  out.codec = static_cast<CodecKind>(from.codec());
+  out.last_answered = from.last_answered();
+  out.last_settled = from.last_settled();
+}
+
+}  // namespace
+
+Frame encode_frame(const Message& message) {
+  const std::span<const std::byte> payload = view(message.payload);
+  proto::Header header;
+  header.set_kind(static_cast<std::uint32_t>(message.kind));
+  header.set_from(message.from);
+  header.set_sender_epoch(message.sender_epoch);
+  header.set_receiver_epoch(message.receiver_epoch);
+  header.set_state(static_cast<std::uint32_t>(message.state));
+  header.set_step(message.step);
+  header.set_settled(message.settled);
+  header.set_sequence(message.sequence);
+  header.set_round(message.round);
+  header.set_bucket(message.bucket);
+  header.set_divisor(message.divisor);
+  header.set_status(static_cast<std::uint32_t>(message.status));
+  header.set_codec(static_cast<std::uint32_t>(message.codec));
+  if (message.kind == MessageKind::kHello) encode_hello(message.hello, *header.mutable_hello());
+  if (message.kind == MessageKind::kRefusal) header.set_text(presentable(message.text));
+  header.set_payload_size(payload.size());
+  header.set_payload_checksum(checksum(payload));
+
+  Frame frame;
+  frame.header.resize(header.ByteSizeLong());
+  header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(frame.header.data()));
+  frame.payload = message.payload;
+  return frame;
+}
+
+Result<Message> decode_frame(const Frame& frame) {
+  if (frame.header.empty() || frame.header.size() > kMaxHeaderBytes)
+    return malformed("a header of " + std::to_string(frame.header.size()) +
+                     " bytes, expected 1 .. " + std::to_string(kMaxHeaderBytes));
+  proto::Header header;
+  if (!header.ParseFromArray(frame.header.data(), static_cast<int>(frame.header.size())))
+    return malformed("a header that is no protobuf Header");
+  if (std::optional<Error> error = check_header(header)) return *std::move(error);
+
+  const std::span<const std::byte> payload = view(frame.payload);
+  if (header.payload_size() != payload.size())
+    return Error{Fault::kPayloadSize, "a payload of " + std::to_string(payload.size()) +
+                                          " bytes where the header says " +
+                                          std::to_string(header.payload_size())};
+  if (header.payload_checksum() != checksum(payload))
+    return Error{Fault::kChecksum, "the payload does not match its checksum"};
+
+  Message message;
+  message.kind = static_cast<MessageKind>(header.kind());
+  message.from = header.from();
+  message.sender_epoch = header.sender_epoch();
+  message.receiver_epoch = header.receiver_epoch();
+  message.state = static_cast<WorkerState>(header.state());
+  message.step = header.step();
+  message.settled = header.settled();
+  message.sequence = header.sequence();
+  message.round = header.round();
+  message.bucket = header.bucket();
+  message.divisor = static_cast<std::uint8_t>(header.divisor());
+  message.status = static_cast<ReplyStatus>(header.status());
+  message.codec = static_cast<CodecKind>(header.codec());
+  if (header.has_hello()) decode_hello(*header.mutable_hello(), message.hello);
+  message.text = std::move(*header.mutable_text());
+  if (!payload.empty()) message.payload = frame.payload;
+  return message;
+}
+
+}  // namespace stencil
