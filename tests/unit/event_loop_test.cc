@@ -1,0 +1,234 @@
+#include "stencil/io/event_loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace stencil {
+namespace {
+
+/// Counts turns and lets the test wait for one, with a deadline.
+class Turns {
+ public:
+  void count() {
+    const std::lock_guard lock(mutex_);
+    ++turns_;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool reached(int turns) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return turns_ >= turns; });
+  }
+  [[nodiscard]] int value() {
+    const std::lock_guard lock(mutex_);
+    return turns_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int turns_ = 0;
+};
+
+/// A descriptor that the loop does not own.
+class Event {
+ public:
+  Event() : descriptor_(::eventfd(0, EFD_NONBLOCK)) {}
+  ~Event() { EXPECT_EQ(::close(descriptor_), 0) << "somebody else has closed it"; }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void set() const { EXPECT_EQ(::eventfd_write(descriptor_, 1), 0); }
+  [[nodiscard]] bool take() const {
+    eventfd_t value = 0;
+    return ::eventfd_read(descriptor_, &value) == 0;
+  }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+void no_failure(const std::string& what) {
+  ADD_FAILURE() << what;
+}
+
+TEST(EventLoop, TheFirstTurnComesByItself) {
+  Turns turns;
+  EventLoop loop;
+  loop.start([&](TimePoint) { return turns.count(), kNever; }, no_failure);
+  EXPECT_TRUE(turns.reached(1));
+}
+
+TEST(EventLoop, AWakeUpBringsATurnEvenWhenItCameBeforeTheStart) {
+  Turns turns;
+  EventLoop loop;
+  loop.wake();
+  loop.start([&](TimePoint) { return turns.count(), kNever; }, no_failure);
+  EXPECT_TRUE(turns.reached(2));
+  loop.wake();
+  EXPECT_TRUE(turns.reached(3));
+}
+
+TEST(EventLoop, WakeUpsDuringATurnAreOne) {
+  Turns turns;
+  Turns released;
+  EventLoop loop;
+  loop.start(
+      [&](TimePoint) {
+        turns.count();
+        if (turns.value() == 1) {
+          EXPECT_TRUE(released.reached(1));
+        }
+        return kNever;
+      },
+      no_failure);
+  ASSERT_TRUE(turns.reached(1));
+  for (int i = 0; i < 1000; ++i) loop.wake();
+  released.count();
+  ASSERT_TRUE(turns.reached(2));
+  loop.stop();
+  EXPECT_EQ(turns.value(), 2);
+}
+
+TEST(EventLoop, EveryWakeUpIsFollowedByATurnThatSeesWhatWasWrittenBefore) {
+  std::atomic<int> written{0};
+  std::atomic<int> seen{0};
+  Turns caught_up;
+  constexpr int kCount = 20000;
+  EventLoop loop;
+  loop.start(
+      [&](TimePoint) {
+        seen.store(written.load(std::memory_order_relaxed));
+        if (seen.load() == 2 * kCount) caught_up.count();
+        return kNever;
+      },
+      no_failure);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kCount; ++i) {
+        written.fetch_add(1, std::memory_order_relaxed);
+        loop.wake();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(caught_up.reached(1)) << "only " << seen.load() << " seen";
+}
+
+TEST(EventLoop, AReadableDescriptorBringsATurnAgainAndAgain) {
+  Turns turns;
+  std::atomic<int> taken{0};
+  Event first, second;
+  EventLoop loop;
+  loop.watch(first.descriptor());
+  loop.watch(second.descriptor());
+  Turns takes;
+  loop.start(
+      [&](TimePoint) {
+        turns.count();
+        if (first.take()) takes.count();
+        if (second.take()) takes.count();
+        return kNever;
+      },
+      no_failure);
+  for (int i = 1; i <= 100; ++i) {
+    (i % 2 ? first : second).set();
+    ASSERT_TRUE(takes.reached(i));
+  }
+}
+
+TEST(EventLoop, ADescriptorLeftUnreadKeepsBringingTurns) {
+  Turns turns;
+  Event event;
+  EventLoop loop;
+  loop.watch(event.descriptor());
+  event.set();
+  loop.start([&](TimePoint) { return turns.count(), kNever; }, no_failure);
+  EXPECT_TRUE(turns.reached(5));
+}
+
+TEST(EventLoop, ATurnIsCalledAgainAtTheTimeItAskedFor) {
+  Turns turns;
+  std::atomic<bool> early{false};
+  EventLoop loop;
+  loop.start(
+      [&, asked = TimePoint::min()](TimePoint now) mutable {
+        if (now < asked) early = true;
+        turns.count();
+        asked = now + std::chrono::milliseconds(1);
+        return asked;
+      },
+      no_failure);
+  EXPECT_TRUE(turns.reached(20));
+  loop.stop();
+  EXPECT_FALSE(early);
+}
+
+TEST(EventLoop, AnEarlierTimeReplacesALaterOneAndNeverCancels) {
+  Turns turns;
+  EventLoop loop;
+  loop.start(
+      [&, number = 0](TimePoint now) mutable {
+        turns.count();
+        ++number;
+        if (number == 1) return now + std::chrono::hours(1);
+        if (number == 2) return now + std::chrono::milliseconds(1);
+        return kNever;
+      },
+      no_failure);
+  ASSERT_TRUE(turns.reached(1));
+  loop.wake();
+  ASSERT_TRUE(turns.reached(3));
+  loop.stop();
+  EXPECT_EQ(turns.value(), 3);
+}
+
+TEST(EventLoop, TimeInThePastMeansAtOnceAndDescriptorsStillCount) {
+  Turns takes;
+  Event event;
+  EventLoop loop;
+  loop.watch(event.descriptor());
+  loop.start(
+      [&](TimePoint now) {
+        if (event.take()) takes.count();
+        return now;
+      },
+      no_failure);
+  event.set();
+  EXPECT_TRUE(takes.reached(1));
+}
+
+TEST(EventLoop, AThrowingTurnEndsTheLoopAndIsReported) {
+  Turns reports;
+  std::string text;
+  EventLoop loop;
+  loop.start([](TimePoint) -> TimePoint { throw std::runtime_error("the cause"); },
+             [&](const std::string& what) {
+               text = what;
+               reports.count();
+             });
+  ASSERT_TRUE(reports.reached(1));
+  loop.stop();
+  EXPECT_EQ(text, "the cause");
+}
+
+TEST(EventLoop, StoppingTwiceOrWithoutAStartIsHarmless) {
+  EventLoop never_started;
+  never_started.stop();
+  EventLoop loop;
+  loop.start([](TimePoint) { return kNever; }, no_failure);
+  loop.stop();
+  loop.stop();
+  loop.wake();
+}
+
+}  // namespace
+}  // namespace stencil
