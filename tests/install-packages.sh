@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that FAST needs and this machine lacks. The one list of packages.
+#
+# usage: tests/install-packages.sh [--list] GROUP...
+#   build  what the libraries and programs are built from
+#   test   what the tests, the benchmarks and their checks need on top
+#   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10
+# With --list prints the names and installs nothing.
+set -euo pipefail
+
+build=(build-essential cmake ninja-build ccache pkg-config
+       libtorch-dev libzmq3-dev cppzmq-dev libboost-dev libcli11-dev libspdlog-dev libfmt-dev
+       libxxhash-dev nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev
+       libjs-chart.js)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3)
+ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-numpy python3-pil iproute2 git)
+
+usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
+
+list=false
+wanted=()
+for argument in "$@"; do
+  case "$argument" in
+    --list) list=true ;;
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
+    ci) wanted+=("${ci[@]}") ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "install-packages.sh: unknown group '$argument'; known are build, test and ci" >&2; exit 2 ;;
+  esac
+done
+if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi
+if $list; then printf '%s\n' "${wanted[@]}"; exit 0; fi
+if ! command -v dpkg-query >/dev/null; then
+  echo "install-packages.sh: this is no Debian; install by other means: ${wanted[*]}" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-packages.sh: not root and no sudo; as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "Installing ${missing[*]}"
+"${as_root[@]}" apt-get -qq update
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+  -o Dpkg::Use-Pty=0 install "${missing[@]}" </dev/null >/dev/null
