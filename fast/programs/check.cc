@@ -1,0 +1,139 @@
+#include "fast/programs/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "fast/data/dataset.h"
+#include "fast/data/partition.h"
+#include "fast/errors.h"
+#include "fast/programs/learner_factory.h"
+#include "fast/programs/options.h"
+#include "fast/schedule.h"
+#include "stencil/codec/codec.h"
+
+namespace fast {
+namespace {
+
+/// `ok` is written so that a NaN fails it.
+template <typename T>
+void demand(bool ok, const char* option, const T& value, const std::string& remedy) {
+  if (!ok) throw ConfigError(fmt::format("--{} {} is out of range", option, value), remedy);
+}
+
+void demand_name(const char* option, const std::string& value,
+                 const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (value == name) return;
+  }
+  throw ConfigError(fmt::format("--{} {}: no such name{}", option, value, suggestion(value, names)),
+                    fmt::format("use one of {}", fmt::join(names, ", ")));
+}
+
+void check_mode(const std::string& mode) {
+  if (mode == "async" || mode == "sync") return;
+  constexpr std::string_view kBounded = "bounded:";
+  if (mode.starts_with(kBounded)) {
+    const char* const begin = mode.data() + kBounded.size();
+    const char* const end = mode.data() + mode.size();
+    int steps = 0;
+    const auto [stop, error] = std::from_chars(begin, end, steps);
+    if (error == std::errc() && stop == end && steps >= 1) return;
+    throw ConfigError(fmt::format("--mode {}: no number of steps from 1 after the colon", mode),
+                      "write e.g. --mode bounded:8");
+  }
+  throw ConfigError(
+      fmt::format("--mode {}: no such mode{}", mode, suggestion(mode, {"async", "sync"})),
+      "use async, bounded:K or sync");
+}
+
+void check_training(const WorkerConfig& w) {
+  demand(w.epochs > 0 && std::isfinite(w.epochs), "epochs", w.epochs, "use more than 0");
+  demand(w.batch > 0 && w.batch <= (1 << 20), "batch", w.batch, "use 1 to 1048576 examples");
+  const OptimizerOptions& o = w.optimizer;
+  demand_name("optimizer", o.name, {"sgd", "adamw"});
+  demand(o.learning_rate > 0 && std::isfinite(o.learning_rate), "learning-rate", o.learning_rate,
+         "use more than 0, e.g. 0.1");
+  demand(o.momentum >= 0 && o.momentum < 1, "momentum", o.momentum, "use 0 to below 1");
+  demand(o.weight_decay >= 0 && std::isfinite(o.weight_decay), "weight-decay", o.weight_decay,
+         "use 0 or more, e.g. 5e-4");
+  demand(w.warmup >= 0 && w.warmup <= 1, "warmup", w.warmup, "use a share of the run, 0 to 1");
+  demand(w.threads >= 0 && w.threads <= 4096, "threads", w.threads,
+         "use 1 to 4096, or 0 to share out the cores");
+  demand_name("buffers", w.buffers, {"local", "mix"});
+  demand_name("model", w.model, model_names());
+  (void)Schedule::parse(w.schedule, o.learning_rate, w.warmup);
+  (void)partition(std::vector<std::uint8_t>(16, 0), w.partition, 2, 0, w.seed);
+}
+
+void check_exchange(const WorkerConfig& w) {
+  check_mode(w.mode);
+  (void)stencil::parse_codec(w.codec);
+  demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
+         "use 0 (train alone) to 1000 sweeps per step");
+  demand(w.bucket_kib >= 1 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,
+         "use 1 to 65536 KiB");
+  demand(w.window >= 1 && w.window <= 1024, "window", w.window, "use 1 to 1024 buckets");
+  const auto seconds = [](const char* option, double value) {
+    demand(value > 0 && value <= 1e7, option, value, "use more than 0 seconds, up to 10 million");
+  };
+  seconds("suspect-after", w.suspect_after);
+  seconds("gone-after", w.gone_after);
+  seconds("wait-deadline", w.wait_deadline);
+  seconds("start-deadline", w.start_deadline);
+  seconds("settle-deadline", w.settle_deadline);
+  seconds("report-every", w.report_every);
+  if (w.gone_after < w.suspect_after) {
+    throw ConfigError(fmt::format("--gone-after {} is less than --suspect-after {}", w.gone_after,
+                                  w.suspect_after),
+                      "a neighbour is suspect first and gone later: raise --gone-after");
+  }
+  demand(w.settle_target > 0 && w.settle_target <= 1, "settle-target", w.settle_target,
+         "use a relative distance above 0, up to 1, e.g. 1e-3");
+}
+
+}  // namespace
+
+stencil::Topology check_config(const TrainConfig& config) {
+  const WorkerConfig& w = config.worker;
+  stencil::Topology topology = stencil::Topology::parse(w.topology);
+  if (config.workers != 0 && config.workers != topology.size()) {
+    throw ConfigError(fmt::format("--workers {} contradicts --topology {}, which has {}",
+                                  config.workers, w.topology, topology.size()),
+                      fmt::format("leave --workers out, or say --workers {}", topology.size()));
+  }
+  check_training(w);
+  check_exchange(w);
+  demand_name("log-level", w.log_level, {"debug", "info", "warning", "error"});
+  for (const auto& [rank, factor] : config.slow) {
+    if (rank >= topology.size()) {
+      throw ConfigError(fmt::format("--slow {}:{}: no such rank on {}", rank, factor, w.topology),
+                        fmt::format("ranks are 0 to {}", topology.size() - 1));
+    }
+    demand(factor >= 1 && factor <= 1e6, "slow", factor, "use a factor of 1 to 1e6");
+  }
+  if (w.out.empty()) throw ConfigError("--out is empty", "name a folder for the run");
+  (void)dataset_shape(w.data);
+  return topology;
+}
+
+void check_place(const WorkerConfig& config, const stencil::Topology& topology) {
+  const int last = topology.size() - 1;
+  if (config.rank < 0 || config.rank > last) {
+    throw ConfigError(fmt::format("rank {} is outside {}", config.rank, config.topology),
+                      fmt::format("its ranks are 0 to {}", last));
+  }
+  for (const auto& [rank, endpoint] : config.peers) {
+    if (rank > last || !topology.are_neighbours(config.rank, rank)) {
+      throw ConfigError(fmt::format("--peer {}={}: rank {} is no neighbour of rank {} on {}", rank,
+                                    endpoint, rank, config.rank, config.topology),
+                        fmt::format("'fast topology {}' shows who is", config.topology));
+    }
+  }
+}
+
+}  // namespace fast

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fast {
+
+/// How a child ended.
+struct ChildExit {
+  int code = 0;    ///< exit code; 0 where a signal ended it
+  int signal = 0;  ///< 0 where it exited by itself
+  [[nodiscard]] bool ok() const { return code == 0 && signal == 0; }
+  /// What a shell would say: the code, or 128 + signal.
+  [[nodiscard]] int shell_code() const { return signal != 0 ? 128 + signal : code; }
+};
+
+/// "SIGKILL" for 9, and so on.
+[[nodiscard]] std::string signal_name(int signal);
+
+/// A started program: its own process group (so that the terminal's Ctrl-C reaches only us, and we
+/// decide whom to tell), an unblocked signal mask, stdin from /dev/null, stdout and stderr into a
+/// pipe of which the last lines are kept. It is killed when the thread that made it ends, however
+/// that comes about. One thread.
+class ChildProcess {
+ public:
+  /// `environment` is added to ours, "" removing a variable. Throws FileError where the program
+  /// cannot be run.
+  ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
+               const std::map<std::string, std::string>& environment);
+  /// Kills and reaps a child that still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] bool running() const { return running_; }
+  /// Requires !running().
+  [[nodiscard]] const ChildExit& exit() const { return exit_; }
+  void signal(int number) const;
+
+  /// Looks whether it has ended, without waiting; true when it has ended just now.
+  bool reap();
+
+  /// Its output; -1 once that is at its end.
+  [[nodiscard]] int descriptor() const { return output_; }
+  /// Takes what it has written since, without waiting.
+  void read_output();
+  /// The last lines it wrote, oldest first.
+  [[nodiscard]] std::vector<std::string> last_lines() const;
+
+  /// Something that changes while the process lives and works: its CPU time and whether it is
+  /// stopped, from /proc. "" where that cannot be read.
+  [[nodiscard]] std::string activity() const;
+
+ private:
+  pid_t pid_ = -1;
+  bool running_ = false;
+  ChildExit exit_;
+  int output_ = -1;
+  std::string tail_;
+};
+
+}  // namespace fast

@@ -1,0 +1,46 @@
+#include "fast/programs/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "fast/errors.h"
+#include "fast/exit_codes.h"
+
+namespace fast {
+namespace {
+
+int fail(const std::string& name, const char* text, ExitCode code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}: error: {}\n", name, text);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run_guarded(const std::string& name, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const ConfigError& error) {
+    return fail(name, error.what(), ExitCode::kUsage);
+  } catch (const DataError& error) {
+    return fail(name, error.what(), ExitCode::kData);
+  } catch (const FileError& error) {
+    return fail(name, error.what(), ExitCode::kFile);
+  } catch (const AdapterError& error) {
+    return fail(name, error.what(), ExitCode::kModel);
+  } catch (const std::bad_alloc&) {
+    return fail(name, "out of memory; use a smaller model, data set or topology",
+                ExitCode::kFailure);
+  } catch (const std::exception& error) {
+    return fail(name, error.what(), ExitCode::kFailure);
+  }
+}
+
+std::vector<std::string> arguments(int argc, char** argv) {
+  return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
+}
+
+}  // namespace fast
