@@ -17,6 +17,7 @@
 #include <utility>
 //
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -141,7 +142,10 @@ class EventLoop::Impl {
   }
 
   // Constant after start().
-  boost::asio::io_context context_;
+  boost::asio::io_context context_{1};
+  /// Between a handler and the next wait there is no work; the context must not call that the end.
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+      context_.get_executor()};
   std::vector<std::unique_ptr<Source>> sources_;  ///< the first is our own, for wake() and stop()
   std::thread thread_;
   std::mutex join_mutex_;
