@@ -1,0 +1,17 @@
+#pragma once
+
+#include "stencil/codec/codec.h"
+
+namespace stencil {
+
+/// The values as they are: IEEE 754 binary32, little-endian.
+class Fp32Codec final : public Codec {
+ public:
+  [[nodiscard]] CodecKind kind() const override { return CodecKind::kFp32; }
+  [[nodiscard]] std::string_view name() const override { return "fp32"; }
+  [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
+  [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
+  [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;
+};
+
+}  // namespace stencil
