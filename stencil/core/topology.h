@@ -15,7 +15,8 @@ namespace stencil {
 class Topology {
  public:
   /// ring:N | torus:AxB[xC][:moore] | grid:AxB[xC][:moore] | complete:N | edges:FILE
-  /// An edges file has two ranks a line, undirected; # begins a comment.
+  /// An edges file has two ranks a line, undirected, in either or both directions; # begins a
+  /// comment. Coordinates and sizes have no leading zeros: one graph, one spelling.
   /// Throws ConfigError, naming the spec and the valid forms, for anything else, for a
   /// disconnected graph and for a size over kMaxSize.
   static Topology parse(std::string_view spec);
@@ -41,8 +42,9 @@ class Topology {
   [[nodiscard]] const std::vector<int>& shape() const { return shape_; }
   /// Coordinates of a rank in shape().
   [[nodiscard]] std::vector<int> coordinates(Rank rank) const;
-  /// In which direction `to` lies from `from`, e.g. "+x", "-y", "+x-y"; "" where the topology has
-  /// no directions (complete, edges). Requires an edge.
+  /// In which direction `to` lies from `from`, e.g. "+x", "-y", "+x-y"; x is the side that varies
+  /// fastest. The other end sees the opposite. "" where the topology has no directions (complete,
+  /// edges). Throws InvariantError where there is no edge.
   [[nodiscard]] std::string direction(Rank from, Rank to) const;
 
  private:
