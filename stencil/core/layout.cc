@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 
 #include "stencil/core/graph.h"

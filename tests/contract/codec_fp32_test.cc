@@ -1,4 +1,7 @@
 #include "stencil/codec/fp32_codec.h"
+
+#include <limits>
+
 #include "tests/contract/codec_contract.h"
 
 namespace stencil {
