@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stencil/core/message.h"
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// What the engine wants done, in order. The pump does it: the engine itself knows no payload.
+struct Action {
+  enum class Kind : std::uint8_t {
+    kSend,      ///< a control message: `message` is complete but for the sender's standing
+    kOffer,     ///< encode z of `bucket` and send it as offer `sequence`
+    kAnswer,    ///< answer the offer in hand with 1 / `divisor`, reply and retain the reply
+    kDecline,   ///< answer it with d = 0 and `status`; retain that too (it settles the sequence)
+    kMerge,     ///< the offer in hand crossed our offer `own_sequence`: apply both, send nothing,
+                ///< retain our offer as the answer to `sequence` in case the link breaks
+    kSettle,    ///< the reply in hand answers our offer `sequence`
+    kWithdraw,  ///< our offer `sequence` never arrived: forget it
+    kLost,      ///< our offer `sequence` may have been answered by a worker that is no more
+    kPark,      ///< (nothing to do for payloads; counted)
+    kRelease,   ///< retained replies up to `sequence` were settled: forget them
+    kResend,    ///< send retained replies above `sequence` again, in order; crossed offers among
+                ///< them are renumbered from `own_sequence` on
+    kForget,    ///< the neighbour restarted or is gone: drop what is retained for it (counted)
+    kServe,     ///< answer the pull in hand with a snapshot
+    kAdopt,     ///< take over the snapshot in hand (joining)
+    kAbsorb,    ///< add the snapshot in hand with the edge's mixing weight (lock-step)
+    kRefused,   ///< no exchange with `rank`, for ever: `text` says why
+    kSwept,     ///< a sweep with `rank` is complete (`sequence`: how many, on this edge)
+  };
+  Kind kind = Kind::kSend;
+  Rank rank = kNoRank;
+  std::uint32_t bucket = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t own_sequence = 0;
+  std::uint8_t divisor = 0;
+  ReplyStatus status = ReplyStatus::kDelta;
+  std::unique_ptr<Message> message{};  ///< kSend only
+  std::string text{};                  ///< kRefused only
+};
+
+using Actions = std::vector<Action>;
+
+}  // namespace stencil

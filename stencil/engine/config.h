@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stencil/core/message.h"
+#include "stencil/core/topology.h"
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// How workers come to agree.
+struct Mode {
+  enum class Kind : std::uint8_t { kAsync, kBounded, kSync };
+  Kind kind = Kind::kAsync;
+  std::uint32_t bound = 0;  ///< K of bounded:K, in steps
+
+  /// "async" | "bounded:K" (K >= 1) | "sync". Throws ConfigError that lists them.
+  static Mode parse(std::string_view text);
+  [[nodiscard]] std::string name() const;
+};
+
+/// What the protocol of one worker goes by. Value type.
+struct EngineConfig {
+  Rank rank = 0;
+  Topology topology = Topology::parse("ring:1");
+  Mode mode;
+  std::uint32_t buckets = 1;  ///< the telemetry's included
+
+  /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
+  std::uint32_t sweeps_per_mille = 1000;
+  std::uint32_t window = 4;          ///< own requests in flight on one edge, in buckets
+  std::uint32_t window_total = 16;   ///< on all edges together
+  std::uint32_t retained_total = 64; ///< replies kept until settled, all edges; then "busy"
+
+  Duration heartbeat_every = std::chrono::milliseconds(500);
+  Duration suspect_after = std::chrono::seconds(3);
+  Duration gone_after = std::chrono::seconds(60);
+  Duration hello_every = std::chrono::milliseconds(300);  ///< repeated until answered
+  Duration reply_deadline = std::chrono::seconds(10);     ///< then the edge is synchronised anew
+
+  /// Identity, compared in every Hello; last_answered and last_settled are filled in per edge.
+  Hello hello;
+  bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
+  std::uint64_t seed = 1;
+};
+
+}  // namespace stencil

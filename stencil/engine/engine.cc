@@ -1,0 +1,299 @@
+#include "stencil/engine/engine.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+
+Mode Mode::parse(std::string_view text) {
+  if (text == "async") return {Kind::kAsync, 0};
+  if (text == "sync") return {Kind::kSync, 0};
+  constexpr std::string_view kPrefix = "bounded:";
+  if (text.starts_with(kPrefix)) {
+    const std::string_view digits = text.substr(kPrefix.size());
+    std::uint32_t bound = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bound);
+    if (error == std::errc() && end == digits.data() + digits.size() && bound >= 1) {
+      return {Kind::kBounded, bound};
+    }
+  }
+  throw ConfigError("unknown mode '" + std::string(text) + "'",
+                    "use async, bounded:K with K >= 1, or sync");
+}
+
+std::string Mode::name() const {
+  switch (kind) {
+    case Kind::kAsync: return "async";
+    case Kind::kSync: return "sync";
+    case Kind::kBounded: return "bounded:" + std::to_string(bound);
+  }
+  return "?";
+}
+
+Engine::Engine(EngineConfig config, TimePoint now)
+    : config_(std::move(config)),
+      buckets_(config_.buckets),
+      sweeps_(config_.buckets, config_.sweeps_per_mille),
+      pulls_(config_.buckets, config_.window),
+      random_(Random::derive(config_.seed, 0x656e67ULL + config_.rank)) {
+  for (const Rank rank : config_.topology.neighbours(config_.rank)) {
+    Edge edge;
+    edge.rank = rank;
+    // Epochs of two lives of one worker must not be mistaken for each other.
+    edge.my_epoch = 1 + static_cast<std::uint32_t>(
+                            Random::derive(config_.hello.incarnation, rank) & 0x3fffffffU);
+    edge.heard = edge.sent = edge.hello_sent = edge.asked = edge.swept = now;
+    edges_.push_back(edge);
+  }
+  if (edges_.empty()) state_ = WorkerState::kTraining;
+}
+
+Edge* Engine::find(Rank rank) {
+  const auto it = std::ranges::find(edges_, rank, &Edge::rank);
+  return it == edges_.end() ? nullptr : &*it;
+}
+
+const Edge* Engine::edge(Rank rank) const { return const_cast<Engine*>(this)->find(rank); }
+
+Message Engine::stamp(MessageKind kind, Rank rank) const {
+  Message message;
+  message.kind = kind;
+  message.from = config_.rank;
+  message.state = state_;
+  message.step = config_.mode.kind == Mode::Kind::kSync ? completed_round_ : step_;
+  if (const Edge* e = edge(rank)) {
+    message.sender_epoch = e->my_epoch;
+    message.receiver_epoch = e->peer_epoch;
+    message.settled = e->settled();
+  }
+  return message;
+}
+
+void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
+  Edge* edge = find(message.from);
+  if (edge == nullptr) return;
+  switch (message.kind) {
+    case MessageKind::kHello: on_hello(now, *edge, message, out); break;
+    case MessageKind::kHelloRequest:
+      if (edge->has_link) say_hello(now, *edge, out);
+      return;
+    case MessageKind::kRefusal:
+      ++counters_.refusals;
+      if (!edge->up()) edge->state = LinkState::kRefused;
+      out.push_back({.kind = Action::Kind::kRefused, .rank = edge->rank, .text = message.text});
+      return;
+    default:
+      if (!edge->acknowledged || message.sender_epoch != edge->peer_epoch ||
+          message.receiver_epoch != edge->my_epoch) {
+        ++counters_.stale_frames;
+        return;
+      }
+  }
+  if (!edge->acknowledged) return;
+
+  edge->heard = now;
+  edge->peer_state = message.state;
+  edge->peer_step = message.step;
+  if (edge->state == LinkState::kSuspect) {
+    edge->state = LinkState::kUp;
+    ++counters_.returned;
+  }
+  release(*edge, message.settled, out);
+  switch (message.kind) {
+    case MessageKind::kOffer: on_offer(now, *edge, message, out); break;
+    case MessageKind::kReply: on_reply(now, *edge, message, out); break;
+    case MessageKind::kPull: on_pull(now, *edge, message, out); break;
+    case MessageKind::kSnapshot: on_snapshot(now, *edge, message, out); break;
+    case MessageKind::kLeave:
+      reset(*edge, out);
+      edge->state = LinkState::kLeft;
+      edge->acknowledged = false;
+      break;
+    default: break;
+  }
+  consider_joining(now, out);
+  issue(now, out);
+}
+
+void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out) {
+  if (message.bucket >= config_.buckets) return;
+  if (message.sequence <= edge.answered) {
+    ++counters_.duplicates;
+    return;
+  }
+  if (message.sequence != edge.answered + 1) {
+    ++counters_.gaps;
+    begin(now, edge, out);
+    return;
+  }
+  edge.answered = message.sequence;
+  Action action{.rank = edge.rank, .bucket = message.bucket, .sequence = message.sequence};
+  // On an ordered connection a crossing is seen by both ends or by none: had they answered our
+  // offer before making theirs, the answer would have come first.
+  if (const OpenOffer* crossing = edge.find_crossing(message.bucket)) {
+    ++counters_.merges;
+    action.kind = Action::Kind::kMerge;
+    action.own_sequence = crossing->sequence;
+    edge.crossed.push_back({action.sequence, action.own_sequence});
+    out.push_back(std::move(action));
+    close(now, edge, out.back().own_sequence, out);
+    return;
+  }
+  std::uint64_t retained = 0;
+  for (const Edge& e : edges_) retained += e.unreleased();
+  const bool may_mix = state_ != WorkerState::kJoining && state_ != WorkerState::kFrozen &&
+                       retained <= config_.retained_total;
+  const std::optional<std::uint8_t> divisor =
+      may_mix ? buckets_.admit(message.bucket) : std::nullopt;
+  if (divisor) {
+    ++counters_.answers;
+    action.kind = Action::Kind::kAnswer;
+    action.divisor = *divisor;
+  } else {
+    ++counters_.declined;
+    action.kind = Action::Kind::kDecline;
+    action.status =
+        state_ == WorkerState::kFrozen ? ReplyStatus::kFrozen : ReplyStatus::kBusy;
+  }
+  out.push_back(std::move(action));
+}
+
+void Engine::on_reply(TimePoint now, Edge& edge, const Message& message, Actions& out) {
+  const OpenOffer* offer = edge.find_open(message.sequence);
+  if (offer == nullptr) {
+    ++counters_.duplicates;
+    return;
+  }
+  const Duration trip = now - offer->since;
+  edge.round_trip += edge.round_trip.count() == 0 ? trip : (trip - edge.round_trip) / 8;
+  out.push_back({.kind = Action::Kind::kSettle,
+                 .rank = edge.rank,
+                 .bucket = offer->bucket,
+                 .sequence = message.sequence,
+                 .divisor = message.divisor});
+  close(now, edge, message.sequence, out);
+}
+
+void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& out) {
+  const OpenOffer offer = *edge.find_open(sequence);
+  edge.erase_open(sequence);
+  if (offer.parked) return;
+  buckets_.close(offer.bucket);
+  --open_total_;
+  Sweep* sweep = sweeps_.find(edge.rank);
+  if (sweep == nullptr) return;
+  --sweep->unsettled;
+  if (sweep->unasked > 0 || sweep->unsettled > 0) return;
+  sweeps_.end(edge.rank);
+  ++counters_.sweeps;
+  ++edge.sweeps;
+  edge.swept = now;
+  edge.swept_step = step_;
+  out.push_back({.kind = Action::Kind::kSwept, .rank = edge.rank, .sequence = edge.sweeps});
+}
+
+void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
+  while (step_ < step) {
+    ++step_;
+    sweeps_.earn();
+  }
+  if (config_.mode.kind == Mode::Kind::kBounded) heartbeat_all(now, out);
+  issue(now, out);
+}
+
+void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
+  if (state == state_) return;
+  state_ = state;
+  heartbeat_all(now, out);
+  issue(now, out);
+}
+
+bool Engine::may_ask(const Edge& edge) {
+  return edge.askable() && edge.open.empty() && sweeps_.find(edge.rank) == nullptr;
+}
+
+/// One of the two asked longest ago, at random: always the oldest would let workers fall into step.
+/// In bounded mode whoever is overdue comes first, for this worker may be waiting on it.
+Edge* Engine::choose() {
+  Edge* oldest = nullptr;
+  Edge* second = nullptr;
+  for (Edge& edge : edges_) {
+    if (!may_ask(edge)) continue;
+    if (oldest == nullptr || edge.ask_order < oldest->ask_order) {
+      second = oldest;
+      oldest = &edge;
+    } else if (second == nullptr || edge.ask_order < second->ask_order) {
+      second = &edge;
+    }
+  }
+  const bool overdue = oldest != nullptr && config_.mode.kind == Mode::Kind::kBounded &&
+                       step_ >= oldest->swept_step + config_.mode.bound;
+  if (second == nullptr || overdue) return oldest;
+  return random_.below(2) == 0 ? oldest : second;
+}
+
+void Engine::issue(TimePoint now, Actions& out) {
+  issue_pulls(now, out);
+  if (config_.mode.kind == Mode::Kind::kSync) return;
+  if (state_ == WorkerState::kJoining || state_ == WorkerState::kFrozen) return;
+  auto& active = sweeps_.active();
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    issue_offers(now, *find(active[i].rank), active[i], out);
+  }
+  const bool settling = state_ == WorkerState::kSettling;
+  const bool starved = limit().step <= step_;
+  while (open_total_ < config_.window_total &&
+         (settling || starved || (state_ == WorkerState::kTraining && sweeps_.may_begin()))) {
+    Edge* edge = choose();
+    if (edge == nullptr) return;
+    edge->asked = now;
+    edge->ask_order = ++asks_;
+    sweeps_.begin(edge->rank, !settling && sweeps_.may_begin());
+    issue_offers(now, *edge, sweeps_.active().back(), out);
+  }
+}
+
+void Engine::issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out) {
+  if (!edge.askable()) return;
+  while (edge.open.size() < config_.window && open_total_ < config_.window_total) {
+    const std::optional<std::uint32_t> bucket = SweepBook::next(sweep, buckets_);
+    if (!bucket) return;
+    buckets_.open(*bucket);
+    ++open_total_;
+    ++counters_.offers;
+    edge.open.push_back({edge.next_offer, *bucket, now, false});
+    out.push_back({.kind = Action::Kind::kOffer,
+                   .rank = edge.rank,
+                   .bucket = *bucket,
+                   .sequence = edge.next_offer++});
+    edge.sent = now;
+  }
+}
+
+Engine::Limit Engine::limit() const {
+  Limit limit;
+  if (config_.mode.kind != Mode::Kind::kBounded || state_ != WorkerState::kTraining) return limit;
+  for (const Edge& edge : edges_) {
+    if (edge.state != LinkState::kUp || edge.peer_state != WorkerState::kTraining) continue;
+    const std::uint64_t step = std::min(edge.peer_step, edge.swept_step) + config_.mode.bound;
+    if (step < limit.step) limit = {step, edge.rank};
+  }
+  return limit;
+}
+
+std::size_t Engine::open_offers() const {
+  std::size_t count = 0;
+  for (const Edge& edge : edges_) {
+    if (edge.living()) count += edge.open.size();
+  }
+  return count;
+}
+
+bool Engine::replies_settled() const {
+  return std::ranges::all_of(
+      edges_, [](const Edge& edge) { return !edge.up() || edge.unreleased() == 0; });
+}
+
+}  // namespace stencil

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stencil/core/message.h"
+#include "stencil/core/random.h"
+#include "stencil/engine/action.h"
+#include "stencil/engine/config.h"
+#include "stencil/engine/edge.h"
+#include "stencil/engine/rounds.h"
+#include "stencil/engine/sweeps.h"
+
+namespace stencil {
+
+/// What happened at this worker's edges, for logs and the summary. Monotonic.
+struct EngineCounters {
+  std::uint64_t sweeps = 0, offers = 0, answers = 0, merges = 0, declined = 0;
+  std::uint64_t withdrawn = 0;         ///< offers that never arrived
+  std::uint64_t lost_in_flight = 0;    ///< offers and replies that died with a neighbour
+  std::uint64_t resynchronised = 0;    ///< times an edge was begun anew
+  std::uint64_t stale_frames = 0;      ///< of an epoch that is over
+  std::uint64_t duplicates = 0;        ///< offers or replies seen before
+  std::uint64_t gaps = 0;              ///< sequence numbers that jumped
+  std::uint64_t refusals = 0;
+  std::uint64_t suspected = 0, gone = 0, returned = 0;
+};
+
+/// The exchange protocol of one worker as a pure state machine: (now, input) -> actions. No I/O, no
+/// clock, no thread, no floats, no payloads. Every on_* appends to `out` what is to be done, in
+/// order. One thread.
+class Engine {
+ public:
+  Engine(EngineConfig config, TimePoint now);
+
+  // Inputs.
+  /// A connection to `rank` can carry frames now (a new or restored one), or no longer can.
+  void on_link_up(TimePoint now, Rank rank, Actions& out);
+  void on_link_down(TimePoint now, Rank rank, Actions& out);
+  /// `message.from` has been checked to be the neighbour at the other end of the link.
+  void on_message(TimePoint now, const Message& message, Actions& out);
+  /// The training thread passed a step boundary; `step` counts them from 1.
+  void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
+  /// Lock-step: y of `round` (from 1) stands ready to be pulled.
+  void on_published(TimePoint now, std::uint64_t round, Actions& out);
+  void on_state(TimePoint now, WorkerState state, Actions& out);
+  /// No neighbour with a model to copy was found in time: go on with the own one.
+  void give_up_joining(TimePoint now, Actions& out);
+  void on_tick(TimePoint now, Actions& out);
+  /// When on_tick() wants to be called at the latest.
+  [[nodiscard]] TimePoint next_deadline() const;
+
+  /// A message of ours to `rank`, with the standing filled in.
+  [[nodiscard]] Message stamp(MessageKind kind, Rank rank) const;
+
+  // Questions.
+  [[nodiscard]] WorkerState state() const { return state_; }
+  [[nodiscard]] std::uint64_t step() const { return step_; }
+  [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
+  [[nodiscard]] const Edge* edge(Rank rank) const;
+  [[nodiscard]] const EngineCounters& counters() const { return counters_; }
+  [[nodiscard]] const EngineConfig& config() const { return config_; }
+  /// Where our model came from when joining ended: a neighbour's rank, or kNoRank for our own.
+  [[nodiscard]] Rank joined_from() const { return joined_from_; }
+  /// Lock-step: the last round that is complete here; and whether every neighbour has completed it.
+  [[nodiscard]] std::uint64_t completed_round() const { return completed_round_; }
+  [[nodiscard]] bool neighbours_completed(std::uint64_t round) const;
+  /// Bounded: the highest step boundary that may be passed now; and who holds it there.
+  struct Limit {
+    std::uint64_t step = UINT64_MAX;
+    Rank held_by = kNoRank;
+  };
+  [[nodiscard]] Limit limit() const;
+  /// Own requests not settled, parked ones of living neighbours included.
+  [[nodiscard]] std::size_t open_offers() const;
+  /// True when each neighbour that can still be heard of has settled all our replies.
+  [[nodiscard]] bool replies_settled() const;
+
+ private:
+  Edge* find(Rank rank);
+  void begin(TimePoint now, Edge& edge, Actions& out);
+  void send(TimePoint now, Edge& edge, Message message, Actions& out);
+  void say_hello(TimePoint now, Edge& edge, Actions& out);
+  void heartbeat_all(TimePoint now, Actions& out);
+  void reset(Edge& edge, Actions& out);
+  void park(Edge& edge);
+  void release(Edge& edge, std::uint64_t settled, Actions& out);
+  void on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void take_counters(Edge& edge, const Hello& hello, Actions& out);
+  void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void on_reply(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void on_pull(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void on_snapshot(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void check_edge(TimePoint now, Edge& edge, Actions& out);
+  void close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& out);
+  void consider_joining(TimePoint now, Actions& out);
+  void joined(Rank from);
+  void issue(TimePoint now, Actions& out);
+  void issue_pulls(TimePoint now, Actions& out);
+  void issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out);
+  Edge* choose();
+  [[nodiscard]] bool may_ask(const Edge& edge);
+
+  EngineConfig config_;
+  WorkerState state_ = WorkerState::kJoining;
+  std::uint64_t step_ = 0;
+  std::vector<Edge> edges_;
+  BucketBook buckets_;
+  SweepBook sweeps_;
+  PullPlan pulls_;
+  Random random_;
+  EngineCounters counters_;
+  std::uint64_t asks_ = 0;
+  std::size_t open_total_ = 0;   ///< offers open and not parked
+  TimePoint first_heard_ = kNever;
+  Rank joined_from_ = kNoRank;
+  std::uint64_t published_round_ = 0, completed_round_ = 0;
+  struct ParkedPull {
+    Rank rank;
+    std::uint32_t bucket;
+    std::uint64_t round;
+  };
+  std::vector<ParkedPull> parked_pulls_;
+};
+
+}  // namespace stencil

@@ -1,0 +1,55 @@
+#include "stencil/engine/sweeps.h"
+
+#include <algorithm>
+
+namespace stencil {
+
+SweepBook::SweepBook(std::uint32_t buckets, std::uint32_t per_mille)
+    : buckets_(buckets), per_mille_(per_mille) {}
+
+void SweepBook::earn() {
+  credit_ = std::min(credit_ + per_mille_, std::max<std::uint32_t>(per_mille_, 1000));
+}
+
+void SweepBook::begin(Rank rank, bool spend_credit) {
+  if (spend_credit) credit_ -= 1000;
+  Sweep sweep;
+  if (!spare_.empty()) {
+    sweep = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  sweep.rank = rank;
+  sweep.pending.assign(buckets_, true);
+  sweep.unasked = buckets_;
+  sweep.unsettled = 0;
+  sweep.cursor = 0;
+  active_.push_back(std::move(sweep));
+}
+
+Sweep* SweepBook::find(Rank rank) {
+  const auto it = std::ranges::find(active_, rank, &Sweep::rank);
+  return it == active_.end() ? nullptr : &*it;
+}
+
+std::optional<std::uint32_t> SweepBook::next(Sweep& sweep, const BucketBook& book) {
+  const auto size = static_cast<std::uint32_t>(sweep.pending.size());
+  for (std::uint32_t looked = 0; sweep.unasked > 0 && looked < size; ++looked) {
+    const std::uint32_t bucket = sweep.cursor;
+    sweep.cursor = bucket + 1 == size ? 0 : bucket + 1;
+    if (!sweep.pending[bucket] || book.is_open(bucket)) continue;
+    sweep.pending[bucket] = false;
+    --sweep.unasked;
+    ++sweep.unsettled;
+    return bucket;
+  }
+  return std::nullopt;
+}
+
+void SweepBook::end(Rank rank) {
+  const auto it = std::ranges::find(active_, rank, &Sweep::rank);
+  if (it == active_.end()) return;
+  spare_.push_back(std::move(*it));
+  active_.erase(it);
+}
+
+}  // namespace stencil

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stencil/core/random.h"
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// One pass over all buckets with one neighbour.
+struct Sweep {
+  Rank rank = kNoRank;
+  std::vector<bool> pending;     ///< buckets not yet offered
+  std::uint32_t unasked = 0;     ///< how many of them
+  std::uint32_t unsettled = 0;   ///< offered, not yet answered
+  std::uint32_t cursor = 0;
+};
+
+/// Which buckets are asked for, and how often each may answer meanwhile: the stability rule.
+///
+/// A bucket has at most one open request of its own. With none open a worker answers with 1/2;
+/// while one is open with 1/3, at most three times; further askers are declined as busy. So ruled,
+/// the sum of squared distances to the mean (deltas in flight counted) plus weighted squares of
+/// what is open never increases, whatever the delays.
+class BucketBook {
+ public:
+  explicit BucketBook(std::uint32_t buckets) : state_(buckets) {}
+
+  [[nodiscard]] bool is_open(std::uint32_t bucket) const { return state_[bucket].open; }
+  void open(std::uint32_t bucket) { state_[bucket] = {true, 0}; }
+  void close(std::uint32_t bucket) { state_[bucket] = {false, 0}; }
+
+  /// Divisor to answer with (2 or 3), or nothing for busy. Counts the answer.
+  std::optional<std::uint8_t> admit(std::uint32_t bucket) {
+    State& s = state_[bucket];
+    if (!s.open) return 2;
+    if (s.answers == 3) return std::nullopt;
+    ++s.answers;
+    return 3;
+  }
+
+ private:
+  struct State {
+    bool open = false;
+    std::uint8_t answers = 0;
+  };
+  std::vector<State> state_;
+};
+
+/// The sweeps under way, at most one per edge, and the credit for new ones.
+class SweepBook {
+ public:
+  SweepBook(std::uint32_t buckets, std::uint32_t per_mille);
+
+  /// A step boundary was passed: credit grows, up to what one step may begin (at least one).
+  void earn();
+  [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
+  void begin(Rank rank, bool spend_credit);
+
+  [[nodiscard]] Sweep* find(Rank rank);
+  [[nodiscard]] std::vector<Sweep>& active() { return active_; }
+
+  /// Next bucket of `sweep` that no request is open for; nothing when all that is left is open.
+  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, const BucketBook& book);
+
+  /// Ends the sweep with this neighbour, complete or not.
+  void end(Rank rank);
+
+ private:
+  std::uint32_t buckets_;
+  std::uint32_t per_mille_;
+  std::uint32_t credit_ = 0;
+  std::vector<Sweep> active_;
+  std::vector<Sweep> spare_;  ///< ended sweeps, kept for their memory
+};
+
+}  // namespace stencil

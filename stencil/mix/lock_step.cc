@@ -1,0 +1,40 @@
+#include "stencil/mix/lock_step.h"
+
+#include <algorithm>
+
+#include "stencil/mix/blocks.h"
+
+namespace stencil::lock_step {
+
+bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
+             float self_weight) {
+  bool finite = true;
+  Block sent;
+  std::array<std::byte, kBlockFloats * sizeof(float)> bytes;
+  for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {
+    const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
+    finite &= codec.encode(x.subspan(begin, n), out);
+    (void)codec.decode(out, {sent.data(), n});
+    for (std::size_t i = 0; i < n; ++i) {
+      y[begin + i] = x[begin + i];
+      p[begin + i] = x[begin + i] - (1.0F - self_weight) * sent[i];
+    }
+  });
+  return finite;
+}
+
+bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, float weight) {
+  if (!all_finite(codec, s, p.size())) return false;
+  Block theirs;
+  for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
+    (void)codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
+    for (std::size_t i = 0; i < n; ++i) p[begin + i] += weight * theirs[i];
+  });
+  return true;
+}
+
+void collect(std::span<float> x, std::span<const float> p) {
+  std::copy(p.begin(), p.end(), x.begin());
+}
+
+}  // namespace stencil::lock_step

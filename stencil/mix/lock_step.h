@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "stencil/codec/codec.h"
+
+/// The arithmetic of lock-step decentralised SGD, adapt-then-combine (D-PSGD: Lian et al. 2017) on
+/// one bucket: x_i <- x_i + sum_j w_ij (Q(x_j) - Q(x_i)), with Q the codec. With fp32 this is the
+/// row W x; under a lossy codec the mean over workers is kept all the same. Neighbours are absorbed
+/// in rank order, so results repeat bit for bit.
+namespace stencil::lock_step {
+
+/// y = x (what neighbours pull in this round); p = x - (1 - self_weight) Q(x). False when x holds a
+/// NaN or infinity.
+bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
+             float self_weight);
+
+/// p += weight * decode(s). Unchanged and false when s is not finite.
+bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, float weight);
+
+/// x = p.
+void collect(std::span<float> x, std::span<const float> p);
+
+}  // namespace stencil::lock_step

@@ -1,0 +1,207 @@
+// The pump's other half: carrying out the engine's actions on payloads.
+#include <algorithm>
+
+#include "stencil/runtime/pump.h"
+
+namespace stencil {
+
+CodecKind Pump::offer_codec() const {
+  const bool finishing = engine_.state() == WorkerState::kSettling ||
+                         engine_.state() == WorkerState::kSettled;
+  return finishing ? CodecKind::kFp32 : engine_.config().hello.codec;
+}
+
+void Pump::act(TimePoint now, const Message* in_hand) {
+  // Acting may break a link, which makes new actions; they join the end of the queue. Only the
+  // first batch can refer to the message in hand.
+  Actions batch;
+  while (!actions_.empty()) {
+    batch.swap(actions_);
+    for (Action& action : batch) act_on(now, action, in_hand);
+    batch.clear();
+    in_hand = nullptr;
+  }
+}
+
+void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
+  Side& side = this->side(action.rank);
+  switch (action.kind) {
+    case Action::Kind::kSend: return transmit(now, side, std::move(*action.message));
+    case Action::Kind::kOffer: return make_offer(now, side, action);
+    case Action::Kind::kAnswer: return answer(now, side, action, *in_hand);
+    case Action::Kind::kDecline: return decline(now, side, action, action.status);
+    case Action::Kind::kMerge: return merge(side, action, *in_hand);
+    case Action::Kind::kSettle: return settle(side, action, *in_hand);
+    case Action::Kind::kWithdraw:
+    case Action::Kind::kLost:
+      std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
+      return;
+    case Action::Kind::kRelease:
+      while (!side.kept.empty() && side.kept.front().sequence <= action.sequence) {
+        side.kept.pop_front();
+      }
+      return;
+    case Action::Kind::kResend: return resend(now, side, action);
+    case Action::Kind::kForget:
+      side.kept.clear();
+      side.backlog.clear();
+      return;
+    case Action::Kind::kServe: return serve(now, side, action);
+    case Action::Kind::kAdopt:
+    case Action::Kind::kAbsorb: {
+      const bool adopt = action.kind == Action::Kind::kAdopt;
+      const Codec& coding = codec(in_hand->codec);
+      const MixReport report =
+          adopt ? mixer_.adopt(action.bucket, coding, view(in_hand->payload))
+                : mixer_.absorb(action.bucket, coding, view(in_hand->payload),
+                                weights_.weight(engine_.config().rank, action.rank));
+      if (!report.applied) {
+        ++counters_.non_finite;
+        complain(action.rank, "snapshot", "a snapshot holds a NaN or an infinity");
+      }
+      return;
+    }
+    case Action::Kind::kRefused:
+      complain(action.rank, "refused", action.text);
+      return refuse("neighbour " + std::to_string(action.rank) + ": " + action.text);
+    case Action::Kind::kSwept: return;
+  }
+}
+
+void Pump::make_offer(TimePoint now, Side& side, const Action& action) {
+  Message message = engine_.stamp(MessageKind::kOffer, side.rank);
+  message.bucket = action.bucket;
+  message.sequence = action.sequence;
+  message.codec = offer_codec();
+  const Codec& coding = codec(message.codec);
+  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
+  if (!mixer_.offer(action.bucket, coding, *bytes)) {
+    // Our own model is broken; the training thread will find out at its boundary. Until then the
+    // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
+    ++counters_.own_non_finite;
+    return;
+  }
+  message.payload = std::move(bytes);
+  side.sent.push_back({action.sequence, action.bucket, message.codec, message.payload});
+  transmit(now, side, std::move(message));
+}
+
+void Pump::answer(TimePoint now, Side& side, const Action& action, const Message& offer) {
+  Message reply = engine_.stamp(MessageKind::kReply, side.rank);
+  reply.bucket = action.bucket;
+  reply.sequence = action.sequence;
+  reply.divisor = action.divisor;
+  reply.codec = offer.codec;
+  const Codec& coding = codec(offer.codec);
+  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
+  const MixReport report =
+      mixer_.answer(action.bucket, coding, view(offer.payload), action.divisor, *bytes);
+  if (!report.applied) {
+    ++counters_.non_finite;
+    complain(side.rank, "offer", "an offer that is not finite was refused");
+    return decline(now, side, action, ReplyStatus::kRejected);
+  }
+  settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2);
+  reply.payload = std::move(bytes);
+  side.kept.push_back({action.sequence, 0, reply});
+  transmit(now, side, std::move(reply));
+}
+
+void Pump::decline(TimePoint now, Side& side, const Action& action, ReplyStatus status) {
+  Message reply = engine_.stamp(MessageKind::kReply, side.rank);
+  reply.bucket = action.bucket;
+  reply.sequence = action.sequence;
+  reply.status = status;
+  side.kept.push_back({action.sequence, 0, reply});
+  transmit(now, side, std::move(reply));
+}
+
+void Pump::merge(Side& side, const Action& action, const Message& offer) {
+  const auto it = std::ranges::find(side.sent, action.own_sequence, &Sent::sequence);
+  if (it == side.sent.end()) return;
+  const MixReport report = mixer_.merge(action.bucket, codec(it->codec), view(it->payload),
+                                        codec(offer.codec), view(offer.payload));
+  if (report.applied) {
+    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2);
+  } else {
+    ++counters_.non_finite;
+    complain(side.rank, "offer", "an offer that is not finite was refused");
+  }
+  Message kept = engine_.stamp(MessageKind::kOffer, side.rank);
+  kept.bucket = it->bucket;
+  kept.sequence = it->sequence;
+  kept.codec = it->codec;
+  kept.payload = it->payload;
+  side.kept.push_back({action.sequence, action.own_sequence, std::move(kept)});
+  side.sent.erase(it);
+}
+
+void Pump::settle(Side& side, const Action& action, const Message& reply) {
+  std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
+  if (reply.status != ReplyStatus::kDelta) return;
+  const MixReport report = mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload),
+                                         reply.divisor);
+  if (report.applied) {
+    settlement_.measured(side.rank, action.bucket, report.distance2, 0);
+  } else {
+    ++counters_.non_finite;
+    complain(side.rank, "reply", "a delta that is not finite was refused");
+  }
+}
+
+void Pump::resend(TimePoint now, Side& side, const Action& action) {
+  std::uint64_t next_own = action.own_sequence;
+  for (Kept& kept : side.kept) {
+    if (kept.sequence <= action.sequence) continue;
+    if (kept.own_sequence != 0) {
+      if (kept.own_sequence < action.own_sequence) continue;  // they have seen that offer
+      kept.own_sequence = kept.message.sequence = next_own++;
+    }
+    const Message standing = engine_.stamp(kept.message.kind, side.rank);
+    kept.message.sender_epoch = standing.sender_epoch;
+    kept.message.receiver_epoch = standing.receiver_epoch;
+    kept.message.settled = standing.settled;
+    kept.message.state = standing.state;
+    kept.message.step = standing.step;
+    ++counters_.resent;
+    transmit(now, side, kept.message);
+  }
+}
+
+void Pump::serve(TimePoint now, Side& side, const Action& action) {
+  Message message = engine_.stamp(MessageKind::kSnapshot, side.rank);
+  message.bucket = action.bucket;
+  message.round = action.sequence;
+  const bool joining = message.round == 0;
+  message.codec = joining ? CodecKind::kFp32 : engine_.config().hello.codec;
+  const Codec& coding = codec(message.codec);
+  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
+  const bool finite = joining ? mixer_.offer(action.bucket, coding, *bytes)
+                              : mixer_.snapshot(action.bucket, coding, *bytes);
+  if (!finite) {
+    ++counters_.own_non_finite;
+    return;
+  }
+  message.payload = std::move(bytes);
+  transmit(now, side, std::move(message));
+}
+
+std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {
+  std::vector<InFlight> result;
+  const auto it = std::ranges::find(sides_, neighbour, &Side::rank);
+  for (const Kept& kept : it->kept) {
+    const Message& m = kept.message;
+    if (m.payload == nullptr) continue;
+    result.push_back({neighbour, kept.sequence, m.bucket, m.codec, m.divisor,
+                      kept.own_sequence != 0, m.payload});
+  }
+  return result;
+}
+
+Payload Pump::open_payload(Rank neighbour, std::uint64_t sequence) const {
+  const auto side = std::ranges::find(sides_, neighbour, &Side::rank);
+  const auto it = std::ranges::find(side->sent, sequence, &Sent::sequence);
+  return it == side->sent.end() ? nullptr : it->payload;
+}
+
+}  // namespace stencil

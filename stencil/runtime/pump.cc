@@ -1,0 +1,257 @@
+#include "stencil/runtime/pump.h"
+
+#include <algorithm>
+
+#include "stencil/wire/wire.h"
+
+namespace stencil {
+namespace {
+
+/// Distinct causes of complaint remembered, so that a liar cannot fill memory or the log.
+constexpr std::size_t kMaxComplaints = 256;
+
+}  // namespace
+
+Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver, LogSink log,
+           TimePoint now)
+    : mixer_(mixer),
+      transport_(transport),
+      log_(std::move(log)),
+      engine_(options.engine, now),
+      links_(options.engine.rank, options.engine.topology.neighbours(options.engine.rank),
+             transport, std::move(resolver), log_),
+      settlement_(options.engine.topology.neighbours(options.engine.rank),
+                  mixer.telemetry_bucket(), options.settle_threshold),
+      weights_(options.engine.topology),
+      fp32_(make_codec(CodecKind::kFp32)),
+      configured_(make_codec(options.engine.hello.codec)) {
+  for (const Rank rank : options.engine.topology.neighbours(options.engine.rank)) {
+    Side side;
+    side.rank = rank;
+    sides_.push_back(std::move(side));
+  }
+}
+
+TimePoint Pump::turn(TimePoint now, const Standing& standing) {
+  apply_standing(now, standing);
+  while (std::optional<Received> received = transport_.receive()) {
+    receive(now, std::move(*received));
+  }
+  for (Side& side : sides_) flush(now, side);
+  update_settling(now);
+  if (engine_.next_deadline() <= now) {
+    engine_.on_tick(now, actions_);
+    act(now, nullptr);
+  }
+  const TimePoint dial = links_.tend(now);
+  // Sending may have made frames ready to receive without waking any descriptor.
+  while (std::optional<Received> received = transport_.receive()) {
+    receive(now, std::move(*received));
+  }
+  const bool backlog = std::ranges::any_of(sides_, [](const Side& s) { return !s.backlog.empty(); });
+  const TimePoint retry = backlog ? now + std::chrono::milliseconds(5) : kNever;
+  return std::min({engine_.next_deadline(), dial, retry});
+}
+
+void Pump::apply_standing(TimePoint now, const Standing& standing) {
+  if (standing.stop_joining) engine_.give_up_joining(now, actions_);
+  if (engine_.state() != WorkerState::kJoining) {
+    const WorkerState state = engine_.state();
+    if (standing.wanted == WorkerState::kSettling && state == WorkerState::kTraining) {
+      settlement_.restart();
+      engine_.on_state(now, WorkerState::kSettling, actions_);
+    } else if (standing.wanted == WorkerState::kFrozen && state != WorkerState::kFrozen) {
+      engine_.on_state(now, WorkerState::kFrozen, actions_);
+    }
+    if (standing.round > 0 && engine_.config().mode.kind == Mode::Kind::kSync) {
+      if (standing.round > published_) {
+        published_ = standing.round;
+        engine_.on_published(now, standing.round, actions_);
+      }
+    } else if (standing.step > engine_.step()) {
+      engine_.on_boundary(now, standing.step, actions_);
+    }
+  }
+  act(now, nullptr);
+  if (standing.leave && !left_) {
+    left_ = true;
+    for (Side& side : sides_) {
+      if (const Edge* edge = engine_.edge(side.rank); edge->up()) {
+        transmit(now, side, engine_.stamp(MessageKind::kLeave, side.rank));
+      }
+    }
+  }
+}
+
+void Pump::update_settling(TimePoint now) {
+  const WorkerState state = engine_.state();
+  if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
+  const bool settled = settlement_.settled(engine_.edges());
+  if (settled == (state == WorkerState::kSettled)) return;
+  engine_.on_state(now, settled ? WorkerState::kSettled : WorkerState::kSettling, actions_);
+  act(now, nullptr);
+}
+
+void Pump::receive(TimePoint now, Received&& received) {
+  if (received.event == LinkEvent::kDown) return link_down(now, received.link);
+  if (received.event == LinkEvent::kUp) {
+    if (const std::optional<Rank> rank = links_.dialled_up(received.link)) {
+      engine_.on_link_up(now, *rank, actions_);
+      act(now, nullptr);
+    }
+    return;
+  }
+  Result<Message> decoded = decode_frame(received.frame);
+  if (!decoded) {
+    ++(decoded.error().fault == Fault::kChecksum ? counters_.checksum : counters_.malformed);
+    const Rank rank = links_.rank_of(received.link).value_or(kNoRank);
+    return complain(rank, "decode" + std::to_string(static_cast<int>(decoded.error().fault)),
+                    decoded.error().text);
+  }
+  receive_message(now, received.link, std::move(*decoded));
+}
+
+void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
+  const std::optional<Rank> rank = links_.rank_of(link);
+  if (!rank) return receive_stranger(now, link, message);
+  if (message.from != *rank) {
+    ++counters_.unknown_senders;
+    return complain(*rank, "sender", "a message claims to come from rank " +
+                                         std::to_string(message.from));
+  }
+  if (!expected_size(message)) {
+    ++counters_.payload_size;
+    return complain(*rank, "size", "a payload of " + std::to_string(view(message.payload).size()) +
+                                       " bytes for bucket " + std::to_string(message.bucket));
+  }
+  engine_.on_message(now, message, actions_);
+  act(now, &message);
+}
+
+bool Pump::expected_size(const Message& message) const {
+  const std::size_t size = view(message.payload).size();
+  const bool carries = message.kind == MessageKind::kOffer ||
+                       message.kind == MessageKind::kSnapshot ||
+                       (message.kind == MessageKind::kReply &&
+                        message.status == ReplyStatus::kDelta);
+  if (!carries) return size == 0;
+  if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
+  return message.bucket < mixer_.bucket_count() &&
+         size == mixer_.encoded_size(message.bucket, codec(message.codec));
+}
+
+/// A link that serves no edge: a neighbour that dialled us, or somebody lost.
+void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) {
+  const auto answer = [&](Message reply) { (void)transport_.send(link, encode_frame(reply)); };
+  const bool neighbour = engine_.edge(message.from) != nullptr;
+  if (!neighbour) {
+    ++counters_.unknown_senders;
+    if (message.kind == MessageKind::kHello) {
+      Message refusal = engine_.stamp(MessageKind::kRefusal, kNoRank);
+      refusal.text = "rank " + std::to_string(message.from) + " is no neighbour of rank " +
+                     std::to_string(engine_.config().rank) + " in " +
+                     engine_.config().topology.spec() + "; check --rank and the peer's address";
+      answer(std::move(refusal));
+    }
+    return complain(message.from, "no neighbour",
+                    "rank " + std::to_string(message.from) + " is no neighbour of ours");
+  }
+  if (message.kind == MessageKind::kRefusal) return refuse(message.text);
+  if (message.kind != MessageKind::kHello) {
+    if (message.kind != MessageKind::kHelloRequest) {
+      answer(engine_.stamp(MessageKind::kHelloRequest, message.from));
+    }
+    return;
+  }
+  const EngineConfig& config = engine_.config();
+  if (const auto why = mismatch(config.hello, message.hello, config.init_from_neighbour)) {
+    Message refusal = engine_.stamp(MessageKind::kRefusal, message.from);
+    refusal.text = *mismatch(message.hello, config.hello, false);
+    answer(std::move(refusal));
+    complain(message.from, "mismatch", *why);
+    return refuse("neighbour " + std::to_string(message.from) + ": " + *why);
+  }
+  if (!links_.accept(link, message.from)) return;
+  engine_.on_link_up(now, message.from, actions_);
+  engine_.on_message(now, message, actions_);
+  act(now, nullptr);
+}
+
+void Pump::refuse(const std::string& text) {
+  if (refused_.empty()) refused_ = text;
+}
+
+void Pump::link_down(TimePoint now, LinkId link) {
+  if (const std::optional<Rank> rank = links_.down(link)) {
+    side(*rank).backlog.clear();
+    engine_.on_link_down(now, *rank, actions_);
+    act(now, nullptr);
+  }
+}
+
+void Pump::transmit(TimePoint now, Side& side, Message message) {
+  if (links_.link_of(side.rank) == 0) {
+    ++counters_.frames_dropped;
+    return;
+  }
+  side.backlog.push_back(std::move(message));
+  flush(now, side);
+}
+
+void Pump::flush(TimePoint now, Side& side) {
+  while (!side.backlog.empty()) {
+    const LinkId link = links_.link_of(side.rank);
+    Frame frame = encode_frame(side.backlog.front());
+    const std::size_t bytes = frame.header.size() + view(frame.payload).size();
+    switch (transport_.send(link, std::move(frame))) {
+      case SendStatus::kSent:
+        side.bytes_sent += bytes;
+        side.backlog.pop_front();
+        break;
+      case SendStatus::kFull: return;
+      case SendStatus::kDown: return link_down(now, link);
+    }
+  }
+}
+
+Pump::Side& Pump::side(Rank rank) { return *std::ranges::find(sides_, rank, &Side::rank); }
+
+const Codec& Pump::codec(CodecKind kind) const {
+  return kind == CodecKind::kFp32 ? *fp32_ : *configured_;
+}
+
+void Pump::complain(Rank rank, const std::string& cause, const std::string& text) {
+  if (complained_.size() >= kMaxComplaints || !complained_.emplace(rank, cause).second) return;
+  log_(LogLevel::kWarning, (rank == kNoRank ? std::string("a stranger")
+                                            : "neighbour " + std::to_string(rank)) +
+                               ": " + text + " (said once; counted from now on)");
+}
+
+PumpStatus Pump::status() const {
+  PumpStatus s;
+  s.state = engine_.state();
+  s.joined = s.state != WorkerState::kJoining;
+  s.joined_from = engine_.joined_from();
+  s.completed_round = engine_.completed_round();
+  s.neighbours_completed = engine_.neighbours_completed(s.completed_round);
+  s.limit = engine_.limit();
+  s.relative_distance = settlement_.relative_distance();
+  s.refused = refused_;
+  s.engine = engine_.counters();
+  s.pump = counters_;
+  s.transport = transport_.stats();
+  s.flushed = engine_.open_offers() == 0 && engine_.replies_settled();
+  s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0;
+  for (const Edge& edge : engine_.edges()) {
+    s.any_heard |= edge.ever_heard;
+    const bool near = edge.peer_state == WorkerState::kSettled ||
+                      edge.peer_state == WorkerState::kFrozen;
+    if (edge.up() && !near) s.may_freeze = false;
+    const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
+    s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,
+                            it->bytes_sent, edge.round_trip, edge.swept});
+  }
+  return s;
+}
+
+}  // namespace stencil

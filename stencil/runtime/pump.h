@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stencil/codec/codec.h"
+#include "stencil/core/mixing_weights.h"
+#include "stencil/core/types.h"
+#include "stencil/engine/engine.h"
+#include "stencil/mix/mixer.h"
+#include "stencil/runtime/link_book.h"
+#include "stencil/runtime/settlement.h"
+#include "stencil/transport/transport.h"
+
+namespace stencil {
+
+/// What the training thread has done and wants, handed to the pump at each turn.
+struct Standing {
+  std::uint64_t step = 0;   ///< boundaries passed
+  std::uint64_t round = 0;  ///< lock-step: rounds published
+  WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
+  bool stop_joining = false;  ///< waited long enough for a neighbour: begin alone
+  bool leave = false;         ///< say good-bye
+};
+
+struct PumpOptions {
+  EngineConfig engine;
+  double settle_threshold = 1e-3;  ///< see settle_threshold()
+};
+
+/// One neighbour, for display and for waits that must name it.
+struct NeighbourStatus {
+  Rank rank = kNoRank;
+  LinkState link = LinkState::kConnecting;
+  WorkerState state = WorkerState::kJoining;
+  std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
+  Duration round_trip{};
+  TimePoint swept{};  ///< meaningful when sweeps > 0
+};
+
+/// Counts of what the pump itself saw, beside the engine's. Monotonic.
+struct PumpCounters {
+  std::uint64_t malformed = 0, checksum = 0, payload_size = 0, non_finite = 0;
+  std::uint64_t unknown_senders = 0, frames_dropped = 0, resent = 0, own_non_finite = 0;
+};
+
+struct PumpStatus {
+  WorkerState state = WorkerState::kJoining;
+  bool joined = false;
+  Rank joined_from = kNoRank;
+  bool any_heard = false;
+  bool may_freeze = false;      ///< this worker and its living neighbours are settled
+  bool flushed = false;         ///< nothing of ours is open, nothing of theirs unsettled
+  std::uint64_t completed_round = 0;
+  bool neighbours_completed = true;  ///< all have completed our last round
+  Engine::Limit limit;
+  double relative_distance = 0;
+  std::string refused;          ///< why a neighbour and we do not match; empty: all well
+  EngineCounters engine;
+  PumpCounters pump;
+  TransportStats transport;
+  std::vector<NeighbourStatus> neighbours;
+};
+
+/// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport): the one way in
+/// which a worker's background work is done, be it called by a thread or by the simulator. Has
+/// itself neither thread nor clock. Mixer and transport must outlive it.
+class Pump {
+ public:
+  Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver, LogSink log,
+       TimePoint now);
+
+  /// Does all that can be done at `now`: takes what arrived, acts, sends. Returns when to be called
+  /// again at the latest; earlier when a frame arrives or the standing changes.
+  TimePoint turn(TimePoint now, const Standing& standing);
+
+  [[nodiscard]] PumpStatus status() const;
+  [[nodiscard]] const Engine& engine() const { return engine_; }
+
+  /// For accounts of what is in flight (tests, simulator): each reply or crossed offer that the
+  /// neighbour has not settled yet, as it would be resent.
+  struct InFlight {
+    Rank to = kNoRank;
+    std::uint64_t sequence = 0;  ///< of their offer
+    std::uint32_t bucket = 0;
+    CodecKind codec = CodecKind::kFp32;
+    std::uint8_t divisor = 0;
+    bool crossed = false;        ///< payload is our offer, not a delta
+    Payload payload;
+  };
+  [[nodiscard]] std::vector<InFlight> unsettled_at(Rank neighbour) const;
+  /// Our offer's payload while it is open.
+  [[nodiscard]] Payload open_payload(Rank neighbour, std::uint64_t sequence) const;
+
+ private:
+  struct Sent {  ///< an offer of ours, while open
+    std::uint64_t sequence;
+    std::uint32_t bucket;
+    CodecKind codec;
+    Payload payload;
+  };
+  struct Kept {  ///< an answer of ours, until settled
+    std::uint64_t sequence;      ///< of their offer
+    std::uint64_t own_sequence;  ///< crossed: of ours
+    Message message;             ///< kReply, or kOffer where crossed
+  };
+  struct Side {
+    Rank rank = kNoRank;
+    std::deque<Sent> sent;
+    std::deque<Kept> kept;
+    std::deque<Message> backlog;  ///< refused by a full link; bounded by the windows
+    std::uint64_t bytes_sent = 0;
+  };
+
+  void receive(TimePoint now, Received&& received);
+  void receive_message(TimePoint now, LinkId link, Message&& message);
+  void receive_stranger(TimePoint now, LinkId link, const Message& message);
+  void apply_standing(TimePoint now, const Standing& standing);
+  void act(TimePoint now, const Message* in_hand);
+  void act_on(TimePoint now, Action& action, const Message* in_hand);
+  void make_offer(TimePoint now, Side& side, const Action& action);
+  void answer(TimePoint now, Side& side, const Action& action, const Message& offer);
+  void decline(TimePoint now, Side& side, const Action& action, ReplyStatus status);
+  void merge(Side& side, const Action& action, const Message& offer);
+  void settle(Side& side, const Action& action, const Message& reply);
+  void resend(TimePoint now, Side& side, const Action& action);
+  void serve(TimePoint now, Side& side, const Action& action);
+  void transmit(TimePoint now, Side& side, Message message);
+  void flush(TimePoint now, Side& side);
+  void link_down(TimePoint now, LinkId link);
+  void refuse(const std::string& text);
+  void update_settling(TimePoint now);
+  [[nodiscard]] bool expected_size(const Message& message) const;
+  [[nodiscard]] const Codec& codec(CodecKind kind) const;
+  [[nodiscard]] CodecKind offer_codec() const;
+  Side& side(Rank rank);
+  void complain(Rank rank, const std::string& cause, const std::string& text);
+
+  Mixer& mixer_;
+  Transport& transport_;
+  LogSink log_;
+  Engine engine_;
+  LinkBook links_;
+  Settlement settlement_;
+  MixingWeights weights_;
+  std::unique_ptr<Codec> fp32_;
+  std::unique_ptr<Codec> configured_;
+  std::vector<Side> sides_;
+  Actions actions_;
+  PumpCounters counters_;
+  std::set<std::pair<Rank, std::string>> complained_;
+  std::string refused_;
+  std::uint64_t published_ = 0;
+  bool left_ = false;
+};
+
+}  // namespace stencil

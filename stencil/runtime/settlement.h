@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stencil/core/topology.h"
+#include "stencil/engine/edge.h"
+
+namespace stencil {
+
+/// The rms edge distance, relative to |x|, under which a worker may stop so that the consensus
+/// distance reaches `target`: target * sqrt(2 lambda2 / mean degree).
+[[nodiscard]] double settle_threshold(const Topology& topology, double target);
+
+/// How far this worker's model is from its neighbours', as the exchanges themselves tell, bucket by
+/// bucket; and whether that is near enough to stop. One thread.
+///
+/// Since the sum over edges of |x_i - x_j|^2 is at least lambda2 |X - mean|^2, a consensus distance
+/// of `target` (rms over workers of |x_i - mean| / |mean|) is reached when every worker's rms edge
+/// distance is under target * sqrt(2 lambda2 / mean degree).
+class Settlement {
+ public:
+  /// `threshold`: see settle_threshold().
+  Settlement(std::span<const Rank> neighbours, std::uint32_t buckets, double threshold);
+
+  /// From now on only fresh measurements count.
+  void restart();
+  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2);
+
+  /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
+  /// their rms distance is under the threshold. True where there is no such edge.
+  [[nodiscard]] bool settled(std::span<const Edge> edges) const;
+
+  /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
+  [[nodiscard]] double relative_distance() const;
+  [[nodiscard]] double threshold() const { return threshold_; }
+
+ private:
+  struct PerEdge {
+    Rank rank = kNoRank;
+    std::vector<float> distance2;  ///< per bucket; negative: not measured since restart
+    std::uint32_t missing = 0;
+  };
+  [[nodiscard]] double edge_distance2(const PerEdge& edge) const;
+  [[nodiscard]] double norm2() const;
+
+  double threshold_;
+  std::uint32_t buckets_;
+  std::vector<PerEdge> edges_;
+  std::vector<float> norm2_;  ///< per bucket, the latest seen
+};
+
+}  // namespace stencil

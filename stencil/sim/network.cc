@@ -1,0 +1,218 @@
+#include "stencil/sim/network.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "stencil/core/error.h"
+
+namespace stencil::sim {
+namespace {
+
+Duration seconds(double s) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
+}
+
+/// Frames under way in one direction; beyond that a link is "full".
+constexpr std::size_t kQueueFrames = 256;
+
+}  // namespace
+
+struct Network::Link {
+  Rank ranks[2] = {kNoRank, kNoRank};  ///< [0] dialled
+  bool up = false;
+  bool dropped = false;
+  std::uint32_t life = 0;              ///< raised at each break: what was under way is lost
+  TimePoint busy[2] = {};              ///< until when each direction is sending
+  TimePoint last[2] = {};              ///< arrival of the last frame, to keep the order
+  std::size_t under_way[2] = {};
+};
+
+struct Network::Event {
+  TimePoint when;
+  std::uint64_t order;
+  Rank to;
+  LinkId link;
+  std::uint32_t life;
+  Received received;
+  std::ptrdiff_t outage = -1;
+  bool begins = false;
+
+  friend bool operator<(const Event& a, const Event& b) {
+    return std::tie(b.when, b.order) < std::tie(a.when, a.order);
+  }
+};
+
+class Network::End : public Transport {
+ public:
+  End(Network& network, Rank rank) : network_(network), rank_(rank) {}
+
+  std::string endpoint() const override { return Network::endpoint(rank_); }
+  LinkId dial(const std::string& endpoint) override { return network_.dial(rank_, endpoint); }
+  void drop(LinkId link) override {
+    if (link == 0 || link > network_.links_.size()) return;
+    Link& l = network_.links_[link - 1];
+    if (l.up) {
+      const Rank other = l.ranks[0] == rank_ ? l.ranks[1] : l.ranks[0];
+      network_.schedule(network_.now_, other, link, l.life, {LinkEvent::kDown, link, {}});
+    }
+    l.up = false;
+    l.dropped = true;
+  }
+  SendStatus send(LinkId link, Frame&& frame) override {
+    return network_.send(rank_, link, std::move(frame));
+  }
+  std::optional<Received> receive() override {
+    if (inbox_.empty()) return std::nullopt;
+    Received received = std::move(inbox_.front());
+    inbox_.pop_front();
+    return received;
+  }
+  std::vector<int> descriptors() const override { return {}; }
+  TransportStats stats() const override { return stats_; }
+
+  std::deque<Received> inbox_;
+  TransportStats stats_;
+
+ private:
+  Network& network_;
+  Rank rank_;
+};
+
+Network::Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed)
+    : model_(std::move(model)),
+      outages_(std::move(outages)),
+      in_outage_(outages_.size()),
+      random_(Random::derive(seed, 0x6e6574)) {
+  for (Rank rank = 0; rank < workers; ++rank) {
+    ends_.push_back(std::make_unique<End>(*this, rank));
+  }
+  for (std::size_t i = 0; i < outages_.size(); ++i) {
+    const auto at = [&](double time, bool begins) {
+      queue_.push_back({TimePoint(seconds(time)), events_++, 0, 0, 0, {},
+                        static_cast<std::ptrdiff_t>(i), begins});
+      std::ranges::push_heap(queue_, std::less<>());
+    };
+    at(outages_[i].from, true);
+    if (outages_[i].to >= 0) at(outages_[i].to, false);
+  }
+}
+
+Network::~Network() = default;
+
+Transport& Network::transport(Rank rank) { return *ends_[rank]; }
+
+std::string Network::endpoint(Rank rank) { return "sim:" + std::to_string(rank); }
+
+TimePoint Network::next() const { return queue_.empty() ? kNever : queue_.front().when; }
+
+void Network::schedule(TimePoint when, Rank to, LinkId link, std::uint32_t life,
+                       Received received) {
+  queue_.push_back({when, events_++, to, link, life, std::move(received)});
+  std::ranges::push_heap(queue_, std::less<>());
+}
+
+bool Network::broken(Rank a, Rank b) const {
+  for (std::size_t i = 0; i < outages_.size(); ++i) {
+    const Outage& o = outages_[i];
+    if (in_outage_[i] && ((o.a == a && o.b == b) || (o.a == b && o.b == a))) return true;
+  }
+  return false;
+}
+
+LinkId Network::dial(Rank from, const std::string& endpoint) {
+  constexpr std::string_view kScheme = "sim:";
+  Rank to = kNoRank;
+  const char* begin = endpoint.data() + std::min(kScheme.size(), endpoint.size());
+  std::from_chars(begin, endpoint.data() + endpoint.size(), to);
+  if (!endpoint.starts_with(kScheme) || to < 0 || to >= static_cast<Rank>(ends_.size())) {
+    throw ConfigError("no simulated worker at '" + endpoint + "'", "dial sim:RANK");
+  }
+  Link link;
+  link.ranks[0] = from;
+  link.ranks[1] = to;
+  links_.push_back(link);
+  connect(links_.size());
+  return links_.size();
+}
+
+void Network::connect(LinkId id) {
+  Link& link = links_[id - 1];
+  if (link.dropped || broken(link.ranks[0], link.ranks[1])) return;
+  link.up = true;
+  ++link.life;
+  link.last[0] = link.last[1] = link.busy[0] = link.busy[1] = now_;
+  link.under_way[0] = link.under_way[1] = 0;
+  const LinkModel model = model_(link.ranks[0], link.ranks[1]);
+  schedule(now_ + seconds(2 * model.latency), link.ranks[0], id, link.life,
+           {LinkEvent::kUp, id, {}});
+}
+
+SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
+  if (id == 0 || id > links_.size()) return SendStatus::kDown;
+  Link& link = links_[id - 1];
+  if (!link.up) return SendStatus::kDown;
+  const int direction = link.ranks[0] == from ? 0 : 1;
+  if (link.under_way[direction] >= kQueueFrames) return SendStatus::kFull;
+  const LinkModel model = model_(link.ranks[0], link.ranks[1]);
+  const std::size_t bytes = frame.header.size() + view(frame.payload).size();
+  const Duration sending =
+      model.bandwidth > 0 ? seconds(static_cast<double>(bytes) / model.bandwidth) : Duration{};
+  link.busy[direction] = std::max(link.busy[direction], now_) + sending;
+  const TimePoint arrival = link.busy[direction] + seconds(model.latency) +
+                            seconds(model.jitter * random_.uniform());
+  link.last[direction] = std::max(arrival, link.last[direction]);
+  ++link.under_way[direction];
+  End& sender = *ends_[from];
+  ++sender.stats_.frames_sent;
+  sender.stats_.bytes_sent += bytes;
+  schedule(link.last[direction], link.ranks[1 - direction], id, link.life,
+           {LinkEvent::kFrame, id, std::move(frame)});
+  return SendStatus::kSent;
+}
+
+void Network::set_outage(std::size_t index, bool begins) {
+  const Outage& outage = outages_[index];
+  in_outage_[index] = begins;
+  for (LinkId id = 1; id <= links_.size(); ++id) {
+    Link& link = links_[id - 1];
+    const bool here = (link.ranks[0] == outage.a && link.ranks[1] == outage.b) ||
+                      (link.ranks[0] == outage.b && link.ranks[1] == outage.a);
+    if (!here || link.dropped) continue;
+    if (begins && link.up) {
+      link.up = false;
+      ++link.life;
+      for (const Rank rank : link.ranks) {
+        schedule(now_, rank, id, link.life, {LinkEvent::kDown, id, {}});
+      }
+    } else if (!begins && !link.up) {
+      connect(id);
+    }
+  }
+}
+
+void Network::deliver(TimePoint now, std::vector<Rank>& woken) {
+  now_ = now;
+  while (!queue_.empty() && queue_.front().when <= now) {
+    std::ranges::pop_heap(queue_, std::less<>());
+    Event event = std::move(queue_.back());
+    queue_.pop_back();
+    if (event.outage >= 0) {
+      set_outage(static_cast<std::size_t>(event.outage), event.begins);
+      continue;
+    }
+    Link& link = links_[event.link - 1];
+    const bool frame = event.received.event == LinkEvent::kFrame;
+    if (event.life != link.life) continue;
+    End& end = *ends_[event.to];
+    if (frame) {
+      --link.under_way[link.ranks[0] == event.to ? 1 : 0];
+      ++end.stats_.frames_received;
+      end.stats_.bytes_received +=
+          event.received.frame.header.size() + view(event.received.frame.payload).size();
+    }
+    end.inbox_.push_back(std::move(event.received));
+    woken.push_back(event.to);
+  }
+}
+
+}  // namespace stencil::sim

@@ -1,0 +1,327 @@
+#include "stencil/sim/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stencil/core/mixing_weights.h"
+#include "stencil/core/random.h"
+
+namespace stencil::sim {
+namespace {
+
+Duration seconds(double s) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
+}
+
+}  // namespace
+
+struct Simulation::Worker {
+  Rank rank = kNoRank;
+  bool alive = true;
+  std::vector<float> x;
+  std::vector<double> telemetry;
+  std::unique_ptr<Mixer> mixer;
+  std::unique_ptr<Pump> pump;
+  Standing standing;
+  bool waiting = false;    ///< at a boundary it may not pass yet
+  bool published = false;  ///< lock-step: waits for its round to complete
+  bool stepping = false;   ///< a local step is under way
+  bool frozen = false;
+  std::uint64_t incarnation = 1;
+  TimePoint next_turn = kNever;
+  Random random{0};
+};
+
+Simulation::Simulation(SimulationConfig config, Objective& objective)
+    : config_(std::move(config)),
+      objective_(objective),
+      layout_(Layout::flat(objective.dimension(), config_.bucket_floats)),
+      settle_threshold_(runtime_threshold(config_)),
+      initial_mean_(objective.dimension()) {
+  const auto model = [this](Rank a, Rank b) {
+    const auto it = config_.links.find(std::minmax(a, b));
+    return it == config_.links.end() ? config_.link : it->second;
+  };
+  network_ = std::make_unique<Network>(size(), model, config_.outages, config_.seed);
+  workers_.resize(size());
+  for (Rank rank = 0; rank < size(); ++rank) {
+    make(rank, 1);
+    for (std::size_t i = 0; i < initial_mean_.size(); ++i) {
+      initial_mean_[i] += workers_[rank]->x[i] / static_cast<double>(size());
+    }
+  }
+}
+
+Simulation::~Simulation() = default;
+
+double Simulation::runtime_threshold(const SimulationConfig& config) {
+  // lambda2 of a large graph takes seconds, and only the end of a run needs it.
+  return config.finish ? settle_threshold(config.topology, config.settle_target)
+                       : config.settle_target;
+}
+
+double Simulation::end_time() const {
+  return static_cast<double>(config_.steps) * config_.step_seconds;
+}
+
+void Simulation::make(Rank rank, std::uint64_t incarnation) {
+  auto worker = std::make_unique<Worker>();
+  worker->rank = rank;
+  worker->incarnation = incarnation;
+  worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
+  worker->x.resize(layout_.size());
+  objective_.initial(rank, worker->x);
+  worker->telemetry = {0.0, 1.0};
+  worker->mixer = std::make_unique<Mixer>(layout_, worker->x, worker->telemetry);
+  PumpOptions options;
+  options.settle_threshold = settle_threshold_;
+  EngineConfig& engine = options.engine;
+  engine.rank = rank;
+  engine.topology = config_.topology;
+  engine.mode = config_.mode;
+  engine.buckets = worker->mixer->bucket_count();
+  engine.sweeps_per_mille = config_.sweeps_per_mille;
+  engine.window = config_.window;
+  engine.window_total = 4 * config_.window;
+  engine.seed = config_.seed;
+  engine.hello.run_id = "simulation";
+  engine.hello.topology = config_.topology.spec();
+  engine.hello.incarnation = incarnation;
+  engine.hello.layout_hash = layout_.hash();
+  engine.hello.mode = config_.mode.name();
+  engine.hello.codec = config_.codec;
+  // The higher rank dials: one connection per edge from the start.
+  const Resolver resolver = [rank](Rank to) -> std::optional<std::string> {
+    if (to > rank) return std::nullopt;
+    return Network::endpoint(to);
+  };
+  worker->pump = std::make_unique<Pump>(
+      options, *worker->mixer, network_->transport(rank), resolver,
+      [](LogLevel, std::string_view) {}, now_);
+  workers_[rank] = std::move(worker);
+  Worker& made = *workers_[rank];
+  turn(made);
+  if (!made.stepping && !made.waiting) proceed(made);
+}
+
+void Simulation::begin_step(Worker& worker) {
+  const auto it = config_.slow.find(worker.rank);
+  const double factor = it == config_.slow.end() ? 1 : it->second;
+  const double stretch = 1 + config_.step_jitter * worker.random.uniform();
+  worker.stepping = true;
+  due_.push_back({now_ + seconds(config_.step_seconds * factor * stretch), order_++, worker.rank,
+                  true});
+  std::ranges::push_heap(due_);
+}
+
+void Simulation::turn(Worker& worker) {
+  const TimePoint next = worker.pump->turn(now_, worker.standing);
+  if (next != kNever && next != worker.next_turn) {
+    worker.next_turn = std::max(next, now_ + Duration(1));
+    due_.push_back({worker.next_turn, order_++, worker.rank, false});
+    std::ranges::push_heap(due_);
+  }
+}
+
+/// The end of a local step, or a wait at its boundary that may be over.
+void Simulation::boundary(Worker& worker) {
+  const PumpStatus status = worker.pump->status();
+  const bool sync = config_.mode.kind == Mode::Kind::kSync;
+  if (worker.standing.wanted != WorkerState::kTraining) {
+    worker.waiting = false;
+    return;
+  }
+  worker.waiting = true;
+  if (sync && !worker.published) {
+    if (!status.neighbours_completed) return;
+    const MixingWeights weights(config_.topology);
+    const auto codec = make_codec(config_.codec);
+    worker.telemetry[0] += 1;
+    (void)worker.mixer->publish(worker.x, worker.telemetry, *codec,
+                                weights.weight(worker.rank, worker.rank));
+    ++worker.standing.round;
+    worker.published = true;
+    turn(worker);
+    return boundary(worker);
+  }
+  if (sync) {
+    if (status.completed_round < worker.standing.round) return;
+    worker.mixer->collect(worker.x, worker.telemetry);
+    worker.published = false;
+  } else {
+    if (worker.standing.step + 1 > status.limit.step) return;
+    worker.telemetry[0] += 1;
+    (void)worker.mixer->fold(worker.x);
+    worker.mixer->fold_telemetry(worker.telemetry);
+    ++worker.standing.step;
+  }
+  worker.waiting = false;
+  turn(worker);
+  begin_step(worker);
+}
+
+/// After a turn: joins, passes a boundary it waited at, or freezes, where that has become possible.
+void Simulation::proceed(Worker& worker) {
+  if (!worker.alive) return;
+  const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
+  if (!joined) return;
+  if (worker.waiting) return boundary(worker);
+  if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
+    if (worker.pump->engine().joined_from() != kNoRank) {
+      (void)worker.mixer->fold(worker.x);
+      worker.mixer->fold_telemetry(worker.telemetry);
+    }
+    begin_step(worker);
+  }
+}
+
+void Simulation::run_until(double until) {
+  const TimePoint end(seconds(until));
+  std::vector<Rank> woken;
+  while (true) {
+    const TimePoint next = std::min(network_->next(), due_.empty() ? kNever : due_.front().when);
+    if (next > end) break;
+    now_ = std::max(now_, next);
+    woken.clear();
+    network_->deliver(now_, woken);
+    for (const Rank rank : woken) {
+      Worker& worker = *workers_[rank];
+      if (!worker.alive) continue;
+      turn(worker);
+      proceed(worker);
+    }
+    while (!due_.empty() && due_.front().when <= now_) {
+      std::ranges::pop_heap(due_);
+      const Due due = due_.back();
+      due_.pop_back();
+      Worker& worker = *workers_[due.rank];
+      if (!worker.alive) continue;
+      if (due.is_step) {
+        worker.stepping = false;
+        if (worker.standing.wanted != WorkerState::kTraining) continue;
+        objective_.step(worker.rank, worker.x);
+        boundary(worker);
+      } else if (worker.next_turn == due.when) {
+        worker.next_turn = kNever;
+        turn(worker);
+        proceed(worker);
+      }
+    }
+  }
+  now_ = std::max(now_, end);
+}
+
+bool Simulation::finish() {
+  for (auto& worker : workers_) {
+    if (!worker->alive) continue;
+    worker->standing.wanted = WorkerState::kSettling;
+    (void)worker->mixer->fold(worker->x);
+    turn(*worker);
+  }
+  const double deadline =
+      std::chrono::duration<double>(now_.time_since_epoch()).count() + config_.finish_seconds;
+  double time = deadline - config_.finish_seconds;
+  bool all = false;
+  while (!all && time < deadline) {
+    time += config_.step_seconds / 4;
+    run_until(time);
+    all = true;
+    for (auto& worker : workers_) {
+      if (!worker->alive || worker->frozen) continue;
+      if (!worker->pump->status().may_freeze) {
+        all = false;
+        continue;
+      }
+      worker->frozen = true;
+      worker->standing.wanted = WorkerState::kFrozen;
+      turn(*worker);
+    }
+  }
+  run_until(time + 4 * config_.step_seconds);
+  for (auto& worker : workers_) {
+    if (worker->alive) (void)worker->mixer->fold(worker->x);
+  }
+  return all;
+}
+
+void Simulation::kill(Rank rank) { workers_[rank]->alive = false; }
+
+void Simulation::restart(Rank rank) {
+  const std::uint64_t incarnation = workers_[rank]->incarnation + 1;
+  while (network_->transport(rank).receive()) {
+  }
+  make(rank, incarnation);
+}
+
+std::span<const float> Simulation::model(Rank rank) const { return workers_[rank]->x; }
+std::span<const double> Simulation::telemetry(Rank rank) const {
+  return workers_[rank]->telemetry;
+}
+PumpStatus Simulation::status(Rank rank) const { return workers_[rank]->pump->status(); }
+
+/// z of each worker as it would be had every delta under way arrived: what a neighbour has answered
+/// is subtracted, a crossing that only the other end has seen is merged.
+void Simulation::account(std::vector<std::vector<double>>& z) const {
+  std::vector<float> values(layout_.size());
+  for (const auto& worker : workers_) {
+    worker->mixer->read_z(values);
+    z.emplace_back(values.begin(), values.end());
+  }
+  std::vector<float> theirs, ours;
+  for (const auto& worker : workers_) {
+    for (const Rank to : config_.topology.neighbours(worker->rank)) {
+      for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
+        const Payload open = workers_[to]->pump->open_payload(worker->rank, flight.sequence);
+        if (open == nullptr || flight.bucket >= layout_.bucket_count()) continue;
+        const BucketRange range = layout_.bucket(flight.bucket);
+        theirs.resize(range.size);
+        ours.resize(range.size);
+        const auto codec = make_codec(flight.codec);
+        (void)codec->decode(view(flight.payload), theirs);
+        if (flight.crossed) (void)codec->decode(view(open), ours);
+        for (std::size_t i = 0; i < range.size; ++i) {
+          z[to][range.begin + i] +=
+              flight.crossed ? 0.5F * (theirs[i] - ours[i]) : -static_cast<double>(theirs[i]);
+        }
+      }
+    }
+  }
+}
+
+Snapshot Simulation::snapshot() const {
+  Snapshot s;
+  s.time = std::chrono::duration<double>(now_.time_since_epoch()).count();
+  const std::size_t n = layout_.size();
+  std::vector<double> mean(n), mean_x(n);
+  std::vector<std::vector<double>> z;
+  account(z);
+  for (Rank rank = 0; rank < size(); ++rank) {
+    for (std::size_t i = 0; i < n; ++i) {
+      mean[i] += z[rank][i] / size();
+      mean_x[i] += workers_[rank]->x[i] / static_cast<double>(size());
+    }
+  }
+  double norm2 = 0, spread2 = 0, drift2 = 0, initial2 = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (Rank rank = 0; rank < size(); ++rank) {
+      s.disagreement += (z[rank][i] - mean[i]) * (z[rank][i] - mean[i]);
+      const double off = workers_[rank]->x[i] - mean_x[i];
+      spread2 += off * off;
+    }
+    norm2 += mean_x[i] * mean_x[i];
+    drift2 += (mean[i] - initial_mean_[i]) * (mean[i] - initial_mean_[i]);
+    initial2 += initial_mean_[i] * initial_mean_[i];
+  }
+  s.consensus_distance = norm2 > 0 ? std::sqrt(spread2 / size() / norm2) : 0;
+  s.mean_drift = initial2 > 0 ? std::sqrt(drift2 / initial2) : 0;
+  s.objective = objective_.value(std::vector<float>(mean_x.begin(), mean_x.end()));
+  for (const auto& worker : workers_) {
+    const PumpStatus status = worker->pump->status();
+    s.steps += worker->pump->engine().step();
+    s.sweeps += status.engine.sweeps;
+    s.bytes += status.transport.bytes_sent;
+  }
+  return s;
+}
+
+}  // namespace stencil::sim

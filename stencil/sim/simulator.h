@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stencil/core/layout.h"
+#include "stencil/engine/config.h"
+#include "stencil/runtime/pump.h"
+#include "stencil/sim/network.h"
+#include "stencil/sim/objective.h"
+
+namespace stencil::sim {
+
+struct SimulationConfig {
+  Topology topology = Topology::parse("torus:2x2");
+  Mode mode;
+  CodecKind codec = CodecKind::kFp32;
+  std::uint32_t sweeps_per_mille = 1000;
+  std::uint32_t window = 4;
+  std::size_t bucket_floats = Layout::kDefaultBucketFloats;
+  std::uint64_t seed = 1;
+
+  double step_seconds = 0.1;          ///< of a worker of speed 1
+  double step_jitter = 0;             ///< each step takes up to this share longer, at random
+  std::map<Rank, double> slow;        ///< rank -> factor by which its steps are stretched
+  std::uint64_t steps = 100;          ///< per worker of speed 1: the run lasts steps * step_seconds
+  LinkModel link;
+  std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
+  std::vector<Outage> outages;
+  double settle_target = 1e-4;
+  bool finish = false;                ///< after the run, settle and freeze as real workers do
+  double finish_seconds = 60;         ///< and give that up after so long
+};
+
+/// The network at one moment.
+struct Snapshot {
+  double time = 0;               ///< virtual seconds
+  double objective = 0;          ///< at the mean over workers
+  double consensus_distance = 0; ///< rms over workers of |x_i - mean| / |mean|
+  double disagreement = 0;       ///< sum of |z_i - mean|^2, deltas in flight counted
+  double mean_drift = 0;         ///< |mean - initial mean| / |initial mean|, in flight counted
+  std::uint64_t steps = 0, sweeps = 0, bytes = 0;
+};
+
+/// N workers in one thread under a virtual clock, each with the very pump that real workers run.
+/// Seed in, trace out: the same configuration gives the same bytes on every run.
+class Simulation {
+ public:
+  /// `objective` must outlive it.
+  Simulation(SimulationConfig config, Objective& objective);
+  ~Simulation();
+
+  /// Lets virtual time go on until `seconds`.
+  void run_until(double seconds);
+  /// Trains no more; settles, freezes and folds as at the end of a run. True when every worker
+  /// froze because all was settled, not because time was up.
+  bool finish();
+
+  [[nodiscard]] Snapshot snapshot() const;
+  [[nodiscard]] double end_time() const;
+  [[nodiscard]] int size() const { return config_.topology.size(); }
+  [[nodiscard]] std::span<const float> model(Rank rank) const;
+  [[nodiscard]] PumpStatus status(Rank rank) const;
+  /// Worker's telemetry scalars; [0] counts its own steps, [1] is 1 at each worker.
+  [[nodiscard]] std::span<const double> telemetry(Rank rank) const;
+  /// Kills a worker at the present time: nothing of it is heard again.
+  void kill(Rank rank);
+  /// Starts a killed worker anew, from initial weights, as a new incarnation.
+  void restart(Rank rank);
+
+ private:
+  struct Worker;
+  static double runtime_threshold(const SimulationConfig& config);
+  void make(Rank rank, std::uint64_t incarnation);
+  void turn(Worker& worker);
+  void boundary(Worker& worker);
+  void proceed(Worker& worker);
+  void begin_step(Worker& worker);
+  void account(std::vector<std::vector<double>>& z) const;
+
+  SimulationConfig config_;
+  Objective& objective_;
+  Layout layout_;
+  double settle_threshold_;
+  TimePoint now_{};
+  std::unique_ptr<Network> network_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<double> initial_mean_;
+  struct Due {
+    TimePoint when;
+    std::uint64_t order;
+    Rank rank;
+    bool is_step;
+    friend bool operator<(const Due& a, const Due& b) {
+      return std::tie(b.when, b.order) < std::tie(a.when, a.order);
+    }
+  };
+  std::vector<Due> due_;  ///< a heap
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace stencil::sim
