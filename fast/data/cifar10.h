@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "fast/data/dataset.h"
+
+namespace fast {
+
+/// CIFAR-10's binary format (Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html):
+///   file   = record*
+///   record = label (1 byte, 0..9)  red (32 x 32 bytes, row-major)  green  blue
+inline constexpr ImageShape kCifar10Shape{3, 32, 32, 10};
+inline constexpr std::size_t kCifar10Record = 3073;
+
+/// Appends the records in `bytes` to `out` (of kCifar10Shape). Pure; throws DataError, naming
+/// `file`, for half a record, no record, or a label out of range; `out` then is as before.
+void append_cifar10(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
+
+/// Reads data_batch_1.bin, _2, ... (up to 5, as many as are there without a gap) and test_batch.bin
+/// from `directory` or its folder cifar-10-batches-bin. Throws DataError.
+[[nodiscard]] Dataset load_cifar10(const std::filesystem::path& directory);
+
+/// That the files are there and their sizes whole records. Throws DataError.
+void check_cifar10_files(const std::filesystem::path& directory);
+
+}  // namespace fast

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "fast/data/dataset.h"
+
+namespace fast {
+
+/// IDX, the format of MNIST and of those made like it (LeCun et al.), all numbers big-endian:
+///   images = 00 00 08 03  count (4 bytes)  height (4)  width (4)  byte{count * height * width}
+///   labels = 00 00 08 01  count (4 bytes)  byte{count}
+inline constexpr std::size_t kIdxImagesHeader = 16;
+inline constexpr std::size_t kIdxLabelsHeader = 8;
+inline constexpr int kMnistClasses = 10;
+
+struct IdxImagesHeader {
+  std::size_t count = 0;
+  int height = 0, width = 0;  ///< 1 .. 1024
+};
+
+/// The parsers are pure and throw DataError, naming `file`, offset and what was expected. They read
+/// plain bytes; `bytes` must be exactly one file (of parse_idx_images_header: at least its start).
+[[nodiscard]] IdxImagesHeader parse_idx_images_header(std::span<const std::uint8_t> bytes,
+                                                      const std::string& file);
+void parse_idx_images(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
+void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
+
+/// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-.., t10k-labels-.. from
+/// `directory`, plain or with .gz, also spelt train-images.idx3-ubyte. Throws DataError.
+[[nodiscard]] Dataset load_mnist(const std::filesystem::path& directory);
+
+/// From the header of the training images alone. Throws DataError, also for files that are missing.
+[[nodiscard]] ImageShape mnist_shape(const std::filesystem::path& directory);
+
+}  // namespace fast

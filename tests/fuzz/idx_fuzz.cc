@@ -1,0 +1,53 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "fast/data/file_bytes.h"
+#include "fast/data/mnist.h"
+#include "fast/errors.h"
+
+namespace {
+
+constexpr std::size_t kLimit = 1 << 20;
+
+void parse(std::span<const std::uint8_t> bytes) {
+  fast::ImageSet set;
+  try {
+    fast::parse_idx_images(bytes, "fuzz", set);
+    if (set.pixels.size() + fast::kIdxImagesHeader != bytes.size()) std::abort();
+  } catch (const fast::DataError&) {
+    if (!set.pixels.empty()) std::abort();
+  }
+  try {
+    fast::parse_idx_labels(bytes, "fuzz", set);
+    if (set.size() + fast::kIdxLabelsHeader != bytes.size()) std::abort();
+    for (const auto label : set.labels) {
+      if (label >= fast::kMnistClasses) std::abort();
+    }
+  } catch (const fast::DataError&) {
+    if (set.size() != 0) std::abort();
+  }
+}
+
+}  // namespace
+
+/// Bytes as an IDX file of either kind, and as a gzip stream of one.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span bytes(data, size);
+  parse(bytes);
+  std::vector<std::uint8_t> start;
+  try {
+    start = fast::inflate_gzip(bytes, "fuzz", fast::kIdxImagesHeader, fast::AtLimit::kStop);
+    if (start.size() > fast::kIdxImagesHeader) std::abort();
+  } catch (const fast::DataError&) {
+  }
+  try {
+    const auto whole = fast::inflate_gzip(bytes, "fuzz", kLimit);
+    if (whole.size() > kLimit) std::abort();
+    parse(whole);
+  } catch (const fast::DataError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,75 @@
+#include "fast/data/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fast/errors.h"
+#include "tests/support/cifar_files.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+
+TEST(DatasetSpec, SyntheticTakesItsCounts) {
+  const Dataset data = load_dataset("synthetic:30,20", 1);
+  EXPECT_EQ(data.name, "synthetic:30,20");
+  EXPECT_EQ(data.train.size(), 30U);
+  EXPECT_EQ(data.test.size(), 20U);
+  EXPECT_EQ(load_dataset("synthetic:40", 1).test.size(), 2048U);
+}
+
+TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
+  const Dataset data = load_dataset("synthetic", 1);
+  EXPECT_EQ(data.train.size(), 8192U);
+  EXPECT_EQ(data.test.size(), 2048U);
+}
+
+TEST(DatasetSpec, UnknownSpecsNameTheValueAndTheForms) {
+  for (const std::string spec :
+       {"", "imagenet", "imagenet:/x", "cifar10", "cifar10:", "mnist:", "synthetic:", "synthetic:0",
+        "synthetic:-1", "synthetic:5,", "synthetic:5,6,7", "synthetic:1e3",
+        "synthetic:99999999999999999999", "synthetic:1000001", "Synthetic", " synthetic"}) {
+    SCOPED_TRACE(spec);
+    for (const bool shape_only : {false, true}) {
+      try {
+        shape_only ? (void)dataset_shape(spec) : (void)load_dataset(spec, 1);
+        ADD_FAILURE() << "no ConfigError was thrown";
+      } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("'" + spec + "'"), HasSubstr("cifar10:DIR")));
+      }
+    }
+  }
+}
+
+TEST(DatasetSpec, TheShapeIsThatOfTheData) {
+  const TemporaryFolder folder;
+  testing::write_cifar10(folder.path(), 1, 10, 10);
+  testing::write_mnist(folder.path(), 10, 10, 6, 9);
+  for (const std::string& spec :
+       {std::string("synthetic:10,10"), "cifar10:" + folder.path().string(),
+        "mnist:" + folder.path().string()}) {
+    SCOPED_TRACE(spec);
+    const ImageShape shape = dataset_shape(spec);
+    const Dataset data = load_dataset(spec, 1);
+    EXPECT_EQ(shape.pixels(), data.train.shape.pixels());
+    EXPECT_EQ(shape.height, data.test.shape.height);
+    EXPECT_EQ(shape.classes, data.train.shape.classes);
+    EXPECT_EQ(data.train.pixels.size(), data.train.size() * shape.pixels());
+    for (int c = 0; c < shape.channels; ++c) {
+      EXPECT_GT(data.deviation[static_cast<std::size_t>(c)], 0);
+    }
+  }
+}
+
+TEST(DatasetSpec, AMissingFolderIsADataErrorForTheShapeToo) {
+  EXPECT_THROW((void)dataset_shape("cifar10:/nowhere"), DataError);
+  EXPECT_THROW((void)dataset_shape("mnist:/nowhere"), DataError);
+}
+
+}  // namespace
+}  // namespace fast
