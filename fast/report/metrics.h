@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace fast {
@@ -13,28 +15,28 @@ namespace fast {
 /// One neighbour as a worker sees it.
 struct NeighbourProgress {
   int rank = 0;
-  std::string link;            ///< "connecting" | "up" | "suspect" | "gone" | "left"
-  std::uint64_t sweeps = 0;    ///< completed, begun by us
-  std::uint64_t bytes = 0;     ///< sent to it, headers included
-  double round_trip_ms = 0;    ///< of a bucket, decayed mean; 0 before the first
-  double since_sweep = -1;     ///< seconds since the last sweep with it; -1 before the first
+  std::string link;          ///< "connecting" | "up" | "suspect" | "gone" | "left"
+  std::uint64_t sweeps = 0;  ///< completed, begun by us
+  std::uint64_t bytes = 0;   ///< sent to it, headers included
+  double round_trip_ms = 0;  ///< of a bucket, decayed mean; 0 before the first
+  double since_sweep = -1;   ///< seconds since the last sweep with it; -1 before the first
 };
 
 /// A worker at one moment: one "progress" line of metrics.jsonl.
 struct WorkerProgress {
   double time = 0;  ///< seconds since this worker's start
   std::uint64_t step = 0;
-  std::uint64_t samples = 0;          ///< by this worker
-  double network_samples = 0;         ///< by all workers, as gossip tells
-  double progress = 0;                ///< 0..1, network-wide
+  std::uint64_t samples = 0;   ///< by this worker
+  double network_samples = 0;  ///< by all workers, as gossip tells
+  double progress = 0;         ///< 0..1, network-wide
   double samples_per_second = 0;
-  double loss = 0, accuracy = 0;      ///< on training batches, decayed means
+  double loss = 0, accuracy = 0;  ///< on training batches, decayed means
   double network_loss = 0;
   double learning_rate = 0;
-  double consensus_distance = 0;      ///< own estimate: rms edge distance / |x|
-  double exchange_seconds = 0;        ///< training-thread time inside exchange()
-  double training_seconds = 0;        ///< training-thread time in all, evaluation left out
-  std::string state;                  ///< "joining" | "training" | "settling" | "settled" | "frozen"
+  double consensus_distance = 0;  ///< own estimate: rms edge distance / |x|
+  double exchange_seconds = 0;    ///< training-thread time inside exchange()
+  double training_seconds = 0;    ///< training-thread time in all, evaluation left out
+  std::string state;              ///< "joining" | "training" | "settling" | "settled" | "frozen"
   std::vector<NeighbourProgress> neighbours;
   std::optional<double> test_accuracy, test_loss;
 };
@@ -53,7 +55,7 @@ struct WorkerStart {
 struct WorkerEnd {
   double time = 0;
   int exit_code = 0;
-  std::string text;                             ///< why it ended, for people
+  std::string text;                               ///< why it ended, for people
   std::map<std::string, std::uint64_t> counters;  ///< faults seen, frames, re-links, ...
 };
 
@@ -84,9 +86,25 @@ struct WorkerHistory {
   };
   std::vector<Event> events;
   std::optional<WorkerEnd> end;
+  /// Counters (samples, seconds, sweeps, bytes) begin at 0 in each life.
+  struct Life {
+    double time = 0;                 ///< of its start, on the history's time axis
+    std::size_t first_progress = 0;  ///< index into `progress`; may be its size
+  };
+  std::vector<Life> lives;
   int starts = 0;
   int unreadable_lines = 0;
 };
+
+/// One line of metrics.jsonl as it stands; times are not shifted.
+using MetricsLine = std::variant<WorkerStart, WorkerProgress, WorkerHistory::Event, WorkerEnd>;
+
+/// Nothing where the line is no metrics line: not JSON, another kind, a field of a wrong type.
+[[nodiscard]] std::optional<MetricsLine> parse_metrics_line(std::string_view line);
+
+/// The body of a metrics.jsonl, which may come from another machine. Never throws for content:
+/// `starts` is 0 where there is no "start" line.
+[[nodiscard]] WorkerHistory parse_metrics(std::string_view text);
 
 /// Throws FileError where there is no such file or no "start" line.
 [[nodiscard]] WorkerHistory read_metrics(const std::filesystem::path& file);

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
 namespace fast {
 
-/// Where things lie in a run folder. Pure path arithmetic but for the two functions that write.
+/// Where things lie in a run folder: path arithmetic alone.
 ///   RUN/config.toml  summary.json  model.safetensors  report.html
 ///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint
 class RunFolder {
@@ -35,6 +37,23 @@ class RunFolder {
 
 /// Creates a folder (and its parents) and proves that files can be written there. Throws FileError.
 void make_writable_folder(const std::filesystem::path& folder);
+
+/// A file that appears, whole, at commit() and not before: written beside its place and renamed.
+/// Without commit() nothing is left behind. Throws FileError.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path file);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* bytes, std::size_t size);
+  void commit();
+
+ private:
+  std::filesystem::path file_, temporary_;
+  std::ofstream out_;
+};
 
 /// Readers see the old file or the whole new one, never a part. Throws FileError.
 void write_atomically(const std::filesystem::path& file, std::string_view content);

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+/// The files under page/ and Chart.js, made part of the program by embed.cmake.
+namespace fast::embedded {
+
+extern const std::string_view kReportHtml, kReportCss, kReportJs, kChartJs;
+
+}  // namespace fast::embedded

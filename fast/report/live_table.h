@@ -1,0 +1,77 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fast/report/metrics.h"
+
+namespace fast {
+
+/// What the launcher knows of one worker, indexed by rank.
+struct WorkerView {
+  enum class Process { kStarting, kRunning, kExited };
+  std::optional<WorkerProgress> progress;
+  Process process = Process::kStarting;
+  int exit_code = 0;  ///< once exited
+  int restarts = 0;
+};
+
+struct ScreenStyle {
+  bool is_terminal = false;  ///< redraw in place; else plain lines
+  bool colour = false;
+  bool unicode = false;
+  int width = 80, height = 24;
+  double plain_every = 5;  ///< seconds between plain lines
+};
+
+/// As standard output is: a terminal or not, its size, NO_COLOR and TERM, UTF-8 from the locale.
+[[nodiscard]] ScreenStyle screen_style();
+
+/// The network as a whole, from what its workers say.
+struct NetworkView {
+  int running = 0, exited = 0;
+  double progress = 0;            ///< 0..1, mean of those that said something
+  double samples = 0;             ///< by all workers
+  double samples_per_second = 0;  ///< of those still running
+  double loss = 0;                ///< mean; NaN where nobody knows
+  double eta = -1;                ///< seconds of training left; -1 where it cannot be told
+};
+
+[[nodiscard]] NetworkView network_view(const std::vector<WorkerView>& workers);
+
+/// The lines on the screen, none wider than style.width, no more of them than style.height - 1.
+/// Pure.
+[[nodiscard]] std::vector<std::string> render_table(const std::vector<WorkerView>& workers,
+                                                    const ScreenStyle& style);
+
+/// One line that says how the network stands. Pure.
+[[nodiscard]] std::string render_line(double elapsed, const std::vector<WorkerView>& workers);
+
+/// The launcher's live view. One thread; reads no clock.
+class LiveTable {
+ public:
+  LiveTable(std::ostream& out, const ScreenStyle& style) : out_(out), style_(style) {}
+
+  /// The terminal's size has changed.
+  void resize(int width, int height);
+  /// `elapsed`: seconds since the run's start. On a terminal redraws the table in place; elsewhere
+  /// writes a line when `plain_every` seconds have passed since the last.
+  void update(double elapsed, const std::vector<WorkerView>& workers);
+  /// A message that stays: above the table on a terminal.
+  void say(const std::string& text);
+  /// The last state, which stays on the screen (elsewhere: a last line).
+  void finish(double elapsed, const std::vector<WorkerView>& workers);
+
+ private:
+  void erase();
+  void draw(const std::vector<std::string>& lines);
+
+  std::ostream& out_;
+  ScreenStyle style_;
+  std::vector<std::string> drawn_;
+  double next_plain_ = 0;
+};
+
+}  // namespace fast

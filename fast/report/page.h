@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "fast/report/gather.h"
+#include "fast/report/summary.h"
+
+namespace fast {
+
+/// report.html: one page that needs no network and no other file. `config` is shown as it is.
+[[nodiscard]] std::string render_page(const Gathered& gathered, const Summary& summary,
+                                      std::string_view config);
+
+/// What the page draws, as JSON that may stand inside a <script> element: it holds no '<'.
+[[nodiscard]] std::string page_data(const Gathered& gathered, const Summary& summary,
+                                    std::string_view config);
+
+}  // namespace fast

@@ -1,0 +1,361 @@
+'use strict';
+// Draws the page from the JSON in #data. Every text of the run goes in by textContent.
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const summary = data.summary;
+  const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const byId = id => document.getElementById(id);
+
+  // --- numbers as people read them
+  const known = v => v !== null && v !== undefined && Number.isFinite(v);
+  const count = v => known(v) ? Math.round(v).toLocaleString('en-US') : '–';
+  const short = v => {
+    if (!known(v)) return '–';
+    for (const [limit, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
+      if (Math.abs(v) >= limit) return trim(v / limit) + ' ' + unit;
+    return trim(v);
+  };
+  const trim = v => String(+v.toFixed(Math.abs(v) < 10 ? 2 : Math.abs(v) < 100 ? 1 : 0));
+  const percent = (v, digits = 2) => known(v) ? (100 * v).toFixed(digits) + ' %' : '–';
+  const bytes = v => known(v) ? (v < 1000 ? v + ' B' : short(v) + 'B') : '–';
+  const tiny = v => known(v) ? (v === 0 ? '0' : v < 0.01 ? v.toExponential(1) : v.toPrecision(2)) : '–';
+  const millis = v => known(v) && v > 0 ? trim(v) + ' ms' : '–';
+  const duration = v => {
+    if (!known(v)) return '–';
+    if (v < 60) return trim(v) + ' s';
+    const s = Math.round(v), pad = n => String(n).padStart(2, '0');
+    return s < 3600 ? Math.floor(s / 60) + 'm ' + pad(s % 60) + 's'
+                    : Math.floor(s / 3600) + 'h ' + pad(Math.floor(s / 60) % 60) + 'm';
+  };
+  const clock = v => {
+    const s = Math.round(v), pad = n => String(n).padStart(2, '0');
+    return s < 3600 ? Math.floor(s / 60) + ':' + pad(s % 60)
+                    : Math.floor(s / 3600) + ':' + pad(Math.floor(s / 60) % 60) + ':' + pad(s % 60);
+  };
+
+  // --- elements
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === 'class') element.className = value;
+      else if (name === 'style') element.style.cssText = value;
+      else element.setAttribute(name, value);
+    }
+    element.append(...children.map(c => c instanceof Node ? c : document.createTextNode(String(c))));
+    return element;
+  };
+  const svg = (tag, attributes, ...children) => {
+    const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+  const toggle = (id, change) => byId(id).addEventListener('click', event => {
+    const value = event.target.dataset && event.target.dataset.value;
+    if (!value) return;
+    for (const button of byId(id).children) button.classList.toggle('on', button === event.target);
+    change(value);
+  });
+
+  // --- colours: ten that are easily told apart, beyond that around the wheel
+  const hues = [217, 22, 145, 280, 340, 190, 45, 255, 95, 0];
+  const n = data.workers.length;
+  const colour = (rank, alpha = 1) => n <= hues.length
+    ? `hsla(${hues[rank]}, 72%, ${css('--lightness')}, ${alpha})`
+    : `hsla(${(rank * 360 / n).toFixed(1)}, 68%, ${css('--lightness')}, ${alpha})`;
+
+  // --- header
+  const header = () => {
+    byId('title').textContent = summary.run_id || 'run';
+    const started = data.started > 0
+      ? new Date(1000 * data.started).toISOString().replace('T', ' ').slice(0, 16) + ' UTC' : '';
+    const chips = [['', `${summary.workers} workers`], ['topology', summary.topology],
+      ['mode', summary.mode], ['model', summary.model], ['data', summary.data],
+      ['epochs', summary.epochs ? trim(summary.epochs) : ''],
+      ['wall time', duration(summary.wall_seconds)], ['started', started]];
+    for (const [name, value] of chips) {
+      if (!value) continue;
+      byId('chips').append(make('li', {}, ...(name ? [make('span', {}, name)] : []), value));
+    }
+    const ranks = list => (list.length > 1 ? 'workers ' : 'worker ') + list.join(', ');
+    const notes = [];
+    if (summary.lost_ranks.length) notes.push(`Lost: ${ranks(summary.lost_ranks)} died without a last word. The others went on.`);
+    if (summary.excluded_ranks.length) notes.push(`Not in the mean model: ${ranks(summary.excluded_ranks)}, whose model holds numbers that are not finite.`);
+    const failed = data.workers.filter(w => w.exit_code && !w.lost).map(w => w.rank);
+    if (failed.length) notes.push(`Ended with an error: ${ranks(failed)}. See the table below.`);
+    byId('notice').hidden = notes.length === 0;
+    byId('notice').append(...notes.map(text => make('p', {}, text)));
+  };
+
+  const cards = () => {
+    const accuracy = summary.test_accuracy;
+    const list = [
+      ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set'],
+      ['Workers alone', known(accuracy.worker_min)
+        ? `${(100 * accuracy.worker_min).toFixed(1)} – ${(100 * accuracy.worker_max).toFixed(1)} %` : '–',
+        'lowest and highest accuracy'],
+      ['Consensus distance', tiny(summary.consensus_distance), 'rms of |x − mean| / |mean|'],
+      ['Throughput', count(summary.samples_per_second), 'samples/s, all workers'],
+      ['Time in exchange()', percent(summary.exchange_share), 'of the training threads'],
+      ['Sent', bytes(summary.bytes_sent), count(summary.sweeps_completed) + ' sweeps completed'],
+    ];
+    list.forEach(([name, value, text], i) => byId('cards').append(
+      make('div', {class: i ? 'card' : 'card first'}, make('h3', {}, name), make('p', {}, value),
+           make('div', {}, text))));
+  };
+
+  // --- curves
+  let axis = 'time';
+  const hidden = new Set();
+  const charts = [];
+  const points = (series, name) => {
+    const out = [];
+    for (let i = 0; i < series.time.length; i++) {
+      const x = series[axis][i];
+      if (known(x)) out.push({x, y: known(series[name][i]) ? series[name][i] : NaN});
+    }
+    return out;
+  };
+  const last = () => Math.max(0, ...data.workers.filter(w => w.series)
+    .map(w => w.series[axis][w.series[axis].length - 1] || 0));
+
+  const curves = (name, extra = () => []) => {
+    const mean = data.mean[name];
+    const many = n > 16;
+    const sets = extra();
+    if (mean && !hidden.has('mean')) {
+      sets.push({label: 'mean of workers', data: mean[axis].map(([x, y]) => ({x, y})), order: -1,
+        borderColor: css('--mean'), borderWidth: 2.5, pointRadius: 0});
+    }
+    for (const w of data.workers) {
+      if (!w.series || hidden.has(w.rank)) continue;
+      const list = points(w.series, name);
+      sets.push({label: `worker ${w.rank}`, data: list, borderColor: colour(w.rank, many ? .45 : .85),
+        borderWidth: many ? 1 : 1.5, pointRadius: list.length === 1 ? 3 : 0,
+        backgroundColor: colour(w.rank)});
+    }
+    return sets;
+  };
+
+  const scale = (title, format, more = {}) => Object.assign({
+    grid: {color: css('--line'), drawBorder: false, drawTicks: false},
+    ticks: {color: css('--soft'), callback: format, maxTicksLimit: 7, padding: 6, maxRotation: 0},
+    title: {display: Boolean(title), text: title, color: css('--soft')},
+  }, more);
+
+  const lineChart = (id, format, {more = () => ({}), extra = () => []} = {}) => {
+    const xFormat = v => axis === 'time' ? clock(v) : short(v);
+    const chart = new Chart(byId(id), {
+      type: 'line',
+      data: {datasets: []},
+      options: {
+        animation: false, parsing: false, normalized: false, maintainAspectRatio: false,
+        interaction: {mode: 'nearest', intersect: false},
+        plugins: {legend: {display: false}, tooltip: {displayColors: true, callbacks: {
+          title: items => items.length ? xFormat(items[0].parsed.x) +
+            (axis === 'time' ? '' : ' samples') : '',
+          label: item => ` ${item.dataset.label}: ${format(item.parsed.y)}`}}},
+      },
+    });
+    const draw = () => {
+      chart.data.datasets = curves(id, extra);
+      chart.options.scales = {
+        x: scale(axis === 'time' ? 'time since the first start' : 'samples seen by all workers',
+                 xFormat, {type: 'linear', min: 0, max: last() || undefined}),
+        y: scale('', format, more()),
+      };
+      chart.update();
+    };
+    charts.push(draw);
+  };
+
+  const training = () => {
+    lineChart('loss', v => trim(v), {more: () => ({beginAtZero: true})});
+    lineChart('accuracy', v => percent(v, v > 0 && v < 0.01 ? 2 : 0), {
+      more: () => ({beginAtZero: true}),
+      extra: () => known(summary.test_accuracy.mean_model) ? [{
+        label: 'mean model, test set', order: -2, pointRadius: 0, borderWidth: 1.5,
+        borderDash: [6, 5], borderColor: css('--accent'),
+        data: [0, last()].map(x => ({x, y: summary.test_accuracy.mean_model}))}] : []});
+    const decade = v => {
+      const e = Math.log10(v);
+      return Math.abs(e - Math.round(e)) < 1e-6 ? v.toExponential(0) : '';
+    };
+    lineChart('consensus', tiny, {more: () => ({type: 'logarithmic', ticks: {
+      color: css('--soft'), padding: 6, callback: v => decade(v)}})});
+    lineChart('rate', short, {more: () => ({beginAtZero: true})});
+    lineChart('round_trip', v => trim(v), {more: () => ({beginAtZero: true})});
+    toggle('axis', value => { axis = value; redraw(); });
+  };
+
+  const legend = () => {
+    const entry = (key, text, stroke, kind) => {
+      const button = make('button', {class: kind, type: 'button', title: 'show or hide'},
+        make('i', {style: `background: ${stroke}`}), text);
+      button.classList.toggle('off', hidden.has(key));
+      button.onclick = () => {
+        hidden.has(key) ? hidden.delete(key) : hidden.add(key);
+        redraw();
+      };
+      return button;
+    };
+    const entries = [entry('mean', 'mean of workers', css('--mean'), 'mean')];
+    if (n <= 64) {
+      for (const w of data.workers)
+        if (w.series) entries.push(entry(w.rank, `worker ${w.rank}`, colour(w.rank), ''));
+    }
+    byId('legend').replaceChildren(...entries);
+  };
+
+  // --- edges
+  let measure = 'sweeps';
+  const measures = {sweeps: [count, 'sweeps completed'], bytes: [bytes, 'sent in both directions'],
+    round_trip: [millis, 'round trip of a bucket at the end']};
+  let edgeChart;
+  const edges = () => {
+    const [format, text] = measures[measure];
+    byId('edgenote').textContent = text;
+    const many = data.grid.edges.length > 60;
+    const list = data.grid.edges.map(e => ({label: `${e.a}–${e.b}`, value: e[measure] || 0}));
+    if (many) list.sort((a, b) => b.value - a.value);
+    if (!edgeChart) {
+      edgeChart = new Chart(byId('edges'), {type: 'bar', data: {labels: [], datasets: []},
+        options: {animation: false, maintainAspectRatio: false}});
+    }
+    edgeChart.data = {labels: list.map(e => e.label), datasets: [{data: list.map(e => e.value),
+      backgroundColor: css('--accent'), borderRadius: 3, maxBarThickness: 34,
+      categoryPercentage: many ? 1 : .8, barPercentage: many ? 1 : .9}]};
+    edgeChart.options.plugins = {legend: {display: false}, tooltip: {callbacks: {
+      title: items => 'edge ' + items[0].label, label: item => ' ' + format(item.parsed.y)}}};
+    edgeChart.options.scales = {
+      x: {grid: {display: false}, title: {display: many, color: css('--soft'),
+            text: `${list.length} edges, sorted`},
+          ticks: {color: css('--soft'), display: !many, autoSkip: true}},
+      y: scale('', v => measure === 'bytes' ? bytes(v) : short(v), {beginAtZero: true})};
+    edgeChart.update();
+  };
+
+  // --- the grid: distances are in units of the step between two neighbours
+  const grid = () => {
+    const {places, edges: list} = data.grid;
+    const xs = places.map(p => p[0]), ys = places.map(p => p[1]);
+    const wraps = list.some(e => e.wraps);
+    const margin = wraps ? .85 : .45;
+    const left = Math.min(...xs) - margin, top = Math.min(...ys) - margin;
+    const width = Math.max(...xs) - left + margin, height = Math.max(...ys) - top + margin;
+    const big = Math.max(width, height);
+    const unit = Math.min(1, 90 / (560 / big));  // a small grid must not have huge nodes
+    const root = svg('svg', {viewBox: `${left} ${top} ${width} ${height}`, role: 'img',
+      'aria-label': 'the workers and their edges'});
+    const [format, text] = measures[measure];
+    const most = Math.max(...list.map(e => e[measure] || 0), 1e-12);
+    for (const e of list) {
+      const [x0, y0] = places[e.a], [x1, y1] = places[e.b];
+      const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+      const ux = (x1 - x0) / length, uy = (y1 - y0) / length;
+      // Arcs leave outwards and swing clear of the nodes between.
+      const side = uy > .5 ? 1 : -1, out = .55, up = .58;
+      const nx = -uy * side * -1, ny = ux * side;
+      const path = e.wraps
+        ? `M${x0} ${y0} C${x0 - ux * out + nx * up} ${y0 - uy * out + ny * up} ` +
+          `${x1 + ux * out + nx * up} ${y1 + uy * out + ny * up} ${x1} ${y1}`
+        : `M${x0} ${y0} L${x1} ${y1}`;
+      const value = e[measure] || 0;
+      root.append(svg('path', {d: path, fill: 'none', stroke: value > 0 ? css('--accent') : css('--line'),
+        'stroke-width': unit * (.014 + .07 * value / most), 'stroke-linecap': 'round',
+        'stroke-opacity': e.wraps ? .38 : .6},
+        svg('title', {}, `${e.a} – ${e.b}: ${count(e.sweeps)} sweeps, ${bytes(e.bytes)}, ` +
+          `round trip ${millis(e.round_trip)}`)));
+    }
+    const radius = .23 * unit;
+    for (const w of data.workers) {
+      const [x, y] = places[w.rank];
+      const state = w.missing ? 'missing' : w.lost ? 'lost' : w.exit_code ? `exit code ${w.exit_code}` : w.state || 'ended';
+      const bad = w.lost || w.missing, failed = !bad && w.exit_code;
+      const group = svg('g', {},
+        svg('title', {}, `worker ${w.rank}: ${state}` + (w.samples ? `, ${count(w.samples)} samples` : '')),
+        svg('circle', {cx: x, cy: y, r: radius, fill: css('--surface')}),
+        svg('circle', {cx: x, cy: y, r: radius, fill: bad ? css('--bad') : failed ? css('--warn') : colour(w.rank),
+          'fill-opacity': bad || failed ? .9 : .85, stroke: css('--surface'), 'stroke-width': .025 * unit}));
+      if (big < 26) {
+        const label = svg('text', {x, y, fill: css('--surface'), style: `font-size: ${.2 * unit}px`});
+        label.textContent = bad ? `✕ ${w.rank}` : w.rank;
+        group.append(label);
+      }
+      root.append(group);
+    }
+    const notes = [`edges: thicker is more ${measure === 'round_trip' ? 'milliseconds' : measure}`];
+    if (data.workers.some(w => w.lost)) notes.push('red: lost');
+    if (data.workers.some(w => w.exit_code && !w.lost)) notes.push('amber: failed');
+    byId('gridnote').textContent = notes.join(' · ');
+    byId('grid').replaceChildren(root);
+  };
+
+  // --- tables
+  const table = (id, heads, rows) => {
+    const cell = (tag, value, kind) => value instanceof Node ? value
+      : make(tag, kind ? {class: kind} : {}, value);
+    byId(id).replaceChildren(
+      make('thead', {}, make('tr', {}, ...heads.map(([text, kind]) => cell('th', text, kind)))),
+      make('tbody', {}, ...rows.map(row => make('tr', {}, ...row.map((value, i) =>
+        cell('td', value, heads[i][1]))))));
+  };
+  const workers = () => {
+    const seen = new Map();
+    for (const [, rank, name] of data.events.list) {
+      if (name === 'end' || name === 'lost') continue;
+      if (!seen.has(rank)) seen.set(rank, new Map());
+      seen.get(rank).set(name, (seen.get(rank).get(name) || 0) + 1);
+    }
+    const ended = w => {
+      if (w.missing) return make('td', {class: 'text bad'}, 'nothing found');
+      const code = known(w.exit_code) ? ` (${w.exit_code})` : '';
+      if (w.lost) return make('td', {class: 'text bad'}, 'lost' + code);
+      return make('td', {class: 'text ' + (w.exit_code ? 'bad' : 'good')},
+        w.exit_code ? `exit code ${w.exit_code}` : 'well');
+    };
+    const rows = data.workers.map(w => {
+      const notes = [...(seen.get(w.rank) || [])].map(([name, times]) => times > 1 ? `${name} ×${times}` : name);
+      for (const [name, value] of Object.entries(w.counters || {})) notes.push(`${name} ${count(value)}`);
+      if (w.exit_code && w.text) notes.unshift(w.text);
+      return [
+        make('td', {class: 'text'}, make('span', {class: 'dot', style: `background: ${w.lost ? css('--bad') : colour(w.rank)}`}), w.rank),
+        ended(w), count(w.samples), count(w.samples_per_second),
+        known(w.loss) ? w.loss.toFixed(4) : '–', percent(w.test_accuracy), percent(w.exchange_share),
+        count(w.sweeps), bytes(w.bytes), known(w.starts) ? w.starts : '–',
+        make('td', {class: 'text wide none'}, notes.join(', '))];
+    });
+    table('workers', [['worker', 'text'], ['ended', 'text'], ['samples'], ['samples/s'], ['loss'],
+      ['test accuracy'], ['in exchange()'], ['sweeps'], ['sent'], ['starts'],
+      ['events and counters', 'text wide']], rows);
+  };
+  const events = () => {
+    const {total, list} = data.events;
+    byId('eventnote').textContent = total > list.length ? `${list.length} of ${total} shown` : `${total}`;
+    const kind = name => /lost|gone|nan|non|fail|refus/i.test(name) ? 'text bad'
+      : /suspect|restart|down/i.test(name) ? 'text warn' : 'text';
+    table('events', [['time'], ['worker'], ['event', 'text'], ['', 'text wide']],
+      list.map(([time, rank, name, text]) =>
+        [clock(time), rank, make('td', {class: kind(name)}, name), text]));
+  };
+
+  const redraw = () => {
+    legend();
+    for (const draw of charts) draw();
+    edges();
+    grid();
+    workers();
+  };
+
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  header();
+  cards();
+  training();
+  toggle('measure', value => { measure = value; edges(); grid(); });
+  events();
+  byId('config').textContent = data.config;
+  byId('configuration').hidden = !data.config;
+  redraw();
+  dark.addEventListener('change', redraw);
+})();

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "fast/report/drawing.h"
+#include "fast/report/page.h"
+#include "fast/report/series.h"
+#include "fast/report/totals.h"
+
+namespace fast {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostPoints = 600;          // of one series
+constexpr std::size_t kMostPointsInAll = 60'000;  // of one quantity over all workers
+constexpr std::size_t kMeanPoints = 300;
+constexpr std::size_t kMostEvents = 2'000;
+
+/// Short and finite: six digits are more than a screen shows.
+ordered_json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (value == 0) return 0;
+  const double scale = std::pow(10, 6 - std::ceil(std::log10(std::fabs(value))));
+  const double rounded = std::round(value * scale) / scale;
+  return std::isfinite(rounded) ? rounded : value;
+}
+
+ordered_json number(const std::optional<double>& value) {
+  return value ? number(*value) : ordered_json(nullptr);
+}
+
+double round_trip(const WorkerProgress& p) {
+  double sum = 0;
+  int count = 0;
+  for (const NeighbourProgress& n : p.neighbours) {
+    if (!(n.round_trip_ms > 0)) continue;
+    sum += n.round_trip_ms;
+    ++count;
+  }
+  return count > 0 ? sum / count : std::nan("");
+}
+
+class PageData {
+ public:
+  PageData(const Gathered& gathered, const Summary& summary)
+      : gathered_(gathered), summary_(summary) {
+    most_points_ = std::clamp<std::size_t>(
+        kMostPointsInAll / std::max<std::size_t>(gathered.workers.size(), 1), 20, kMostPoints);
+  }
+
+  ordered_json make(std::string_view config) {
+    ordered_json page;
+    page["summary"] = ordered_json::parse(to_json(summary_));
+    page["workers"] = ordered_json::array();
+    for (int rank = 0; rank < gathered_.expected; ++rank) page["workers"].push_back(worker(rank));
+    page["mean"] = means();
+    page["grid"] = grid();
+    page["events"] = events();
+    page["config"] = std::string(config);
+    page["started"] = gathered_.first_start;
+    return page;
+  }
+
+ private:
+  [[nodiscard]] double offset(const GatheredWorker& worker) const {
+    return worker.history.start.unix_time - gathered_.first_start;
+  }
+
+  [[nodiscard]] bool lost(int rank) const {
+    const auto& ranks = summary_.lost_ranks;
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+
+  ordered_json worker(int rank) {
+    const GatheredWorker* found = gathered_.find(rank);
+    ordered_json out = {{"rank", rank}, {"lost", lost(rank)}, {"missing", found == nullptr}};
+    const auto& code = summary_.exit_codes[static_cast<std::size_t>(rank)];
+    out["exit_code"] = code ? ordered_json(*code) : ordered_json(nullptr);
+    if (found == nullptr) return out;
+
+    const WorkerHistory& history = found->history;
+    const WorkerTotals totals = totals_of(history);
+    out["starts"] = history.starts;
+    out["unreadable_lines"] = history.unreadable_lines;
+    out["samples"] = totals.samples;
+    out["sweeps"] = totals.sweeps;
+    out["bytes"] = totals.bytes;
+    out["test_accuracy"] = number(totals.test_accuracy);
+    out["exchange_share"] =
+        number(totals.training_seconds > 0 ? totals.exchange_seconds / totals.training_seconds
+                                           : std::nan(""));
+    out["samples_per_second"] = number(
+        totals.training_seconds > 0 ? static_cast<double>(totals.samples) / totals.training_seconds
+                                    : std::nan(""));
+    out["text"] = history.end ? history.end->text : "";
+    if (!history.progress.empty()) {
+      out["loss"] = number(history.progress.back().loss);
+      out["state"] = history.progress.back().state;
+    }
+    if (history.end) {
+      out["counters"] = ordered_json::object();
+      for (const auto& [name, count] : history.end->counters) {
+        if (count > 0) out["counters"][name] = count;
+      }
+    }
+    out["series"] = series(*found);
+    return out;
+  }
+
+  ordered_json series(const GatheredWorker& worker) {
+    const auto& progress = worker.history.progress;
+    ordered_json out;
+    for (const char* name :
+         {"time", "samples", "loss", "accuracy", "consensus", "rate", "round_trip"}) {
+      out[name] = ordered_json::array();
+    }
+    for (const std::size_t i : thinned(progress.size(), most_points_)) {
+      const WorkerProgress& p = progress[i];
+      out["time"].push_back(number(p.time + offset(worker)));
+      out["samples"].push_back(number(p.network_samples));
+      out["loss"].push_back(p.samples > 0 ? number(p.loss) : ordered_json(nullptr));
+      out["accuracy"].push_back(p.samples > 0 ? number(p.accuracy) : ordered_json(nullptr));
+      out["consensus"].push_back(p.consensus_distance > 0 ? number(p.consensus_distance)
+                                                          : ordered_json(nullptr));
+      out["rate"].push_back(number(p.samples_per_second));
+      out["round_trip"].push_back(number(round_trip(p)));
+    }
+    return out;
+  }
+
+  template <typename X, typename Y>
+  ordered_json mean(X x_of, Y y_of) const {
+    std::vector<Series> curves;
+    for (const GatheredWorker& worker : gathered_.workers) {
+      Series curve;
+      for (const WorkerProgress& p : worker.history.progress) {
+        const double x = x_of(worker, p);
+        // Where a worker came back its samples may step back for a moment.
+        if (!std::isfinite(x) || (!curve.empty() && x < curve.back().first)) continue;
+        curve.emplace_back(x, p.samples > 0 ? y_of(p) : std::nan(""));
+      }
+      curves.push_back(std::move(curve));
+    }
+    ordered_json points = ordered_json::array();
+    for (const auto& [x, y] : mean_of(curves, kMeanPoints)) {
+      points.push_back(ordered_json::array({number(x), number(y)}));
+    }
+    return points;
+  }
+
+  [[nodiscard]] ordered_json means() const {
+    const auto time = [this](const GatheredWorker& w, const WorkerProgress& p) {
+      return p.time + offset(w);
+    };
+    const auto samples = [](const GatheredWorker&, const WorkerProgress& p) {
+      return p.network_samples;
+    };
+    const auto loss = [](const WorkerProgress& p) { return p.loss; };
+    const auto accuracy = [](const WorkerProgress& p) { return p.accuracy; };
+    return {{"loss", {{"time", mean(time, loss)}, {"samples", mean(samples, loss)}}},
+            {"accuracy", {{"time", mean(time, accuracy)}, {"samples", mean(samples, accuracy)}}}};
+  }
+
+  [[nodiscard]] ordered_json grid() const {
+    std::map<std::pair<int, int>, const EdgeTotals*> totals;
+    std::vector<std::pair<int, int>> known;
+    for (const EdgeTotals& edge : summary_.edges) {
+      totals[{edge.a, edge.b}] = &edge;
+      known.emplace_back(edge.a, edge.b);
+    }
+    const Drawing drawing = draw_topology(summary_.topology, gathered_.expected, known);
+    ordered_json out;
+    out["places"] = ordered_json::array();
+    for (const auto& [x, y] : drawing.places) {
+      out["places"].push_back(ordered_json::array({number(x), number(y)}));
+    }
+    out["edges"] = ordered_json::array();
+    for (const Drawing::Edge& edge : drawing.edges) {
+      const auto it = totals.find({edge.a, edge.b});
+      const EdgeTotals none;
+      const EdgeTotals& t = it == totals.end() ? none : *it->second;
+      out["edges"].push_back({{"a", edge.a},
+                              {"b", edge.b},
+                              {"wraps", edge.wraps},
+                              {"sweeps", t.sweeps},
+                              {"bytes", t.bytes},
+                              {"round_trip", number(t.round_trip_ms)}});
+    }
+    return out;
+  }
+
+  [[nodiscard]] ordered_json events() const {
+    struct Row {
+      double time;
+      int rank;
+      std::string name, text;
+    };
+    std::vector<Row> rows;
+    for (const GatheredWorker& worker : gathered_.workers) {
+      const WorkerHistory& history = worker.history;
+      for (const auto& event : history.events) {
+        rows.push_back({event.time + offset(worker), worker.rank, event.name, event.text});
+      }
+      for (std::size_t life = 1; life < history.lives.size(); ++life) {
+        rows.push_back(
+            {history.lives[life].time + offset(worker), worker.rank, "restart", "started again"});
+      }
+      if (history.end) {
+        rows.push_back({history.end->time + offset(worker), worker.rank, "end", history.end->text});
+      } else {
+        rows.push_back({totals_of(history).last_time + offset(worker), worker.rank, "lost",
+                        "last heard of; it died without a last word"});
+      }
+    }
+    for (Row& row : rows) {
+      if (!std::isfinite(row.time)) row.time = 0;
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Row& a, const Row& b) { return a.time < b.time; });
+    ordered_json list = ordered_json::array();
+    for (const std::size_t i : thinned(rows.size(), kMostEvents)) {
+      list.push_back({number(rows[i].time), rows[i].rank, rows[i].name, rows[i].text});
+    }
+    return {{"total", rows.size()}, {"list", std::move(list)}};
+  }
+
+  const Gathered& gathered_;
+  const Summary& summary_;
+  std::size_t most_points_ = kMostPoints;
+};
+
+}  // namespace
+
+std::string page_data(const Gathered& gathered, const Summary& summary, std::string_view config) {
+  const std::string json = PageData(gathered, summary)
+                               .make(config)
+                               .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  // "</script>" and "<!--" inside a text would end or bend the element that holds it.
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace fast

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "fast/report/format.h"
+#include "fast/report/run_folder.h"
+#include "fast/report/summary.h"
+
+namespace fast {
+namespace {
+
+struct Row {
+  std::string label, value;
+  const char* colour = "";  ///< escape sequence for the value
+};
+
+std::string joined(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return text;
+}
+
+std::string accuracy(const std::optional<double>& fraction) {
+  return fraction ? format::percent(*fraction) : "-";
+}
+
+std::string exit_codes(const Summary& s) {
+  const bool all_well = std::all_of(s.exit_codes.begin(), s.exit_codes.end(),
+                                    [](const auto& code) { return code == 0; });
+  if (all_well) return "all 0";
+  std::string text;
+  for (std::size_t rank = 0; rank < s.exit_codes.size(); ++rank) {
+    const auto& code = s.exit_codes[rank];
+    if (code == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string("worker ") + std::to_string(rank) + ": " +
+            (code ? std::to_string(*code) : "unknown");
+  }
+  return text + (s.exit_codes.size() > 1 ? "; others 0" : "");
+}
+
+std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
+  constexpr char kRed[] = "\x1b[31m", kBold[] = "\x1b[1m", kYellow[] = "\x1b[33m";
+  std::vector<Row> rows = {
+      {"run", s.run_id},
+      {"workers", std::to_string(s.workers) + " on " + s.topology + ", " + s.mode},
+      {"model, data", s.model + ", " + s.data},
+      {"samples", format::count(static_cast<double>(s.samples)) + " in " +
+                      format::seconds(s.training_seconds) + " of training, " +
+                      format::seconds(s.wall_seconds) + " in all"},
+      {"throughput", format::count(s.samples_per_second) + " samples/s"},
+      {"", ""},
+      {"mean model", accuracy(s.mean_model_accuracy) + " test accuracy", kBold},
+      {"workers alone", accuracy(s.worker_min) + " to " + accuracy(s.worker_max)},
+      {"consensus distance", s.consensus_distance ? format::small(*s.consensus_distance) : "-"},
+      {"", ""},
+      {"exchanged", format::count(static_cast<double>(s.sweeps_completed)) + " sweeps, " +
+                        format::bytes(static_cast<double>(s.bytes_sent)) + " sent"},
+      {"training time in it", format::percent(s.exchange_share)},
+      {"exit codes", exit_codes(s), exit_codes(s) == "all 0" ? "" : kRed},
+  };
+  if (!s.lost_ranks.empty()) rows.push_back({"lost workers", joined(s.lost_ranks), kRed});
+  if (!s.restarted_ranks.empty()) {
+    rows.push_back({"restarted workers", joined(s.restarted_ranks), kYellow});
+  }
+  if (!s.excluded_ranks.empty()) {
+    rows.push_back({"not in the mean", joined(s.excluded_ranks) + " (model not finite)", kRed});
+  }
+  rows.push_back({"", ""});
+  rows.push_back(
+      {"model to use",
+       s.model_file.empty() ? "none: no worker saved one" : (folder.root() / s.model_file).string(),
+       kBold});
+  rows.push_back({"report", folder.page().string(), kBold});
+  return rows;
+}
+
+}  // namespace
+
+void print_summary(std::ostream& out, const Summary& summary, const std::filesystem::path& folder,
+                   TableStyle style) {
+  const std::vector<Row> rows = rows_of(summary, RunFolder(folder));
+  std::size_t labels = 0, values = 0;
+  for (const Row& row : rows) {
+    labels = std::max(labels, format::width(row.label));
+    values = std::max(values, format::width(row.value));
+  }
+  const char* bar = style.unicode ? "│" : "|";
+  const auto rule = [&](const char* begin, const char* middle, const char* end) {
+    std::string line = style.unicode ? begin : "+";
+    const auto dashes = [&](std::size_t n) {
+      for (std::size_t i = 0; i < n + 2; ++i) line += style.unicode ? "─" : "-";
+    };
+    dashes(labels);
+    line += style.unicode ? middle : "+";
+    dashes(values);
+    out << line << (style.unicode ? end : "+") << '\n';
+  };
+  rule("╭", "┬", "╮");
+  for (const Row& row : rows) {
+    if (row.label.empty()) {
+      rule("├", "┼", "┤");
+      continue;
+    }
+    const bool coloured = style.colour && *row.colour != '\0';
+    out << bar << ' ' << format::left(row.label, labels) << ' ' << bar << ' '
+        << (coloured ? row.colour : "") << format::left(row.value, values)
+        << (coloured ? "\x1b[0m" : "") << ' ' << bar << '\n';
+  }
+  rule("╰", "┴", "╯");
+}
+
+}  // namespace fast

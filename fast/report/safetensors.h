@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fast/adapter.h"
+
+namespace fast {
+
+/// The safetensors format (https://github.com/huggingface/safetensors):
+///   file   = u64 little-endian length of header, header, data
+///   header = JSON {"name": {"dtype", "shape", "data_offsets": [begin, end)}, ...,
+///                  "__metadata__": {text: text}}, padded with spaces
+///   data   = the tensors' bytes, without hole or overlap
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
+/// Metadata key under which a worker names the tensors that take part in the exchange: a JSON array
+/// of names. Consensus is measured over these alone.
+inline constexpr char kExchangedKey[] = "exchanged";
+
+/// Bytes of one element, 0 for a type that is not known.
+[[nodiscard]] std::size_t dtype_size(std::string_view dtype);
+
+/// Writes a whole new file or none. Tensors of wide types come first and the header is padded to 8
+/// bytes, so that every tensor is aligned; within one type they are sorted by name. Streams: no
+/// second copy of the model is made. Throws FileError; InvariantError where bytes, shape and type
+/// of a tensor disagree or a name is doubled.
+void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
+                      const SafetensorsMetadata& metadata = {});
+
+/// A tensor inside a file.
+struct TensorView {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+struct SafetensorsContent {
+  std::vector<TensorView> tensors;  ///< in the order in which their bytes lie
+  SafetensorsMetadata metadata;
+};
+
+/// Parses bytes that anybody may have written; views point into `file`. Throws FileError, naming
+/// `name`, for anything that is not exactly the format above.
+[[nodiscard]] SafetensorsContent parse_safetensors(std::span<const std::byte> file,
+                                                   const std::string& name);
+
+/// A file opened for reading: mapped, so that only what is touched is read. Movable resource.
+class SafetensorsFile {
+ public:
+  /// Throws FileError.
+  static SafetensorsFile open(const std::filesystem::path& file);
+  ~SafetensorsFile();
+  SafetensorsFile(SafetensorsFile&& other) noexcept;
+  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::vector<TensorView>& tensors() const { return content_.tensors; }
+  [[nodiscard]] const SafetensorsMetadata& metadata() const { return content_.metadata; }
+  /// Null where there is none of that name.
+  [[nodiscard]] const TensorView* find(std::string_view tensor) const;
+
+ private:
+  SafetensorsFile(std::string name, void* mapping, std::size_t size);
+
+  std::string name_;
+  void* mapping_ = nullptr;
+  std::size_t size_ = 0;
+  SafetensorsContent content_;
+};
+
+}  // namespace fast
