@@ -1,0 +1,63 @@
+#include "adapters/torch/models/factory.h"
+
+#include <cmath>
+#include <string>
+
+#include "adapters/torch/models/linear.h"
+#include "adapters/torch/models/mlp.h"
+#include "adapters/torch/models/resnet.h"
+#include "fast/errors.h"
+#include "stencil/core/random.h"
+
+namespace fast {
+namespace {
+
+std::shared_ptr<Model> build(std::string_view name, const ImageShape& shape) {
+  if (name == "linear") return make_linear(shape);
+  if (name == "mlp") return make_mlp(shape);
+  if (name == "resnet8") return make_cifar_resnet(shape, 1);
+  if (name == "resnet20") return make_cifar_resnet(shape, 3);
+  if (name == "resnet18") return make_resnet18(shape);
+  throw ConfigError("unknown model '" + std::string(name) + "'",
+                    "use one of linear, mlp, resnet8, resnet20, resnet18");
+}
+
+// Gaussian weights of variance 2 / inputs (He et al. 2015, "Delving deep into rectifiers"), of
+// 1 / inputs for the classifier, which no rectifier follows; normalisation starts as the identity.
+// Each tensor has its own stream, so that a change to one layer does not move the others.
+void draw_weights(torch::nn::Module& model, std::uint64_t seed) {
+  torch::NoGradGuard no_grad;
+  std::uint64_t stream = 0;
+  for (auto& item : model.named_parameters()) {
+    auto& tensor = item.value();
+    if (tensor.dim() < 2) {
+      tensor.fill_(item.key().ends_with("bias") ? 0 : 1);
+    } else {
+      const double gain = item.key() == "fc.weight" ? 1 : 2;
+      const auto inputs = static_cast<double>(tensor.numel() / tensor.size(0));
+      const double deviation = std::sqrt(gain / inputs);
+      stencil::Random random(stencil::Random::derive(seed, stream));
+      auto* values = tensor.data_ptr<float>();
+      for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+        values[i] = static_cast<float>(random.normal() * deviation);
+      }
+    }
+    ++stream;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Model> make_model(std::string_view name, const ImageShape& shape,
+                                  std::uint64_t seed) {
+  if (shape.classes < 1 || shape.pixels() == 0) {
+    throw ConfigError("a model for images of " + std::to_string(shape.pixels()) + " pixels and " +
+                          std::to_string(shape.classes) + " classes",
+                      "give the shape of a data set");
+  }
+  auto model = build(name, shape);
+  draw_weights(*model, seed);
+  return model;
+}
+
+}  // namespace fast

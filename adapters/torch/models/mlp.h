@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "adapters/torch/models/model.h"
+#include "fast/learner.h"
+
+namespace fast {
+
+/// Two hidden layers of 256 and 128 rectified units.
+[[nodiscard]] std::shared_ptr<Model> make_mlp(const ImageShape& shape);
+
+}  // namespace fast

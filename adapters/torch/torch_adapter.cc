@@ -1,0 +1,181 @@
+#include "adapters/torch/torch_adapter.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace fast {
+namespace {
+
+std::string dtype_name(const std::string& name, torch::ScalarType type) {
+  switch (type) {
+    case torch::kFloat32:
+      return "F32";
+    case torch::kFloat64:
+      return "F64";
+    case torch::kFloat16:
+      return "F16";
+    case torch::kBFloat16:
+      return "BF16";
+    case torch::kInt64:
+      return "I64";
+    case torch::kInt32:
+      return "I32";
+    case torch::kInt16:
+      return "I16";
+    case torch::kInt8:
+      return "I8";
+    case torch::kUInt8:
+      return "U8";
+    case torch::kBool:
+      return "BOOL";
+    default:
+      break;
+  }
+  std::ostringstream text;
+  text << "'" << name << "' is of type " << type << ", which the safetensors format does not have";
+  throw AdapterError(text.str(), "keep it as real numbers, e.g. with torch::view_as_real");
+}
+
+std::string describe(torch::IntArrayRef sizes) {
+  std::ostringstream text;
+  text << sizes;
+  return text.str();
+}
+
+// Why the memory that `now` has been given cannot be taken over, or an empty string.
+std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expected) {
+  if (auto reason = why_not_exchangeable(now); !reason.empty()) return reason;
+  if (now.sizes() != expected) {
+    return "of shape " + describe(now.sizes()) + " instead of " + describe(expected);
+  }
+  return {};
+}
+
+}  // namespace
+
+TorchAdapter::TorchAdapter(torch::nn::Module& module, TorchAdapterOptions options)
+    : tensors_(registered_tensors(module, options.mix_buffers)), log_(std::move(options.log)) {
+  const auto groups = group_by_memory(tensors_);
+  if (groups.empty()) {
+    throw AdapterError("the module '" + module.name() + "' has no trainable parameters",
+                       "register them (register_module, register_parameter) before attaching, and "
+                       "leave requires_grad set");
+  }
+  torch::NoGradGuard no_grad;
+  std::size_t size = 0;
+  for (const auto& group : groups) add_group(group, size);
+  flat_ = torch::empty({static_cast<std::int64_t>(size)}, torch::kFloat32);
+  for (std::size_t slot = 0; slot < groups.size(); ++slot) move_in(groups[slot], slot);
+}
+
+void TorchAdapter::add_group(const TensorGroup& group, std::size_t& offset) {
+  const auto& [name, tensor, exchanged] = tensors_[group.first];
+  const auto size = static_cast<std::size_t>(tensor.numel());
+  slots_.push_back({name, tensor.sizes().vec(), offset, size});
+  offset += size;
+}
+
+void TorchAdapter::move_in(const TensorGroup& group, std::size_t slot) {
+  const auto first = tensors_[group.first].tensor.contiguous();
+  const bool was_contiguous = first.is_same(tensors_[group.first].tensor);
+  auto* data = flat_.data_ptr<float>() + slots_[slot].offset;
+  std::copy_n(first.data_ptr<float>(), slots_[slot].size, data);
+  for (const auto index : group.members) {
+    auto& tensor = tensors_[index].tensor;
+    // Tied tensors of another shape (a transposed view) keep their strides; if the first one had
+    // to be made contiguous, all of them lie as it does.
+    const auto strides = was_contiguous ? tensor.strides().vec() : first.strides().vec();
+    homes_.push_back({index, slot, data, tensor.sizes().vec(), strides});
+    tensor.set_data(view_of(homes_.back()));
+  }
+}
+
+// A storage of its own for each view, of exactly its size, that keeps the flat memory alive:
+// torch::save writes whole storages, and would write the flat vector once per parameter.
+torch::Tensor TorchAdapter::view_of(const Home& home) const {
+  return torch::from_blob(
+      home.data, home.sizes, home.strides, [flat = flat_](void*) {}, torch::kFloat32);
+}
+
+bool TorchAdapter::at_home(const Home& home) const {
+  const auto& tensor = tensors_[home.tensor].tensor;
+  if (!is_addressable(tensor) || tensor.scalar_type() != torch::kFloat32) return false;
+  if (tensor.sizes() != torch::IntArrayRef(home.sizes)) return false;
+  if (tensor.numel() == 0) return true;
+  return tensor.data_ptr() == home.data && tensor.strides() == torch::IntArrayRef(home.strides);
+}
+
+std::vector<stencil::ParameterSlot> TorchAdapter::parameters() const {
+  return slots_;
+}
+
+std::span<float> TorchAdapter::values() {
+  if (!std::ranges::all_of(homes_, [this](const Home& home) { return at_home(home); })) {
+    bring_home();
+  }
+  return {flat_.data_ptr<float>(), static_cast<std::size_t>(flat_.numel())};
+}
+
+void TorchAdapter::bring_home() {
+  torch::NoGradGuard no_grad;
+  std::vector<const Home*> moved;
+  for (const auto& home : homes_) {
+    if (at_home(home)) continue;
+    const auto& [name, tensor, exchanged] = tensors_[home.tensor];
+    if (const auto reason = why_not_followed(tensor, home.sizes); !reason.empty()) {
+      throw AdapterError("'" + name + "' was replaced since it was attached, and is now " + reason,
+                         "keep the model in float32 on the CPU and its shapes as they were, or "
+                         "make a new adapter and session");
+    }
+    moved.push_back(&home);
+  }
+  const Home* before = nullptr;  // the last one that was copied in
+  for (const auto* home : moved) {
+    const auto& [name, tensor, exchanged] = tensors_[home->tensor];
+    auto place = view_of(*home);
+    if (before == nullptr || before->slot != home->slot) {
+      place.copy_(tensor);
+      before = home;
+    } else if (!torch::equal(place, tensor)) {
+      throw AdapterError("'" + name + "' and '" + tensors_[before->tensor].name +
+                             "' were tied when attached, and were given different values",
+                         "give both the same values, or make a new adapter and session");
+    }
+  }
+  for (const auto* home : moved) {
+    auto& tensor = tensors_[home->tensor].tensor;
+    tensor.set_data(view_of(*home));
+  }
+  if (log_) {
+    log_(stencil::LogLevel::kInfo,
+         std::to_string(moved.size()) + " of " + std::to_string(homes_.size()) +
+             " parameters were replaced since the last exchange (first: '" +
+             tensors_[moved.front()->tensor].name + "'): their new values are used");
+  }
+}
+
+std::vector<NamedTensor> TorchAdapter::state() {
+  (void)values();
+  torch::NoGradGuard no_grad;
+  std::vector<NamedTensor> result;
+  std::vector<std::pair<const void*, std::size_t>> seen;
+  for (auto& [name, tensor, exchanged] : tensors_) {
+    if (!is_addressable(tensor)) {
+      throw AdapterError("'" + name + "' has no bytes on the CPU that could be saved",
+                         "move it with .to(torch::kCPU) first");
+    }
+    const std::pair<const void*, std::size_t> memory(tensor.data_ptr(), tensor.nbytes());
+    if (memory.second != 0 && std::ranges::find(seen, memory) != seen.end()) continue;
+    seen.push_back(memory);
+    if (!tensor.is_contiguous()) tensor.set_data(tensor.contiguous());
+    result.push_back({name,
+                      dtype_name(name, tensor.scalar_type()),
+                      tensor.sizes().vec(),
+                      {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()}});
+  }
+  return result;
+}
+
+}  // namespace fast

@@ -1,0 +1,169 @@
+#include "adapters/torch/torch_learner.h"
+
+#include <ATen/Parallel.h>
+#include <malloc.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "adapters/torch/models/factory.h"
+#include "adapters/torch/torch_adapter.h"
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+namespace optim = torch::optim;
+
+// An optional<double>, of whichever kind this LibTorch has.
+using Momentum = std::decay_t<decltype(std::declval<torch::nn::BatchNormOptions>().momentum())>;
+
+std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options,
+                                                 std::vector<torch::Tensor> parameters) {
+  if (options.name == "sgd") {
+    return std::make_unique<optim::SGD>(std::move(parameters),
+                                        optim::SGDOptions(options.learning_rate)
+                                            .momentum(options.momentum)
+                                            .weight_decay(options.weight_decay));
+  }
+  if (options.name == "adamw") {
+    return std::make_unique<optim::AdamW>(
+        std::move(parameters),
+        optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay));
+  }
+  throw ConfigError("unknown optimizer '" + options.name + "'", "use sgd or adamw");
+}
+
+// A step allocates and frees the same few MiB again and again; by default glibc hands them back to
+// the kernel each time, and clearing fresh pages then costs a quarter of a resnet8 step.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
+#endif
+}
+
+void set_threads(int threads) {
+  at::set_num_threads(threads);
+  if (at::get_num_interop_threads() == 1) return;
+  try {
+    at::set_num_interop_threads(1);
+  } catch (const c10::Error&) {
+    // LibTorch allows this once a process, before its first parallel work. Nothing here runs
+    // operations side by side, so a pool that exists already stays idle.
+  }
+}
+
+std::size_t count_correct(const torch::Tensor& logits, std::span<const std::int64_t> labels) {
+  const auto best = logits.argmax(1);
+  const auto* chosen = best.data_ptr<std::int64_t>();
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) correct += chosen[i] == labels[i] ? 1 : 0;
+  return correct;
+}
+
+class TorchLearner final : public Learner {
+ public:
+  TorchLearner(const LearnerOptions& options, stencil::LogSink log)
+      : shape_(options.shape),
+        model_(make_model(options.model, options.shape, options.seed)),
+        adapter_(*model_, {.mix_buffers = options.mix_buffers, .log = std::move(log)}),
+        optimizer_(make_optimizer(options.optimizer, model_->parameters())) {
+    keep_freed_memory();
+    set_threads(options.threads);
+    for (const auto& module : model_->modules()) {
+      if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms_.push_back(norm);
+    }
+  }
+
+  ModelAdapter& adapter() override { return adapter_; }
+
+  void set_learning_rate(double rate) override {
+    for (auto& group : optimizer_->param_groups()) group.options().set_lr(rate);
+  }
+
+  StepResult train_step(const Batch& batch) override {
+    leave_statistics();
+    set_training(true);
+    const auto logits = model_->forward(images(batch));
+    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
+    StepResult result{loss.item<double>(), count_correct(logits, batch.labels)};
+    if (!std::isfinite(result.loss)) return result;
+    optimizer_->zero_grad();
+    loss.backward();
+    optimizer_->step();
+    return result;
+  }
+
+  StepResult evaluate(const Batch& batch) override {
+    leave_statistics();
+    set_training(false);
+    torch::NoGradGuard no_grad;
+    const auto logits = model_->forward(images(batch));
+    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
+    return {loss.item<double>(), count_correct(logits, batch.labels)};
+  }
+
+  bool has_batch_statistics() const override { return !norms_.empty(); }
+
+  // BatchNorm averages cumulatively while its momentum is unset.
+  void begin_statistics() override {
+    leave_statistics();
+    for (auto* norm : norms_) {
+      momenta_.push_back(norm->options.momentum());
+      norm->options.momentum(Momentum{});
+      norm->reset_running_stats();
+    }
+  }
+
+  void accumulate_statistics(const Batch& batch) override {
+    set_training(true);
+    torch::NoGradGuard no_grad;
+    model_->forward(images(batch));
+  }
+
+ private:
+  void leave_statistics() {
+    for (std::size_t i = 0; i < momenta_.size(); ++i) norms_[i]->options.momentum(momenta_[i]);
+    momenta_.clear();
+  }
+
+  void set_training(bool training) {
+    if (model_->is_training() != training) model_->train(training);
+  }
+
+  // Views of the batch's memory; LibTorch has no tensors of constant data, and the models only
+  // read.
+  torch::Tensor images(const Batch& batch) const {
+    return torch::from_blob(const_cast<float*>(batch.images.data()),
+                            {static_cast<std::int64_t>(batch.labels.size()), shape_.channels,
+                             shape_.height, shape_.width});
+  }
+
+  static torch::Tensor labels(const Batch& batch) {
+    return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
+                            {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
+  }
+
+  ImageShape shape_;
+  std::shared_ptr<Model> model_;
+  TorchAdapter adapter_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::vector<torch::nn::BatchNorm2dImpl*> norms_;
+  std::vector<Momentum> momenta_;  // while statistics are gathered
+};
+
+}  // namespace
+
+std::unique_ptr<Learner> make_torch_learner(const LearnerOptions& options, stencil::LogSink log) {
+  return std::make_unique<TorchLearner>(options, std::move(log));
+}
+
+}  // namespace fast

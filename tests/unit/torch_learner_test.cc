@@ -1,0 +1,190 @@
+#include "adapters/torch/torch_learner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "adapters/flat/flat_learner.h"
+#include "adapters/torch/models/factory.h"
+#include "fast/errors.h"
+#include "stencil/core/random.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr ImageShape kCifar{3, 32, 32, 10};
+
+struct Examples {
+  Examples(const ImageShape& shape, std::size_t count, std::uint64_t seed)
+      : images(count * shape.pixels()), labels(count) {
+    stencil::Random random(seed);
+    for (auto& pixel : images) pixel = static_cast<float>(2 * random.uniform() - 1);
+    for (auto& label : labels) {
+      label = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(shape.classes)));
+    }
+  }
+  [[nodiscard]] Batch batch() const { return {images, labels}; }
+  std::vector<float> images;
+  std::vector<std::int64_t> labels;
+};
+
+LearnerOptions options_for(const std::string& model, const ImageShape& shape) {
+  LearnerOptions options;
+  options.model = model;
+  options.shape = shape;
+  options.optimizer.learning_rate = 0.01;
+  return options;
+}
+
+std::vector<float> tensor_of(ModelAdapter& adapter, const std::string& name) {
+  for (const auto& tensor : adapter.state()) {
+    if (tensor.name != name) continue;
+    const auto* data = reinterpret_cast<const float*>(tensor.bytes.data());
+    return {data, data + tensor.bytes.size() / sizeof(float)};
+  }
+  return {};
+}
+
+TEST(TorchModels, HaveThePublishedNumbersOfParameters) {
+  const std::map<std::string, std::size_t> expected{{"linear", 30730},
+                                                    {"mlp", 820874},
+                                                    {"resnet8", 75290},
+                                                    {"resnet20", 269722},
+                                                    {"resnet18", 11173962}};
+  for (const auto& [name, count] : expected) {
+    std::size_t found = 0;
+    for (const auto& parameter : make_model(name, kCifar, 1)->parameters()) {
+      found += static_cast<std::size_t>(parameter.numel());
+    }
+    EXPECT_EQ(found, count) << name;
+  }
+}
+
+TEST(TorchModels, TakeSmallGreyAndColouredImages) {
+  for (const ImageShape& shape : {ImageShape{1, 28, 28, 10}, ImageShape{3, 16, 16, 4}, kCifar}) {
+    for (const char* name : {"linear", "mlp", "resnet8", "resnet20", "resnet18"}) {
+      const auto learner = make_torch_learner(options_for(name, shape));
+      const Examples examples(shape, 2, 5);
+      EXPECT_TRUE(std::isfinite(learner->evaluate(examples.batch()).loss)) << name;
+    }
+  }
+}
+
+TEST(TorchModels, AnUnknownNameIsRefusedAndTheKnownOnesListed) {
+  EXPECT_THAT([] { (void)make_model("resnet9", kCifar, 1); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("resnet9"), HasSubstr("linear, mlp, resnet8, resnet20"))));
+}
+
+TEST(TorchLearner, RefusesAnUnknownOptimizer) {
+  auto options = options_for("linear", kCifar);
+  options.optimizer.name = "adagrad";
+  EXPECT_THAT([&] { (void)make_torch_learner(options); },
+              ThrowsMessage<ConfigError>(HasSubstr("adagrad")));
+}
+
+TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
+  for (const char* optimizer : {"sgd", "adamw"}) {
+    auto options = options_for("linear", {3, 8, 8, 5});
+    options.optimizer.name = optimizer;
+    const auto torch = make_torch_learner(options);
+    const auto flat = make_flat_learner(options);
+    ASSERT_EQ(torch->adapter().parameters().size(), flat->adapter().parameters().size());
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(torch->adapter().parameters()[i].name, flat->adapter().parameters()[i].name);
+      EXPECT_EQ(torch->adapter().parameters()[i].shape, flat->adapter().parameters()[i].shape);
+    }
+    EXPECT_TRUE(std::ranges::equal(torch->adapter().values(), flat->adapter().values()));
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      const Examples examples(options.shape, 16, step);
+      const auto one = torch->train_step(examples.batch());
+      const auto other = flat->train_step(examples.batch());
+      EXPECT_NEAR(one.loss, other.loss, 1e-3) << optimizer << " step " << step;
+    }
+    const auto values = torch->adapter().values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(values[i], flat->adapter().values()[i], 1e-3) << optimizer;
+    }
+  }
+}
+
+TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
+  const ImageShape shape{3, 8, 8, 4};
+  const auto learner = make_torch_learner(options_for("resnet8", shape));
+  ASSERT_TRUE(learner->has_batch_statistics());
+  const auto run_over = [&](std::uint64_t first, std::uint64_t last) {
+    learner->begin_statistics();
+    for (auto i = first; i < last; ++i) {
+      learner->accumulate_statistics(Examples(shape, 8, i).batch());
+    }
+    return tensor_of(learner->adapter(), "layer2.0.bn1.running_var");
+  };
+  std::vector<std::vector<float>> single;
+  for (std::uint64_t i = 0; i < 4; ++i) single.push_back(run_over(i, i + 1));
+  const auto all = run_over(0, 4);
+  ASSERT_EQ(all.size(), 32U);
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const float mean = (single[0][c] + single[1][c] + single[2][c] + single[3][c]) / 4;
+    EXPECT_NEAR(all[c], mean, 1e-5F * (1 + std::abs(mean)));
+  }
+
+  // Back in training a batch counts for a tenth: the exponential average of before.
+  const auto step_batch = Examples(shape, 8, 9);
+  auto fresh = make_torch_learner(options_for("resnet8", shape));
+  fresh->begin_statistics();
+  fresh->accumulate_statistics(step_batch.batch());
+  const auto of_batch = tensor_of(fresh->adapter(), "layer2.0.bn1.running_var");
+  learner->train_step(step_batch.batch());
+  const auto after = tensor_of(learner->adapter(), "layer2.0.bn1.running_var");
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    EXPECT_NEAR(after[c], 0.9F * all[c] + 0.1F * of_batch[c], 1e-4F * (1 + std::abs(after[c])));
+  }
+}
+
+TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
+  const ImageShape shape{1, 6, 6, 2};
+  const auto learner = make_torch_learner(options_for("resnet8", shape));
+  const Examples examples(shape, 4, 2);
+  learner->begin_statistics();
+  learner->accumulate_statistics(examples.batch());
+  const auto weights = tensor_of(learner->adapter(), "conv1.weight");  // [16, 1, 3, 3]
+  const auto means = tensor_of(learner->adapter(), "bn1.running_mean");
+  const auto variances = tensor_of(learner->adapter(), "bn1.running_var");
+  for (std::size_t channel = 0; channel < 16; ++channel) {
+    double sum = 0, squares = 0;
+    for (int n = 0; n < 4; ++n) {
+      for (int y = 0; y < 6; ++y) {
+        for (int x = 0; x < 6; ++x) {
+          double value = 0;
+          for (int i = 0; i < 9; ++i) {
+            const int row = y + i / 3 - 1, column = x + i % 3 - 1;
+            if (row < 0 || row > 5 || column < 0 || column > 5) continue;
+            value += static_cast<double>(weights[channel * 9 + static_cast<std::size_t>(i)]) *
+                     examples.images[static_cast<std::size_t>(n * 36 + row * 6 + column)];
+          }
+          sum += value;
+          squares += value * value;
+        }
+      }
+    }
+    const double mean = sum / 144;
+    EXPECT_NEAR(means[channel], mean, 1e-5);
+    EXPECT_NEAR(variances[channel], (squares - 144 * mean * mean) / 143, 1e-4);
+  }
+}
+
+TEST(TorchLearner, ModelsWithoutBatchNormHaveNoStatistics) {
+  EXPECT_FALSE(make_torch_learner(options_for("mlp", kCifar))->has_batch_statistics());
+}
+
+}  // namespace
+}  // namespace fast
