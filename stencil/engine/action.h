@@ -22,7 +22,6 @@ struct Action {
     kSettle,    ///< the reply in hand answers our offer `sequence`
     kWithdraw,  ///< our offer `sequence` never arrived: forget it
     kLost,      ///< our offer `sequence` may have been answered by a worker that is no more
-    kPark,      ///< (nothing to do for payloads; counted)
     kRelease,   ///< retained replies up to `sequence` were settled: forget them
     kResend,    ///< send retained replies above `sequence` again, in order; crossed offers among
                 ///< them are renumbered from `own_sequence` on

@@ -23,12 +23,18 @@ std::string differ(std::string_view what, const std::string& ours, const std::st
 
 std::string_view name(LinkState state) {
   switch (state) {
-    case LinkState::kConnecting: return "connecting";
-    case LinkState::kUp: return "up";
-    case LinkState::kSuspect: return "suspect";
-    case LinkState::kGone: return "gone";
-    case LinkState::kLeft: return "left";
-    case LinkState::kRefused: return "refused";
+    case LinkState::kConnecting:
+      return "connecting";
+    case LinkState::kUp:
+      return "up";
+    case LinkState::kSuspect:
+      return "suspect";
+    case LinkState::kGone:
+      return "gone";
+    case LinkState::kLeft:
+      return "left";
+    case LinkState::kRefused:
+      return "refused";
   }
   return "?";
 }

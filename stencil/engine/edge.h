@@ -44,18 +44,18 @@ struct Edge {
 
   // Epochs.
   std::uint32_t my_epoch = 0;
-  std::uint32_t peer_epoch = 0;   ///< 0: none known
-  bool has_link = false;          ///< the transport can carry frames
-  bool acknowledged = false;      ///< their Hello carried my_epoch and was acted on
-  bool told = false;              ///< a Hello of ours carried peer_epoch
+  std::uint32_t peer_epoch = 0;  ///< 0: none known
+  bool has_link = false;         ///< the transport can carry frames
+  bool acknowledged = false;     ///< their Hello carried my_epoch and was acted on
+  bool told = false;             ///< a Hello of ours carried peer_epoch
   std::uint64_t peer_incarnation = 0;
   std::uint64_t peer_initial_hash = 0;
-  std::uint32_t generation = 0;   ///< added to our incarnation once they were given up
+  std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
 
   // Sequence numbers, per direction.
   std::uint64_t next_offer = 1;
-  std::uint64_t answered = 0;     ///< highest of their offers that we answered
-  std::uint64_t released = 0;     ///< highest of their offers whose reply they settled
+  std::uint64_t answered = 0;  ///< highest of their offers that we answered
+  std::uint64_t released = 0;  ///< highest of their offers whose reply they settled
   std::deque<OpenOffer> open;
   std::deque<Crossed> crossed;
 
@@ -64,16 +64,16 @@ struct Edge {
   std::uint64_t peer_step = 0;
 
   // Times.
-  TimePoint heard{};              ///< any valid frame
-  TimePoint sent{};               ///< any frame of ours
+  TimePoint heard{};  ///< any valid frame
+  TimePoint sent{};   ///< any frame of ours
   TimePoint hello_sent{};
-  TimePoint asked{};              ///< a sweep begun
-  TimePoint swept{};              ///< a sweep completed
+  TimePoint asked{};  ///< a sweep begun
+  TimePoint swept{};  ///< a sweep completed
   bool ever_heard = false;
-  std::uint64_t sweeps = 0;       ///< completed, begun by us
-  std::uint64_t swept_step = 0;   ///< our step at the last completed sweep
-  std::uint64_t ask_order = 0;    ///< for "asked longest ago", free of clock resolution
-  Duration round_trip{};          ///< of a bucket, decayed mean; 0 before the first
+  std::uint64_t sweeps = 0;      ///< completed, begun by us
+  std::uint64_t swept_step = 0;  ///< our step at the last completed sweep
+  std::uint64_t ask_order = 0;   ///< for "asked longest ago", free of clock resolution
+  Duration round_trip{};         ///< of a bucket, decayed mean; 0 before the first
 
   [[nodiscard]] bool up() const { return state == LinkState::kUp && acknowledged && has_link; }
   /// May be asked for an exchange.

@@ -25,9 +25,12 @@ Mode Mode::parse(std::string_view text) {
 
 std::string Mode::name() const {
   switch (kind) {
-    case Kind::kAsync: return "async";
-    case Kind::kSync: return "sync";
-    case Kind::kBounded: return "bounded:" + std::to_string(bound);
+    case Kind::kAsync:
+      return "async";
+    case Kind::kSync:
+      return "sync";
+    case Kind::kBounded:
+      return "bounded:" + std::to_string(bound);
   }
   return "?";
 }
@@ -42,8 +45,8 @@ Engine::Engine(EngineConfig config, TimePoint now)
     Edge edge;
     edge.rank = rank;
     // Epochs of two lives of one worker must not be mistaken for each other.
-    edge.my_epoch = 1 + static_cast<std::uint32_t>(
-                            Random::derive(config_.hello.incarnation, rank) & 0x3fffffffU);
+    edge.my_epoch = 1 + static_cast<std::uint32_t>(Random::derive(config_.hello.incarnation, rank) &
+                                                   0x3fffffffU);
     edge.heard = edge.sent = edge.hello_sent = edge.asked = edge.swept = now;
     edges_.push_back(edge);
   }
@@ -55,7 +58,9 @@ Edge* Engine::find(Rank rank) {
   return it == edges_.end() ? nullptr : &*it;
 }
 
-const Edge* Engine::edge(Rank rank) const { return const_cast<Engine*>(this)->find(rank); }
+const Edge* Engine::edge(Rank rank) const {
+  return const_cast<Engine*>(this)->find(rank);
+}
 
 Message Engine::stamp(MessageKind kind, Rank rank) const {
   Message message;
@@ -75,7 +80,9 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   Edge* edge = find(message.from);
   if (edge == nullptr) return;
   switch (message.kind) {
-    case MessageKind::kHello: on_hello(now, *edge, message, out); break;
+    case MessageKind::kHello:
+      on_hello(now, *edge, message, out);
+      break;
     case MessageKind::kHelloRequest:
       if (edge->has_link) say_hello(now, *edge, out);
       return;
@@ -102,16 +109,25 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   }
   release(*edge, message.settled, out);
   switch (message.kind) {
-    case MessageKind::kOffer: on_offer(now, *edge, message, out); break;
-    case MessageKind::kReply: on_reply(now, *edge, message, out); break;
-    case MessageKind::kPull: on_pull(now, *edge, message, out); break;
-    case MessageKind::kSnapshot: on_snapshot(now, *edge, message, out); break;
+    case MessageKind::kOffer:
+      on_offer(now, *edge, message, out);
+      break;
+    case MessageKind::kReply:
+      on_reply(now, *edge, message, out);
+      break;
+    case MessageKind::kPull:
+      on_pull(now, *edge, message, out);
+      break;
+    case MessageKind::kSnapshot:
+      on_snapshot(now, *edge, message, out);
+      break;
     case MessageKind::kLeave:
       reset(*edge, out);
       edge->state = LinkState::kLeft;
       edge->acknowledged = false;
       break;
-    default: break;
+    default:
+      break;
   }
   consider_joining(now, out);
   issue(now, out);
@@ -154,8 +170,7 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
   } else {
     ++counters_.declined;
     action.kind = Action::Kind::kDecline;
-    action.status =
-        state_ == WorkerState::kFrozen ? ReplyStatus::kFrozen : ReplyStatus::kBusy;
+    action.status = state_ == WorkerState::kFrozen ? ReplyStatus::kFrozen : ReplyStatus::kBusy;
   }
   out.push_back(std::move(action));
 }
@@ -292,8 +307,8 @@ std::size_t Engine::open_offers() const {
 }
 
 bool Engine::replies_settled() const {
-  return std::ranges::all_of(
-      edges_, [](const Edge& edge) { return !edge.up() || edge.unreleased() == 0; });
+  return std::ranges::all_of(edges_,
+                             [](const Edge& edge) { return !edge.up() || edge.unreleased() == 0; });
 }
 
 }  // namespace stencil

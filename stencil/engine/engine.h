@@ -19,12 +19,12 @@ namespace stencil {
 /// What happened at this worker's edges, for logs and the summary. Monotonic.
 struct EngineCounters {
   std::uint64_t sweeps = 0, offers = 0, answers = 0, merges = 0, declined = 0;
-  std::uint64_t withdrawn = 0;         ///< offers that never arrived
-  std::uint64_t lost_in_flight = 0;    ///< offers and replies that died with a neighbour
-  std::uint64_t resynchronised = 0;    ///< times an edge was begun anew
-  std::uint64_t stale_frames = 0;      ///< of an epoch that is over
-  std::uint64_t duplicates = 0;        ///< offers or replies seen before
-  std::uint64_t gaps = 0;              ///< sequence numbers that jumped
+  std::uint64_t withdrawn = 0;       ///< offers that never arrived
+  std::uint64_t lost_in_flight = 0;  ///< offers and replies that died with a neighbour
+  std::uint64_t resynchronised = 0;  ///< times an edge was begun anew
+  std::uint64_t stale_frames = 0;    ///< of an epoch that is over
+  std::uint64_t duplicates = 0;      ///< offers or replies seen before
+  std::uint64_t gaps = 0;            ///< sequence numbers that jumped
   std::uint64_t refusals = 0;
   std::uint64_t suspected = 0, gone = 0, returned = 0;
 };
@@ -114,7 +114,7 @@ class Engine {
   Random random_;
   EngineCounters counters_;
   std::uint64_t asks_ = 0;
-  std::size_t open_total_ = 0;   ///< offers open and not parked
+  std::size_t open_total_ = 0;  ///< offers open and not parked
   TimePoint first_heard_ = kNever;
   Rank joined_from_ = kNoRank;
   std::uint64_t published_round_ = 0, completed_round_ = 0;

@@ -148,8 +148,7 @@ void Engine::take_counters(Edge& edge, const Hello& hello, Actions& out) {
       continue;
     }
     ++counters_.withdrawn;
-    out.push_back(
-        {.kind = Action::Kind::kWithdraw, .rank = edge.rank, .sequence = it->sequence});
+    out.push_back({.kind = Action::Kind::kWithdraw, .rank = edge.rank, .sequence = it->sequence});
     if (!it->parked) {
       buckets_.close(it->bucket);
       --open_total_;
@@ -188,7 +187,8 @@ void Engine::on_tick(TimePoint now, Actions& out) {
 
 void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
   if (edge.state == LinkState::kLeft) return;
-  if (edge.ever_heard && edge.state == LinkState::kUp && now - edge.heard >= config_.suspect_after) {
+  if (edge.ever_heard && edge.state == LinkState::kUp &&
+      now - edge.heard >= config_.suspect_after) {
     edge.state = LinkState::kSuspect;
     ++counters_.suspected;
     park(edge);
@@ -238,7 +238,9 @@ TimePoint Engine::next_deadline() const {
       at(edge.open.front().since + config_.reply_deadline);
     }
   }
-  if (state_ == WorkerState::kJoining && first_heard_ != kNever) at(first_heard_ + kJoinGrace);
+  if (state_ == WorkerState::kJoining && first_heard_ != kNever && !pulls_.active()) {
+    at(first_heard_ + kJoinGrace);
+  }
   if (const TimePoint oldest = pulls_.oldest(); oldest != kNever) {
     at(oldest + config_.reply_deadline);
   }
@@ -268,8 +270,8 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
     const bool established = edge.peer_state != WorkerState::kJoining &&
                              (edge.peer_step > 0 || edge.peer_state != WorkerState::kTraining);
     const bool foreign = edge.peer_initial_hash != config_.hello.initial_hash;
-    const bool follows = foreign && config_.init_from_neighbour &&
-                         (edge.peer_state != WorkerState::kJoining);
+    const bool follows =
+        foreign && config_.init_from_neighbour && (edge.peer_state != WorkerState::kJoining);
     if ((established && config_.mode.kind != Mode::Kind::kSync) || follows) {
       config_.hello.initial_hash = edge.peer_initial_hash;
       pulls_.start(0, {edge.rank});
@@ -278,9 +280,12 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
     }
     any_fresh |= !foreign || config_.rank < edge.rank;
   }
-  if (any_fresh && (all_heard || now - first_heard_ >= kJoinGrace)) {
+  const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
+  if (any_fresh && (all_heard || waited)) {
     joined(kNoRank);
     heartbeat_all(now, out);
+  } else if (waited) {
+    first_heard_ = now;  // nobody to begin with yet: look again after another moment
   }
 }
 

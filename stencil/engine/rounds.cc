@@ -28,9 +28,8 @@ std::optional<PullPlan::Pull> PullPlan::next(TimePoint now) {
 
 bool PullPlan::complete(Rank rank, std::uint32_t bucket, std::uint64_t round) {
   if (!active_ || round != round_) return false;
-  const auto it = std::ranges::find_if(in_work_, [&](const Work& w) {
-    return w.pull.rank == rank && w.pull.bucket == bucket;
-  });
+  const auto it = std::ranges::find_if(
+      in_work_, [&](const Work& w) { return w.pull.rank == rank && w.pull.bucket == bucket; });
   if (it == in_work_.end()) return false;
   Work work = *it;
   in_work_.erase(it);

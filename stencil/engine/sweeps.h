@@ -12,9 +12,9 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Rank rank = kNoRank;
-  std::vector<bool> pending;     ///< buckets not yet offered
-  std::uint32_t unasked = 0;     ///< how many of them
-  std::uint32_t unsettled = 0;   ///< offered, not yet answered
+  std::vector<bool> pending;    ///< buckets not yet offered
+  std::uint32_t unasked = 0;    ///< how many of them
+  std::uint32_t unsettled = 0;  ///< offered, not yet answered
   std::uint32_t cursor = 0;
 };
 

@@ -87,7 +87,8 @@ Outcome settle(std::span<float> p, const Codec& codec, std::span<const std::byte
 Outcome merge(std::span<float> p, const Codec& our_codec, std::span<const std::byte> ours,
               const Codec& their_codec, std::span<const std::byte> theirs) {
   Outcome outcome;
-  outcome.finite = all_finite(our_codec, ours, p.size()) && all_finite(their_codec, theirs, p.size());
+  outcome.finite =
+      all_finite(our_codec, ours, p.size()) && all_finite(their_codec, theirs, p.size());
   if (!outcome.finite) return outcome;
   Block mine, other;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {

@@ -99,8 +99,9 @@ MixReport Mixer::settle(std::uint32_t bucket, const Codec& codec, std::span<cons
   return report(edge_delta::settle(view(bucket).p, codec, d, divisor));
 }
 
-MixReport Mixer::merge(std::uint32_t bucket, const Codec& our_codec, std::span<const std::byte> ours,
-                       const Codec& their_codec, std::span<const std::byte> theirs) {
+MixReport Mixer::merge(std::uint32_t bucket, const Codec& our_codec,
+                       std::span<const std::byte> ours, const Codec& their_codec,
+                       std::span<const std::byte> theirs) {
   const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
     telemetry::merge(telemetry_p_, ours, theirs);

@@ -71,7 +71,8 @@ class Mixer {
                    double weight);
   void collect(std::span<float> x, std::span<double> telemetry);
 
-  /// The scalars' own boundary: x += p; y = x; p = 0, each scalar checked by itself. Training thread.
+  /// The scalars' own boundary: x += p; y = x; p = 0, each scalar checked by itself. Training
+  /// thread.
   void fold_telemetry(std::span<double> x);
 
   /// z = y + p of the whole model, for tests and for the simulator's account. Takes every lock.

@@ -6,8 +6,8 @@
 namespace stencil {
 
 CodecKind Pump::offer_codec() const {
-  const bool finishing = engine_.state() == WorkerState::kSettling ||
-                         engine_.state() == WorkerState::kSettled;
+  const bool finishing =
+      engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
   return finishing ? CodecKind::kFp32 : engine_.config().hello.codec;
 }
 
@@ -26,12 +26,18 @@ void Pump::act(TimePoint now, const Message* in_hand) {
 void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
   Side& side = this->side(action.rank);
   switch (action.kind) {
-    case Action::Kind::kSend: return transmit(now, side, std::move(*action.message));
-    case Action::Kind::kOffer: return make_offer(now, side, action);
-    case Action::Kind::kAnswer: return answer(now, side, action, *in_hand);
-    case Action::Kind::kDecline: return decline(now, side, action, action.status);
-    case Action::Kind::kMerge: return merge(side, action, *in_hand);
-    case Action::Kind::kSettle: return settle(side, action, *in_hand);
+    case Action::Kind::kSend:
+      return transmit(now, side, std::move(*action.message));
+    case Action::Kind::kOffer:
+      return make_offer(now, side, action);
+    case Action::Kind::kAnswer:
+      return answer(now, side, action, *in_hand);
+    case Action::Kind::kDecline:
+      return decline(now, side, action, action.status);
+    case Action::Kind::kMerge:
+      return merge(side, action, *in_hand);
+    case Action::Kind::kSettle:
+      return settle(side, action, *in_hand);
     case Action::Kind::kWithdraw:
     case Action::Kind::kLost:
       std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
@@ -41,12 +47,14 @@ void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
         side.kept.pop_front();
       }
       return;
-    case Action::Kind::kResend: return resend(now, side, action);
+    case Action::Kind::kResend:
+      return resend(now, side, action);
     case Action::Kind::kForget:
       side.kept.clear();
       side.backlog.clear();
       return;
-    case Action::Kind::kServe: return serve(now, side, action);
+    case Action::Kind::kServe:
+      return serve(now, side, action);
     case Action::Kind::kAdopt:
     case Action::Kind::kAbsorb: {
       const bool adopt = action.kind == Action::Kind::kAdopt;
@@ -64,7 +72,8 @@ void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
     case Action::Kind::kRefused:
       complain(action.rank, "refused", action.text);
       return refuse("neighbour " + std::to_string(action.rank) + ": " + action.text);
-    case Action::Kind::kSwept: return;
+    case Action::Kind::kSwept:
+      return;
   }
 }
 
@@ -139,8 +148,8 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
 void Pump::settle(Side& side, const Action& action, const Message& reply) {
   std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
   if (reply.status != ReplyStatus::kDelta) return;
-  const MixReport report = mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload),
-                                         reply.divisor);
+  const MixReport report =
+      mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload), reply.divisor);
   if (report.applied) {
     settlement_.measured(side.rank, action.bucket, report.distance2, 0);
   } else {

@@ -20,8 +20,8 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       engine_(options.engine, now),
       links_(options.engine.rank, options.engine.topology.neighbours(options.engine.rank),
              transport, std::move(resolver), log_),
-      settlement_(options.engine.topology.neighbours(options.engine.rank),
-                  mixer.telemetry_bucket(), options.settle_threshold),
+      settlement_(options.engine.topology.neighbours(options.engine.rank), mixer.telemetry_bucket(),
+                  options.settle_threshold),
       weights_(options.engine.topology),
       fp32_(make_codec(CodecKind::kFp32)),
       configured_(make_codec(options.engine.hello.codec)) {
@@ -48,7 +48,8 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   while (std::optional<Received> received = transport_.receive()) {
     receive(now, std::move(*received));
   }
-  const bool backlog = std::ranges::any_of(sides_, [](const Side& s) { return !s.backlog.empty(); });
+  const bool backlog =
+      std::ranges::any_of(sides_, [](const Side& s) { return !s.backlog.empty(); });
   const TimePoint retry = backlog ? now + std::chrono::milliseconds(5) : kNever;
   return std::min({engine_.next_deadline(), dial, retry});
 }
@@ -116,13 +117,14 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
   if (!rank) return receive_stranger(now, link, message);
   if (message.from != *rank) {
     ++counters_.unknown_senders;
-    return complain(*rank, "sender", "a message claims to come from rank " +
-                                         std::to_string(message.from));
+    return complain(*rank, "sender",
+                    "a message claims to come from rank " + std::to_string(message.from));
   }
   if (!expected_size(message)) {
     ++counters_.payload_size;
-    return complain(*rank, "size", "a payload of " + std::to_string(view(message.payload).size()) +
-                                       " bytes for bucket " + std::to_string(message.bucket));
+    return complain(*rank, "size",
+                    "a payload of " + std::to_string(view(message.payload).size()) +
+                        " bytes for bucket " + std::to_string(message.bucket));
   }
   engine_.on_message(now, message, actions_);
   act(now, &message);
@@ -130,10 +132,9 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
 
 bool Pump::expected_size(const Message& message) const {
   const std::size_t size = view(message.payload).size();
-  const bool carries = message.kind == MessageKind::kOffer ||
-                       message.kind == MessageKind::kSnapshot ||
-                       (message.kind == MessageKind::kReply &&
-                        message.status == ReplyStatus::kDelta);
+  const bool carries =
+      message.kind == MessageKind::kOffer || message.kind == MessageKind::kSnapshot ||
+      (message.kind == MessageKind::kReply && message.status == ReplyStatus::kDelta);
   if (!carries) return size == 0;
   if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
   return message.bucket < mixer_.bucket_count() &&
@@ -208,13 +209,17 @@ void Pump::flush(TimePoint now, Side& side) {
         side.bytes_sent += bytes;
         side.backlog.pop_front();
         break;
-      case SendStatus::kFull: return;
-      case SendStatus::kDown: return link_down(now, link);
+      case SendStatus::kFull:
+        return;
+      case SendStatus::kDown:
+        return link_down(now, link);
     }
   }
 }
 
-Pump::Side& Pump::side(Rank rank) { return *std::ranges::find(sides_, rank, &Side::rank); }
+Pump::Side& Pump::side(Rank rank) {
+  return *std::ranges::find(sides_, rank, &Side::rank);
+}
 
 const Codec& Pump::codec(CodecKind kind) const {
   return kind == CodecKind::kFp32 ? *fp32_ : *configured_;
@@ -222,9 +227,9 @@ const Codec& Pump::codec(CodecKind kind) const {
 
 void Pump::complain(Rank rank, const std::string& cause, const std::string& text) {
   if (complained_.size() >= kMaxComplaints || !complained_.emplace(rank, cause).second) return;
-  log_(LogLevel::kWarning, (rank == kNoRank ? std::string("a stranger")
-                                            : "neighbour " + std::to_string(rank)) +
-                               ": " + text + " (said once; counted from now on)");
+  log_(LogLevel::kWarning,
+       (rank == kNoRank ? std::string("a stranger") : "neighbour " + std::to_string(rank)) + ": " +
+           text + " (said once; counted from now on)");
 }
 
 PumpStatus Pump::status() const {
@@ -244,8 +249,8 @@ PumpStatus Pump::status() const {
   s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0;
   for (const Edge& edge : engine_.edges()) {
     s.any_heard |= edge.ever_heard;
-    const bool near = edge.peer_state == WorkerState::kSettled ||
-                      edge.peer_state == WorkerState::kFrozen;
+    const bool near =
+        edge.peer_state == WorkerState::kSettled || edge.peer_state == WorkerState::kFrozen;
     if (edge.up() && !near) s.may_freeze = false;
     const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
     s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,

@@ -23,11 +23,11 @@ namespace stencil {
 
 /// What the training thread has done and wants, handed to the pump at each turn.
 struct Standing {
-  std::uint64_t step = 0;   ///< boundaries passed
-  std::uint64_t round = 0;  ///< lock-step: rounds published
+  std::uint64_t step = 0;                       ///< boundaries passed
+  std::uint64_t round = 0;                      ///< lock-step: rounds published
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
-  bool stop_joining = false;  ///< waited long enough for a neighbour: begin alone
-  bool leave = false;         ///< say good-bye
+  bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
+  bool leave = false;                           ///< say good-bye
 };
 
 struct PumpOptions {
@@ -56,13 +56,13 @@ struct PumpStatus {
   bool joined = false;
   Rank joined_from = kNoRank;
   bool any_heard = false;
-  bool may_freeze = false;      ///< this worker and its living neighbours are settled
-  bool flushed = false;         ///< nothing of ours is open, nothing of theirs unsettled
+  bool may_freeze = false;  ///< this worker and its living neighbours are settled
+  bool flushed = false;     ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Engine::Limit limit;
   double relative_distance = 0;
-  std::string refused;          ///< why a neighbour and we do not match; empty: all well
+  std::string refused;  ///< why a neighbour and we do not match; empty: all well
   EngineCounters engine;
   PumpCounters pump;
   TransportStats transport;
@@ -92,7 +92,7 @@ class Pump {
     std::uint32_t bucket = 0;
     CodecKind codec = CodecKind::kFp32;
     std::uint8_t divisor = 0;
-    bool crossed = false;        ///< payload is our offer, not a delta
+    bool crossed = false;  ///< payload is our offer, not a delta
     Payload payload;
   };
   [[nodiscard]] std::vector<InFlight> unsettled_at(Rank neighbour) const;
@@ -106,7 +106,7 @@ class Pump {
     CodecKind codec;
     Payload payload;
   };
-  struct Kept {  ///< an answer of ours, until settled
+  struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer
     std::uint64_t own_sequence;  ///< crossed: of ours
     Message message;             ///< kReply, or kOffer where crossed

@@ -13,9 +13,7 @@ double settle_threshold(const Topology& topology, double target) {
 }
 
 Settlement::Settlement(std::span<const Rank> neighbours, std::uint32_t buckets, double threshold)
-    : threshold_(threshold),
-      buckets_(buckets),
-      norm2_(buckets, 0.0F) {
+    : threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {
   for (const Rank rank : neighbours) edges_.push_back({rank, std::vector<float>(buckets), 0});
   restart();
 }

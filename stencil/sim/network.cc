@@ -21,9 +21,9 @@ struct Network::Link {
   Rank ranks[2] = {kNoRank, kNoRank};  ///< [0] dialled
   bool up = false;
   bool dropped = false;
-  std::uint32_t life = 0;              ///< raised at each break: what was under way is lost
-  TimePoint busy[2] = {};              ///< until when each direction is sending
-  TimePoint last[2] = {};              ///< arrival of the last frame, to keep the order
+  std::uint32_t life = 0;  ///< raised at each break: what was under way is lost
+  TimePoint busy[2] = {};  ///< until when each direction is sending
+  TimePoint last[2] = {};  ///< arrival of the last frame, to keep the order
   std::size_t under_way[2] = {};
 };
 
@@ -88,8 +88,14 @@ Network::Network(int workers, Model model, std::vector<Outage> outages, std::uin
   }
   for (std::size_t i = 0; i < outages_.size(); ++i) {
     const auto at = [&](double time, bool begins) {
-      queue_.push_back({TimePoint(seconds(time)), events_++, 0, 0, 0, {},
-                        static_cast<std::ptrdiff_t>(i), begins});
+      queue_.push_back({TimePoint(seconds(time)),
+                        events_++,
+                        0,
+                        0,
+                        0,
+                        {},
+                        static_cast<std::ptrdiff_t>(i),
+                        begins});
       std::ranges::push_heap(queue_, std::less<>());
     };
     at(outages_[i].from, true);
@@ -99,11 +105,17 @@ Network::Network(int workers, Model model, std::vector<Outage> outages, std::uin
 
 Network::~Network() = default;
 
-Transport& Network::transport(Rank rank) { return *ends_[rank]; }
+Transport& Network::transport(Rank rank) {
+  return *ends_[rank];
+}
 
-std::string Network::endpoint(Rank rank) { return "sim:" + std::to_string(rank); }
+std::string Network::endpoint(Rank rank) {
+  return "sim:" + std::to_string(rank);
+}
 
-TimePoint Network::next() const { return queue_.empty() ? kNever : queue_.front().when; }
+TimePoint Network::next() const {
+  return queue_.empty() ? kNever : queue_.front().when;
+}
 
 void Network::schedule(TimePoint when, Rank to, LinkId link, std::uint32_t life,
                        Received received) {
@@ -158,8 +170,8 @@ SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
   const Duration sending =
       model.bandwidth > 0 ? seconds(static_cast<double>(bytes) / model.bandwidth) : Duration{};
   link.busy[direction] = std::max(link.busy[direction], now_) + sending;
-  const TimePoint arrival = link.busy[direction] + seconds(model.latency) +
-                            seconds(model.jitter * random_.uniform());
+  const TimePoint arrival =
+      link.busy[direction] + seconds(model.latency) + seconds(model.jitter * random_.uniform());
   link.last[direction] = std::max(arrival, link.last[direction]);
   ++link.under_way[direction];
   End& sender = *ends_[from];

@@ -15,9 +15,9 @@ namespace stencil::sim {
 
 /// What one connection is like; may differ per edge.
 struct LinkModel {
-  double latency = 0.001;    ///< seconds, one way
-  double jitter = 0;         ///< up to this much more, uniformly, per frame; order is kept
-  double bandwidth = 0;      ///< bytes a second each way; 0: unlimited
+  double latency = 0.001;  ///< seconds, one way
+  double jitter = 0;       ///< up to this much more, uniformly, per frame; order is kept
+  double bandwidth = 0;    ///< bytes a second each way; 0: unlimited
 };
 
 /// A time during which an edge carries nothing; frames under way are lost.

@@ -138,9 +138,8 @@ std::unique_ptr<Objective> make_agreement(std::size_t dimension, std::uint64_t s
   return std::make_unique<Agreement>(dimension, seed);
 }
 
-std::unique_ptr<Objective> make_objective(std::string_view name, int workers,
-                                          std::size_t dimension, double learning_rate,
-                                          double noise, std::uint64_t seed) {
+std::unique_ptr<Objective> make_objective(std::string_view name, int workers, std::size_t dimension,
+                                          double learning_rate, double noise, std::uint64_t seed) {
   if (name == "quadratic") return make_quadratic(workers, dimension, learning_rate, noise, seed);
   if (name == "logistic") return make_logistic(workers, dimension, learning_rate, seed);
   if (name == "agreement") return make_agreement(dimension, seed);

@@ -41,8 +41,7 @@ class Objective {
 
 /// "quadratic" | "logistic" | "agreement". Throws ConfigError that lists them.
 [[nodiscard]] std::unique_ptr<Objective> make_objective(std::string_view name, int workers,
-                                                        std::size_t dimension,
-                                                        double learning_rate, double noise,
-                                                        std::uint64_t seed);
+                                                        std::size_t dimension, double learning_rate,
+                                                        double noise, std::uint64_t seed);
 
 }  // namespace stencil::sim

@@ -68,6 +68,8 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
   worker->incarnation = incarnation;
+  // All begin together with what they have; only who comes back copies a neighbour.
+  worker->standing.stop_joining = incarnation == 1;
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -109,9 +111,9 @@ void Simulation::begin_step(Worker& worker) {
   const double factor = it == config_.slow.end() ? 1 : it->second;
   const double stretch = 1 + config_.step_jitter * worker.random.uniform();
   worker.stepping = true;
-  due_.push_back({now_ + seconds(config_.step_seconds * factor * stretch), order_++, worker.rank,
-                  true});
-  std::ranges::push_heap(due_);
+  due_.push_back(
+      {now_ + seconds(config_.step_seconds * factor * stretch), order_++, worker.rank, true});
+  std::ranges::push_heap(due_, std::less<>());
 }
 
 void Simulation::turn(Worker& worker) {
@@ -119,7 +121,7 @@ void Simulation::turn(Worker& worker) {
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
     due_.push_back({worker.next_turn, order_++, worker.rank, false});
-    std::ranges::push_heap(due_);
+    std::ranges::push_heap(due_, std::less<>());
   }
 }
 
@@ -148,6 +150,7 @@ void Simulation::boundary(Worker& worker) {
     if (status.completed_round < worker.standing.round) return;
     worker.mixer->collect(worker.x, worker.telemetry);
     worker.published = false;
+    if (worker.standing.round == config_.steps) worker.standing.wanted = WorkerState::kFrozen;
   } else {
     if (worker.standing.step + 1 > status.limit.step) return;
     worker.telemetry[0] += 1;
@@ -157,7 +160,7 @@ void Simulation::boundary(Worker& worker) {
   }
   worker.waiting = false;
   turn(worker);
-  begin_step(worker);
+  if (worker.standing.wanted == WorkerState::kTraining) begin_step(worker);
 }
 
 /// After a turn: joins, passes a boundary it waited at, or freezes, where that has become possible.
@@ -191,7 +194,7 @@ void Simulation::run_until(double until) {
       proceed(worker);
     }
     while (!due_.empty() && due_.front().when <= now_) {
-      std::ranges::pop_heap(due_);
+      std::ranges::pop_heap(due_, std::less<>());
       const Due due = due_.back();
       due_.pop_back();
       Worker& worker = *workers_[due.rank];
@@ -212,6 +215,13 @@ void Simulation::run_until(double until) {
 }
 
 bool Simulation::finish() {
+  if (config_.mode.kind == Mode::Kind::kSync) {
+    const double begun = std::chrono::duration<double>(now_.time_since_epoch()).count();
+    run_until(begun + config_.finish_seconds);
+    return std::ranges::all_of(workers_, [&](const auto& worker) {
+      return worker->standing.round == config_.steps && !worker->published;
+    });
+  }
   for (auto& worker : workers_) {
     if (!worker->alive) continue;
     worker->standing.wanted = WorkerState::kSettling;
@@ -244,7 +254,9 @@ bool Simulation::finish() {
   return all;
 }
 
-void Simulation::kill(Rank rank) { workers_[rank]->alive = false; }
+void Simulation::kill(Rank rank) {
+  workers_[rank]->alive = false;
+}
 
 void Simulation::restart(Rank rank) {
   const std::uint64_t incarnation = workers_[rank]->incarnation + 1;
@@ -253,20 +265,30 @@ void Simulation::restart(Rank rank) {
   make(rank, incarnation);
 }
 
-std::span<const float> Simulation::model(Rank rank) const { return workers_[rank]->x; }
+std::span<const float> Simulation::model(Rank rank) const {
+  return workers_[rank]->x;
+}
 std::span<const double> Simulation::telemetry(Rank rank) const {
   return workers_[rank]->telemetry;
 }
-PumpStatus Simulation::status(Rank rank) const { return workers_[rank]->pump->status(); }
+PumpStatus Simulation::status(Rank rank) const {
+  return workers_[rank]->pump->status();
+}
 
 /// z of each worker as it would be had every delta under way arrived: what a neighbour has answered
 /// is subtracted, a crossing that only the other end has seen is merged.
 void Simulation::account(std::vector<std::vector<double>>& z) const {
   std::vector<float> values(layout_.size());
+  const bool sync = config_.mode.kind == Mode::Kind::kSync;
   for (const auto& worker : workers_) {
-    worker->mixer->read_z(values);
+    if (sync) {
+      values = worker->x;
+    } else {
+      worker->mixer->read_z(values);
+    }
     z.emplace_back(values.begin(), values.end());
   }
+  if (sync) return;
   std::vector<float> theirs, ours;
   for (const auto& worker : workers_) {
     for (const Rank to : config_.topology.neighbours(worker->rank)) {

@@ -25,25 +25,25 @@ struct SimulationConfig {
   std::size_t bucket_floats = Layout::kDefaultBucketFloats;
   std::uint64_t seed = 1;
 
-  double step_seconds = 0.1;          ///< of a worker of speed 1
-  double step_jitter = 0;             ///< each step takes up to this share longer, at random
-  std::map<Rank, double> slow;        ///< rank -> factor by which its steps are stretched
-  std::uint64_t steps = 100;          ///< per worker of speed 1: the run lasts steps * step_seconds
+  double step_seconds = 0.1;    ///< of a worker of speed 1
+  double step_jitter = 0;       ///< each step takes up to this share longer, at random
+  std::map<Rank, double> slow;  ///< rank -> factor by which its steps are stretched
+  std::uint64_t steps = 100;    ///< per worker of speed 1: the run lasts steps * step_seconds
   LinkModel link;
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
   double settle_target = 1e-4;
-  bool finish = false;                ///< after the run, settle and freeze as real workers do
-  double finish_seconds = 60;         ///< and give that up after so long
+  bool finish = false;         ///< after the run, settle and freeze as real workers do
+  double finish_seconds = 60;  ///< and give that up after so long
 };
 
 /// The network at one moment.
 struct Snapshot {
-  double time = 0;               ///< virtual seconds
-  double objective = 0;          ///< at the mean over workers
-  double consensus_distance = 0; ///< rms over workers of |x_i - mean| / |mean|
-  double disagreement = 0;       ///< sum of |z_i - mean|^2, deltas in flight counted
-  double mean_drift = 0;         ///< |mean - initial mean| / |initial mean|, in flight counted
+  double time = 0;                ///< virtual seconds
+  double objective = 0;           ///< at the mean over workers
+  double consensus_distance = 0;  ///< rms over workers of |x_i - mean| / |mean|
+  double disagreement = 0;        ///< sum of |z_i - mean|^2, deltas in flight counted
+  double mean_drift = 0;          ///< |mean - initial mean| / |initial mean|, in flight counted
   std::uint64_t steps = 0, sweeps = 0, bytes = 0;
 };
 

@@ -9,21 +9,27 @@
 
 namespace stencil {
 
+class InprocNetwork;
+
 struct TransportOptions {
-  /// "tcp://HOST:PORT" with port 0 or * for one handed out by the system; "inproc://NAME"; "" to
-  /// accept nobody and only dial.
+  /// "tcp://HOST:PORT" with port 0 or * for one handed out by the system; "ipc://PATH"; "inproc://"
+  /// or "inproc://NAME" (names are handed out for the former); "" to accept nobody and only dial.
   std::string listen;
-  std::size_t max_frame_bytes = 1 << 20;  ///< a longer message is discarded unread
-  std::size_t queue_frames = 64;          ///< bound of each link's send and receive queue
+  /// Largest header and largest payload accepted, each; of the former never less than 4,096. Bytes
+  /// that claim more end their connection unread.
+  std::size_t max_frame_bytes = 1 << 20;
+  std::size_t queue_frames = 64;              ///< bound of each link's send and receive queue
   Duration linger = std::chrono::seconds(1);  ///< how long the destructor may flush
   Duration reconnect_min = std::chrono::milliseconds(50);
   Duration reconnect_max = std::chrono::seconds(2);
-  std::size_t max_links = 1024;           ///< inbound links remembered; the oldest idle goes first
+  std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
+  /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
+  std::shared_ptr<InprocNetwork> inproc;
 };
 
-/// Chooses by the scheme of `options.listen` ("tcp" when empty). Throws ConfigError that names the
-/// endpoint and the cause (port in use, unknown scheme, no such interface). The only place that
-/// knows the concrete transports.
+/// Chooses by the scheme of `options.listen`; when empty, inproc where `options.inproc` is given,
+/// else tcp. Throws ConfigError that names the endpoint and the cause (port in use, unknown scheme,
+/// no such interface). The only place that knows the concrete transports.
 [[nodiscard]] std::unique_ptr<Transport> make_transport(const TransportOptions& options);
 
 }  // namespace stencil
