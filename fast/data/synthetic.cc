@@ -136,13 +136,13 @@ class Painter {
   /// A short line anywhere: it belongs to no class.
   void stroke() {
     const Color color = tint(0.5F);
-    const auto [along_x, along_y] = direction();
+    const auto along = direction();
     const float middle_x = uniform(random_, 0, kSide), middle_y = uniform(random_, 0, kSide);
     const float half = uniform(random_, 1.5F, 3.5F);
     blend(color, [&](float x, float y) {
       const float dx = x - middle_x, dy = y - middle_y;
-      return std::min(band(dx * along_x + dy * along_y, half),
-                      band(dy * along_x - dx * along_y, 0.5F));
+      return std::min(band(dx * along.first + dy * along.second, half),
+                      band(dy * along.first - dx * along.second, 0.5F));
     });
   }
 
