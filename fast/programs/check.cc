@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "fast/programs/options.h"
 #include "fast/schedule.h"
 #include "stencil/codec/codec.h"
+#include "stencil/engine/config.h"
 
 namespace fast {
 namespace {
@@ -32,23 +32,6 @@ void demand_name(const char* option, const std::string& value,
   }
   throw ConfigError(fmt::format("--{} {}: no such name{}", option, value, suggestion(value, names)),
                     fmt::format("use one of {}", fmt::join(names, ", ")));
-}
-
-void check_mode(const std::string& mode) {
-  if (mode == "async" || mode == "sync") return;
-  constexpr std::string_view kBounded = "bounded:";
-  if (mode.starts_with(kBounded)) {
-    const char* const begin = mode.data() + kBounded.size();
-    const char* const end = mode.data() + mode.size();
-    int steps = 0;
-    const auto [stop, error] = std::from_chars(begin, end, steps);
-    if (error == std::errc() && stop == end && steps >= 1) return;
-    throw ConfigError(fmt::format("--mode {}: no number of steps from 1 after the colon", mode),
-                      "write e.g. --mode bounded:8");
-  }
-  throw ConfigError(
-      fmt::format("--mode {}: no such mode{}", mode, suggestion(mode, {"async", "sync"})),
-      "use async, bounded:K or sync");
 }
 
 void check_training(const WorkerConfig& w) {
@@ -71,7 +54,7 @@ void check_training(const WorkerConfig& w) {
 }
 
 void check_exchange(const WorkerConfig& w) {
-  check_mode(w.mode);
+  (void)stencil::Mode::parse(w.mode);
   (void)stencil::parse_codec(w.codec);
   demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
          "use 0 (train alone) to 1000 sweeps per step");
@@ -126,6 +109,15 @@ void check_place(const WorkerConfig& config, const stencil::Topology& topology) 
   if (config.rank < 0 || config.rank > last) {
     throw ConfigError(fmt::format("rank {} is outside {}", config.rank, config.topology),
                       fmt::format("its ranks are 0 to {}", last));
+  }
+  if (!config.peer_template.empty() && config.peer_template.find("{rank}") == std::string::npos) {
+    throw ConfigError(fmt::format("--peer-template {} has no {{rank}} in it", config.peer_template),
+                      "write e.g. tcp://worker-{rank}:5555");
+  }
+  if (config.listen.empty() && config.peers.empty() && config.peers_file.empty() &&
+      config.peer_template.empty() && last > 0) {
+    throw ConfigError("a worker that neither listens nor knows a peer can reach nobody",
+                      "say --listen, --peer, --peers or --peer-template");
   }
   for (const auto& [rank, endpoint] : config.peers) {
     if (rank > last || !topology.are_neighbours(config.rank, rank)) {

@@ -253,6 +253,11 @@ void bind_options(CLI::App& app, TrainConfig& config, OptionSet set) {
   visit_options(config, set, binder);
 }
 
+void add_print_config(CLI::App& app, bool& wish) {
+  app.add_flag("--print-config", wish, "print all options as a TOML file for --config, and exit")
+      ->configurable(false);
+}
+
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args) {
   try {
     std::vector<std::string> reversed(args.rbegin(), args.rend());

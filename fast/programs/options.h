@@ -27,6 +27,9 @@ enum class OptionSet { kTrain, kWorker, kShared };
 /// of `set` is a ConfigError that names line and key.
 void bind_options(CLI::App& app, TrainConfig& config, OptionSet set);
 
+/// --print-config, which is no option of a run and so of no file.
+void add_print_config(CLI::App& app, bool& wish);
+
 /// Parses `args` (without the program's name). Returns an exit code where there is nothing left to
 /// do (--help and --version, printed to stdout). Throws ConfigError for everything else that
 /// CLI11 objects to.

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fast/errors.h"
+#include "fast/programs/command.h"
+#include "fast/programs/options.h"
+#include "fast/programs/report_command.h"
+#include "fast/programs/simulate_command.h"
+#include "fast/programs/topology_command.h"
+#include "fast/programs/train.h"
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Command {
+  const char* name;
+  const char* help;
+  int (*run)(const Arguments&);
+};
+
+constexpr std::array<Command, 4> kCommands = {{
+    {"train", "train on this machine: N workers on a grid, a summary and a report",
+     fast::train_command},
+    {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep",
+     fast::topology_command},
+    {"simulate", "thousands of virtual workers under a virtual clock", fast::simulate_command},
+    {"report", "gather worker folders into a mean model, a summary and a page",
+     fast::report_command},
+}};
+
+void print_help() {
+  fmt::print(
+      "FAST: training on a grid of workers that exchange with their neighbours alone.\n"
+      "Usage: fast COMMAND [OPTIONS]\n\nCommands:\n");
+  for (const Command& command : kCommands) fmt::print("  {:<10}{}\n", command.name, command.help);
+  fmt::print(
+      "\n  --help, -h     show this and exit\n"
+      "  --version      show the version and exit\n\n"
+      "fast COMMAND --help tells more. One worker by itself, on any machine: fast-worker "
+      "--help.\n\n"
+      "Examples:\n"
+      "  fast train --topology torus:2x2 --epochs 5 --out runs/first\n"
+      "  fast topology torus:4x4\n");
+}
+
+int run(const Arguments& args) {
+  if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    print_help();
+    return 0;
+  }
+  if (args[0] == "--version") {
+    fmt::print("fast {}\n", FAST_VERSION);
+    return 0;
+  }
+  Arguments names;
+  for (const Command& command : kCommands) {
+    if (args[0] == command.name) return command.run(Arguments(args.begin() + 1, args.end()));
+    names.emplace_back(command.name);
+  }
+  throw fast::ConfigError(
+      fmt::format("unknown command '{}'{}", args[0], fast::suggestion(args[0], names)),
+      "fast --help lists all commands");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments args = fast::arguments(argc, argv);
+  const bool known = std::any_of(kCommands.begin(), kCommands.end(), [&](const Command& command) {
+    return !args.empty() && args[0] == command.name;
+  });
+  return fast::run_guarded(known ? "fast " + args[0] : "fast", [&] { return run(args); });
+}

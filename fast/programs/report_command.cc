@@ -1,0 +1,97 @@
+#include "fast/programs/report_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <ostream>
+#include <thread>
+
+#include "fast/data/dataset.h"
+#include "fast/errors.h"
+#include "fast/programs/evaluation.h"
+#include "fast/programs/learner_factory.h"
+#include "fast/programs/options.h"
+#include "fast/report/gather.h"
+#include "fast/report/live_table.h"
+#include "fast/report/report.h"
+#include "fast/report/run_folder.h"
+
+namespace fast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kExamples[] = R"(Examples:
+  fast report runs/first
+  fast report node0/run node1/run node2/run node3/run --out together --data cifar10:/data/cifar10)";
+
+struct Query {
+  std::vector<std::string> dirs;
+  std::string out, data, model;
+};
+
+/// The configuration of the first folder that has one (config.toml lies in the run folder, also
+/// where a worker's folder was given); otherwise what the workers' own records say.
+WorkerConfig find_config(const std::vector<fs::path>& dirs) {
+  for (const fs::path& dir : dirs) {
+    for (const fs::path& root : {dir, fs::absolute(dir).parent_path()}) {
+      const fs::path file = RunFolder(root).config();
+      if (fs::exists(file)) return read_config_file(file.string()).worker;
+    }
+  }
+  WorkerConfig config = default_config().worker;
+  const Gathered gathered = gather(dirs);
+  config.model = gathered.start().model;
+  config.data = gathered.start().data;
+  return config;
+}
+
+}  // namespace
+
+void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
+                const WorkerConfig& config, const std::map<int, int>& exit_codes,
+                std::ostream& out) {
+  const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
+    const Dataset data = load_dataset(config.data, config.seed);
+    LearnerOptions options = learner_options(config, data.train.shape);
+    options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const std::unique_ptr<Learner> learner = make_learner(options);
+    return evaluate_model(mean_model, *learner, data, config.seed);
+  };
+  const Summary summary = write_report(dirs, folder, evaluate, exit_codes);
+  const ScreenStyle style = screen_style();
+  print_summary(out, summary, folder, {.unicode = style.unicode, .colour = style.colour});
+}
+
+int report_command(const std::vector<std::string>& args) {
+  Query query;
+  CLI::App app("Gathers worker folders into a mean model, a summary and a report page.",
+               "fast report");
+  set_conventions(app, kExamples);
+  app.add_option("dirs", query.dirs, "run folders, or worker-K folders, of one run")
+      ->type_name("DIR")
+      ->required();
+  app.add_option("--out,-o", query.out, "where to write; by default the first DIR")
+      ->type_name("DIR");
+  app.add_option("--data,-d", query.data, "data set, where it lies elsewhere on this machine")
+      ->type_name("SPEC");
+  app.add_option("--model,-m", query.model, "model, where no config.toml is at hand")
+      ->type_name("NAME");
+  if (const auto code = parse_arguments(app, args)) return *code;
+
+  const std::vector<fs::path> dirs(query.dirs.begin(), query.dirs.end());
+  for (const fs::path& dir : dirs) {
+    if (!fs::is_directory(dir)) {
+      throw FileError(fmt::format("{} is no folder", dir.string()), "name run or worker folders");
+    }
+  }
+  WorkerConfig config = find_config(dirs);
+  if (!query.data.empty()) config.data = query.data;
+  if (!query.model.empty()) config.model = query.model;
+  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config, {}, std::cout);
+  return 0;
+}
+
+}  // namespace fast

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fast {
+
+/// fast simulate: N virtual workers with the real protocol under a virtual clock; prints consensus
+/// and objective over virtual time. Returns an exit code; throws what run_guarded() understands.
+int simulate_command(const std::vector<std::string>& args);
+
+}  // namespace fast

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fast {
+
+/// fast train: checks everything, makes the run folder, starts one fast-worker per rank on this
+/// machine, watches them, and reports. Returns an exit code; throws what run_guarded() understands.
+int train_command(const std::vector<std::string>& args);
+
+}  // namespace fast

@@ -1,0 +1,76 @@
+#include "fast/programs/worker_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "fast/data/dataset.h"
+#include "fast/exit_codes.h"
+#include "fast/programs/check.h"
+#include "fast/programs/learner_factory.h"
+#include "fast/programs/options.h"
+#include "fast/programs/rank.h"
+#include "fast/programs/signals.h"
+#include "fast/worker.h"
+
+namespace fast {
+namespace {
+
+constexpr char kExamples[] =
+    R"(Every option is also a key of the file (--config) and a variable of the environment
+(FAST_LEARNING_RATE for --learning-rate); a flag wins over the file, the file over the environment.
+
+Examples:
+  One of four, started on each machine of a cluster, in any order:
+    fast-worker --topology torus:2x2 --rank 0 --listen tcp://*:5555 --run-id first \
+      --peer 1=tcp://node1:5555 --peer 2=tcp://node2:5555 --data cifar10:/data/cifar10
+  The same everywhere; rank and names from the cluster:
+    srun fast-worker --topology torus:4x4 --listen 'tcp://*:5555' --run-id first \
+      --peer-template 'tcp://node{rank}:5555' --out runs/first
+  Afterwards, with all worker folders in one place:
+    fast report runs/first)";
+
+/// Fills in what depends on where we run.
+void complete(TrainConfig& config) {
+  WorkerConfig& w = config.worker;
+  if (w.rank == -1) w.rank = detect_rank(read_environment, host_name());
+  if (w.threads == 0)
+    w.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (const auto it = config.slow.find(w.rank); it != config.slow.end()) w.slow = it->second;
+}
+
+}  // namespace
+
+int worker_command(const std::vector<std::string>& args) {
+  TrainConfig config = default_config();
+  CLI::App app("Trains one worker of a grid, exchanging parameters with its neighbours alone.",
+               "fast-worker");
+  set_conventions(app, kExamples);
+  bool print_config = false;
+  add_print_config(app, print_config);
+  bind_options(app, config, OptionSet::kWorker);
+  if (const auto code = parse_arguments(app, args)) return *code;
+  if (print_config) {
+    fmt::print("{}", to_toml(config, OptionSet::kWorker));
+    return 0;
+  }
+
+  std::atomic<bool> stop = false;
+  const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals
+  const stencil::Topology topology = check_config(config);
+  complete(config);
+  check_place(config.worker, topology);
+  const Dataset data = load_dataset(config.worker.data, config.worker.seed);
+  const std::unique_ptr<Learner> learner =
+      make_learner(learner_options(config.worker, data.train.shape));
+  const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
+  if (outcome.code != ExitCode::kOk) {
+    fmt::print(stderr, "fast-worker: rank {}: {}\n", config.worker.rank, outcome.text);
+  }
+  return static_cast<int>(outcome.code);
+}
+
+}  // namespace fast

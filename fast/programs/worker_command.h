@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fast {
+
+/// fast-worker: one rank by itself. Everything that can be checked (options, rank, topology, data,
+/// model) is checked before anything is written. Returns an exit code; throws what run_guarded()
+/// understands.
+int worker_command(const std::vector<std::string>& args);
+
+}  // namespace fast
