@@ -34,9 +34,9 @@ enum class SendStatus : std::uint8_t {
 /// What happened below us, for the summary. All monotonic.
 struct TransportStats {
   std::uint64_t frames_sent = 0, frames_received = 0;
-  std::uint64_t bytes_sent = 0, bytes_received = 0;      ///< header + payload
-  std::uint64_t strangers = 0;                           ///< handshakes or frames not of our kind
-  std::uint64_t discarded = 0;                           ///< frames the layer below gave up
+  std::uint64_t bytes_sent = 0, bytes_received = 0;  ///< header + payload
+  std::uint64_t strangers = 0;                       ///< handshakes or frames not of our kind
+  std::uint64_t discarded = 0;                       ///< frames the layer below gave up
 };
 
 /// Frames between neighbours. Owned and called by one thread (whichever calls the pump); a frame
@@ -55,7 +55,9 @@ class Transport {
   /// Forgets a link. Unknown links are ignored.
   virtual void drop(LinkId link) = 0;
 
-  /// `frame` is moved from only when kSent is returned.
+  /// `frame` is moved from only when kSent is returned. After kFull a descriptor becomes readable
+  /// once the link takes a frame again. A part over TransportOptions::max_frame_bytes is a defect
+  /// of the caller's: InvariantError.
   [[nodiscard]] virtual SendStatus send(LinkId link, Frame&& frame) = 0;
 
   /// The next event, or nothing. Call until nothing after any descriptor became readable and

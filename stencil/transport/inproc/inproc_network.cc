@@ -1,0 +1,219 @@
+#include "stencil/transport/inproc/inproc_network.h"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::string_view kScheme = "inproc://";
+
+std::string name_of(const std::string& endpoint) {
+  if (!endpoint.starts_with(kScheme))
+    throw ConfigError("'" + endpoint + "' is no endpoint inside this process", "use inproc://NAME");
+  return endpoint.substr(kScheme.size());
+}
+
+}  // namespace
+
+InprocNetwork::InprocNetwork() : impl_(std::make_unique<Impl>()) {}
+InprocNetwork::~InprocNetwork() = default;
+
+void InprocNetwork::Impl::enter(Node& node, const std::string& listen) {
+  const std::lock_guard lock(mutex_);
+  if (!listen.empty()) {
+    node.name = name_of(listen);
+    while (node.name.empty() || (node.name == "*")) {
+      std::string given = "node-" + std::to_string(++names_given_);
+      if (find(given) == nullptr) node.name = std::move(given);
+    }
+    if (find(node.name) != nullptr)
+      throw ConfigError("cannot listen on '" + listen + "': the name is in use",
+                        "choose another name, or inproc:// for one handed out");
+  }
+  nodes_.insert(&node);
+  if (node.name.empty()) return;
+  for (Node* other : nodes_) {
+    for (auto& [id, link] : other->links) {
+      if (link.dialled && link.peer == nullptr && link.target == node.name)
+        connect(*other, id, node);
+    }
+  }
+}
+
+void InprocNetwork::Impl::leave(Node& node) {
+  const std::lock_guard lock(mutex_);
+  nodes_.erase(&node);
+  std::vector<LinkId> ids;
+  for (const auto& entry : node.links) ids.push_back(entry.first);
+  for (const LinkId id : ids) disconnect(node, id);
+  node.links.clear();
+}
+
+LinkId InprocNetwork::Impl::dial(Node& node, const std::string& target) {
+  const std::string name = name_of(target);
+  if (name.empty()) throw ConfigError("cannot dial '" + target + "'", "name who shall answer");
+  const std::lock_guard lock(mutex_);
+  const LinkId id = ++node.last_link;
+  Link& link = node.links[id];
+  link.dialled = link.announced = true;
+  link.target = name;
+  if (Node* listener = find(name)) connect(node, id, *listener);
+  return id;
+}
+
+void InprocNetwork::Impl::drop(Node& node, LinkId id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = node.links.find(id);
+  if (found == node.links.end()) return;
+  Link& link = found->second;
+  if (link.dialled || link.peer == nullptr) {
+    disconnect(node, id);
+    node.links.erase(id);
+    return;
+  }
+  // Who has dialled stays connected, as with every transport: its next frame opens a new link.
+  Node& dialler = *link.peer;
+  const LinkId dialler_link = link.peer_link;
+  node.stats.discarded += link.frames;
+  node.links.erase(found);
+  const LinkId fresh = ++node.last_link;
+  node.links[fresh].peer = &dialler;
+  node.links[fresh].peer_link = dialler_link;
+  dialler.links.at(dialler_link).peer_link = fresh;
+  signal(dialler);
+}
+
+SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
+  const std::size_t bytes = frame.header.size() + view(frame.payload).size();
+  const std::size_t largest = std::max(frame.header.size(), view(frame.payload).size());
+  if (largest > std::max<std::size_t>(node.max_frame_bytes, 4096))
+    throw InvariantError("a part of " + std::to_string(largest) + " bytes, over max_frame_bytes");
+  const std::lock_guard lock(mutex_);
+  const auto found = node.links.find(id);
+  if (found == node.links.end() || found->second.peer == nullptr) return SendStatus::kDown;
+  Link& link = found->second;
+  // What the owner has not been told yet has not happened for it.
+  if (link.queue.size() != link.frames) return SendStatus::kDown;
+  Node& peer = *link.peer;
+  if (largest > std::max<std::size_t>(peer.max_frame_bytes, 4096)) {
+    ++peer.stats.strangers;
+    frame = Frame{};
+    disconnect(node, id);
+    if (Node* again = link.dialled ? find(link.target) : nullptr) connect(node, id, *again);
+    return SendStatus::kSent;  // as on a wire: accepted here, refused there, the link breaks
+  }
+  Link& other = peer.links.at(link.peer_link);
+  if (other.frames >= peer.bound) {
+    link.wants_room = true;
+    return SendStatus::kFull;
+  }
+  other.queue.push_back({LinkEvent::kFrame, link.peer_link, std::move(frame)});
+  ++other.frames;
+  frame = Frame{};
+  link.last_used = ++node.uses;
+  ++node.stats.frames_sent;
+  node.stats.bytes_sent += bytes;
+  signal(peer);
+  return SendStatus::kSent;
+}
+
+std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
+  const std::lock_guard lock(mutex_);
+  auto at = node.links.upper_bound(node.turn);
+  for (std::size_t tried = 0; tried < node.links.size(); ++tried, ++at) {
+    if (at == node.links.end()) at = node.links.begin();
+    Link& link = at->second;
+    if (link.queue.empty()) continue;
+    Received received = std::move(link.queue.front());
+    link.queue.pop_front();
+    node.turn = at->first;
+    if (received.event == LinkEvent::kFrame) {
+      --link.frames;
+      link.announced = true;
+      link.last_used = ++node.uses;
+      ++node.stats.frames_received;
+      node.stats.bytes_received +=
+          received.frame.header.size() + view(received.frame.payload).size();
+      if (link.peer != nullptr) {
+        Link& other = link.peer->links.at(link.peer_link);
+        if (std::exchange(other.wants_room, false)) signal(*link.peer);
+      }
+    } else if (received.event == LinkEvent::kDown && !link.dialled) {
+      node.links.erase(at);
+    }
+    return received;
+  }
+  if (std::exchange(node.signalled, false)) {
+    eventfd_t value = 0;
+    ::eventfd_read(node.descriptor, &value);
+  }
+  return std::nullopt;
+}
+
+TransportStats InprocNetwork::Impl::stats(const Node& node) {
+  const std::lock_guard lock(mutex_);
+  return node.stats;
+}
+
+void InprocNetwork::Impl::connect(Node& dialler, LinkId id, Node& listener) {
+  if (listener.links.size() >= listener.max_links) evict_oldest_inbound(listener);
+  const LinkId inbound = ++listener.last_link;
+  listener.links[inbound].peer = &dialler;
+  listener.links[inbound].peer_link = id;
+  Link& link = dialler.links.at(id);
+  link.peer = &listener;
+  link.peer_link = inbound;
+  push_event(dialler, id, LinkEvent::kUp);
+}
+
+void InprocNetwork::Impl::disconnect(Node& node, LinkId id) {
+  Link& link = node.links.at(id);
+  if (link.peer == nullptr) return;
+  Node& peer = *link.peer;
+  const LinkId peer_link = link.peer_link;
+  link.peer = peer.links.at(peer_link).peer = nullptr;
+  push_event(node, id, LinkEvent::kDown);
+  push_event(peer, peer_link, LinkEvent::kDown);
+}
+
+void InprocNetwork::Impl::push_event(Node& node, LinkId id, LinkEvent event) {
+  Link& link = node.links.at(id);
+  if (event == LinkEvent::kDown && !link.announced && link.queue.empty()) {
+    node.links.erase(id);  // its owner never knew of it
+    return;
+  }
+  if (event == LinkEvent::kDown && !link.queue.empty() && link.queue.back().event == LinkEvent::kUp)
+    link.queue.pop_back();  // up and down again before anybody knew
+  else
+    link.queue.push_back({event, id, {}});
+  signal(node);
+}
+
+void InprocNetwork::Impl::evict_oldest_inbound(Node& node) {
+  auto oldest = node.links.end();
+  for (auto at = node.links.begin(); at != node.links.end(); ++at) {
+    if (at->second.dialled || at->second.peer == nullptr) continue;
+    if (oldest == node.links.end() || at->second.last_used < oldest->second.last_used) oldest = at;
+  }
+  if (oldest != node.links.end()) disconnect(node, oldest->first);
+}
+
+void InprocNetwork::Impl::signal(Node& node) {
+  if (std::exchange(node.signalled, true)) return;
+  ::eventfd_write(node.descriptor, 1);
+}
+
+InprocNetwork::Impl::Node* InprocNetwork::Impl::find(const std::string& name) {
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(),
+                                  [&](const Node* node) { return node->name == name; });
+  return found == nodes_.end() ? nullptr : *found;
+}
+
+}  // namespace stencil

@@ -1,0 +1,70 @@
+#include "stencil/transport/inproc/inproc_transport.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "stencil/core/error.h"
+#include "stencil/transport/inproc/inproc_network.h"
+
+namespace stencil {
+namespace {
+
+/// A descriptor with an end.
+class EventDescriptor {
+ public:
+  EventDescriptor() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (descriptor_ < 0)
+      throw ConfigError("cannot make an event descriptor", "raise the limit of open files");
+  }
+  ~EventDescriptor() { ::close(descriptor_); }
+  EventDescriptor(const EventDescriptor&) = delete;
+  EventDescriptor& operator=(const EventDescriptor&) = delete;
+  [[nodiscard]] int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+class InprocTransport final : public Transport {
+ public:
+  explicit InprocTransport(const TransportOptions& options)
+      : keep_alive_(options.inproc), network_(options.inproc->impl()) {
+    node_.descriptor = descriptor_.get();
+    node_.bound = std::max<std::size_t>(options.queue_frames, 1);
+    node_.max_frame_bytes = options.max_frame_bytes;
+    node_.max_links = std::max<std::size_t>(options.max_links, 1);
+    network_.enter(node_, options.listen);
+  }
+  ~InprocTransport() override { network_.leave(node_); }
+
+  [[nodiscard]] std::string endpoint() const override {
+    return node_.name.empty() ? "" : "inproc://" + node_.name;
+  }
+  LinkId dial(const std::string& endpoint) override { return network_.dial(node_, endpoint); }
+  void drop(LinkId link) override { network_.drop(node_, link); }
+  [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
+    return network_.send(node_, link, frame);
+  }
+  [[nodiscard]] std::optional<Received> receive() override { return network_.receive(node_); }
+  [[nodiscard]] std::vector<int> descriptors() const override { return {descriptor_.get()}; }
+  [[nodiscard]] TransportStats stats() const override { return network_.stats(node_); }
+
+ private:
+  std::shared_ptr<InprocNetwork> keep_alive_;
+  InprocNetwork::Impl& network_;
+  EventDescriptor descriptor_;
+  InprocNetwork::Impl::Node node_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_inproc_transport(const TransportOptions& options) {
+  if (!options.inproc)
+    throw ConfigError("cannot listen on '" + options.listen + "': no network inside this process",
+                      "set TransportOptions::inproc, shared by all who shall meet");
+  return std::make_unique<InprocTransport>(options);
+}
+
+}  // namespace stencil

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "stencil/transport/factory.h"
+
+namespace stencil::contract {
+
+/// One kind of transport under test: makes them, and knows addresses at which they can listen.
+class TransportWorld {
+ public:
+  virtual ~TransportWorld() = default;
+  /// An endpoint at which nobody listens yet, kept free for this world.
+  virtual std::string free_endpoint() = 0;
+  /// Asks for an endpoint that the transport chooses by itself.
+  virtual std::string any_endpoint() = 0;
+  virtual std::unique_ptr<Transport> make(const TransportOptions& options) = 0;
+};
+
+struct TransportKind {
+  std::string name;
+  std::function<std::unique_ptr<TransportWorld>()> make_world;
+};
+inline void PrintTo(const TransportKind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
+/// What every transport must do; instantiated in a file of its own for each kind.
+class TransportContract : public ::testing::TestWithParam<TransportKind> {
+ protected:
+  std::unique_ptr<Transport> listener(TransportOptions options = {});
+  std::unique_ptr<Transport> listener_at(const std::string& endpoint);
+  std::unique_ptr<Transport> dialler(TransportOptions options = {});
+
+  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+};
+
+/// No test waits longer than this for anything.
+inline constexpr std::chrono::seconds kDeadline{20};
+
+/// Sleeps in poll(2) until one of the transports may have something; false past the deadline.
+using Instant = std::chrono::steady_clock::time_point;
+bool wait_readable(const std::vector<Transport*>& transports, Instant deadline);
+
+/// The next event; nothing past the deadline. `other` has a turn whenever it wants one, as its own
+/// loop would give it; what it receives is lost.
+std::optional<Received> next_event(Transport& transport, Transport* other = nullptr);
+/// Skips other events. Fails the test past the deadline.
+Received expect_event(Transport& transport, LinkEvent event, Transport* other = nullptr);
+Received expect_frame(Transport& transport, Transport* other = nullptr);
+
+/// Sends as soon as the link takes it, keeping what comes in meanwhile. Fails past the deadline.
+void send_in_time(Transport& transport, LinkId link, Frame frame,
+                  std::vector<Received>* meanwhile = nullptr);
+
+/// A frame that can be told from others, and the check that it is the one.
+Frame numbered_frame(std::uint64_t number, std::size_t payload_bytes);
+void expect_numbered(const Frame& frame, std::uint64_t number, std::size_t payload_bytes);
+std::uint64_t number_of(const Frame& frame);
+
+}  // namespace stencil::contract

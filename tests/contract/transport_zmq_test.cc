@@ -1,0 +1,133 @@
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "contract/transport_contract.h"
+#include "stencil/core/error.h"
+
+namespace stencil::contract {
+namespace {
+
+class TcpWorld final : public TransportWorld {
+ public:
+  ~TcpWorld() override {
+    for (const int reserved : reserved_) ::close(reserved);
+  }
+  /// A bound socket that never listens keeps the port from everybody who does not, as libzmq
+  /// does, set SO_REUSEADDR on it by name.
+  std::string free_endpoint() override {
+    const int reserved = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(reserved, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::getsockname(reserved, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    reserved_.push_back(reserved);
+    return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  std::string any_endpoint() override { return "tcp://127.0.0.1:0"; }
+  std::unique_ptr<Transport> make(const TransportOptions& options) override {
+    return make_transport(options);
+  }
+
+ private:
+  std::vector<int> reserved_;
+};
+
+class IpcWorld final : public TransportWorld {
+ public:
+  IpcWorld() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "fast-ipc-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = pattern;
+  }
+  ~IpcWorld() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::string free_endpoint() override {
+    return "ipc://" + (folder_ / std::to_string(++count_)).string();
+  }
+  std::string any_endpoint() override { return free_endpoint(); }
+  std::unique_ptr<Transport> make(const TransportOptions& options) override {
+    return make_transport(options);
+  }
+
+ private:
+  std::filesystem::path folder_;
+  int count_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(ZmqTcp, TransportContract,
+                         ::testing::Values(TransportKind{
+                             "zmq_tcp", [] { return std::make_unique<TcpWorld>(); }}));
+
+TEST(ZmqTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
+  for (const std::string listen : {"tcp://*:*", "tcp://0.0.0.0:0"}) {
+    TransportOptions options;
+    options.listen = listen;
+    auto server = make_transport(options);
+    EXPECT_TRUE(server->endpoint().starts_with("tcp://"));
+    EXPECT_EQ(server->endpoint().find('*'), std::string::npos);
+    EXPECT_EQ(server->endpoint().find("0.0.0.0"), std::string::npos);
+    auto client = make_transport({});
+    send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 1));
+    expect_numbered(expect_frame(*server).frame, 1, 1);
+  }
+}
+
+TEST(ZmqTransport, AddressesThatCannotBeListenedOnAreNamed) {
+  for (const std::string bad : {"tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:99999",
+                                "tcp://203.0.113.7:0", "pigeon://x", "127.0.0.1:0"}) {
+    TransportOptions options;
+    options.listen = bad;
+    try {
+      (void)make_transport(options);
+      FAIL() << bad;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find(bad), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(ZmqTransport, AddressesThatCannotBeDialledAreNamed) {
+  auto client = make_transport({});
+  for (const std::string bad : {"tcp://host", "tcp://host:0", "tcp://host:*", "tcp://host:65536",
+                                "tcp://:5", "tcp://host:5x", "ipc://", "inproc://x"}) {
+    try {
+      (void)client->dial(bad);
+      FAIL() << bad;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find(bad), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(ZmqTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
+  auto client = make_transport({});
+  const LinkId link = client->dial("tcp://no-such-host.invalid:5555");
+  EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
+  EXPECT_FALSE(client->receive().has_value());
+}
+
+TEST(ZmqTransport, ListensOnAPathToo) {
+  IpcWorld world;
+  TransportOptions options;
+  options.listen = world.any_endpoint();
+  auto server = world.make(options);
+  auto client = world.make({});
+  send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 262144));
+  const Received received = expect_frame(*server);
+  expect_numbered(received.frame, 1, 262144);
+  send_in_time(*server, received.link, numbered_frame(2, 0));
+  expect_numbered(expect_frame(*client).frame, 2, 0);
+}
+
+}  // namespace
+}  // namespace stencil::contract
