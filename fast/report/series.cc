@@ -18,7 +18,7 @@ std::optional<double> at(const Series& curve, double x, std::size_t& from) {
     return std::isfinite(y0) ? std::optional(y0) : std::nullopt;
   }
   const auto& [x1, y1] = curve[from + 1];
-  const double y = x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
+  const double y = x < x1 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
   return std::isfinite(y) ? std::optional(y) : std::nullopt;
 }
 
@@ -48,20 +48,29 @@ Series mean_of(const std::vector<Series>& curves, std::size_t points) {
   Series mean;
   if (!(low <= high) || points < 2) return mean;
   std::vector<std::size_t> from(curves.size(), 0);
+  std::vector<std::size_t> counts;
   for (std::size_t i = 0; i < points; ++i) {
     const double x = low + (high - low) * static_cast<double>(i) / static_cast<double>(points - 1);
     double sum = 0;
-    int count = 0;
+    std::size_t count = 0;
     for (std::size_t c = 0; c < curves.size(); ++c) {
       if (const auto y = at(curves[c], x, from[c])) {
         sum += *y;
         ++count;
       }
     }
-    if (count > 0) mean.emplace_back(x, sum / count);
+    if (count > 0) {
+      mean.emplace_back(x, sum / static_cast<double>(count));
+      counts.push_back(count);
+    }
     if (low == high) break;
   }
-  return mean;
+  const std::size_t most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  Series shared;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    if (2 * counts[i] >= most) shared.push_back(mean[i]);
+  }
+  return shared;
 }
 
 }  // namespace fast

@@ -15,7 +15,8 @@ using Series = std::vector<std::pair<double, double>>;
 
 /// Mean over curves at `points` places between the least and the greatest x, each interpolated
 /// linearly and counted between its own ends alone, so that a worker that died early does not pull
-/// on what came later.
+/// on what came later. Places at which fewer than half as many curves count as elsewhere are left
+/// out: there the mean would jump to the few that began first or ended last.
 [[nodiscard]] Series mean_of(const std::vector<Series>& curves, std::size_t points);
 
 }  // namespace fast

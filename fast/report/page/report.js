@@ -70,7 +70,7 @@
     byId('title').textContent = summary.run_id || 'run';
     const started = data.started > 0
       ? new Date(1000 * data.started).toISOString().replace('T', ' ').slice(0, 16) + ' UTC' : '';
-    const chips = [['', `${summary.workers} workers`], ['topology', summary.topology],
+    const chips = [['', summary.workers === 1 ? '1 worker' : `${summary.workers} workers`], ['topology', summary.topology],
       ['mode', summary.mode], ['model', summary.model], ['data', summary.data],
       ['epochs', summary.epochs ? trim(summary.epochs) : ''],
       ['wall time', duration(summary.wall_seconds)], ['started', started]];
@@ -93,7 +93,7 @@
     const list = [
       ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set'],
       ['Workers alone', known(accuracy.worker_min)
-        ? `${(100 * accuracy.worker_min).toFixed(1)} – ${(100 * accuracy.worker_max).toFixed(1)} %` : '–',
+        ? `${(100 * accuracy.worker_min).toFixed(1)}–${(100 * accuracy.worker_max).toFixed(1)} %` : '–',
         'lowest and highest accuracy'],
       ['Consensus distance', tiny(summary.consensus_distance), 'rms of |x − mean| / |mean|'],
       ['Throughput', count(summary.samples_per_second), 'samples/s, all workers'],
@@ -124,7 +124,7 @@
     const mean = data.mean[name];
     const many = n > 16;
     const sets = extra();
-    if (mean && !hidden.has('mean')) {
+    if (mean && n > 1 && !hidden.has('mean')) {
       sets.push({label: 'mean of workers', data: mean[axis].map(([x, y]) => ({x, y})), order: -1,
         borderColor: css('--mean'), borderWidth: 2.5, pointRadius: 0});
     }
@@ -200,8 +200,8 @@
       };
       return button;
     };
-    const entries = [entry('mean', 'mean of workers', css('--mean'), 'mean')];
-    if (n <= 64) {
+    const entries = n > 1 ? [entry('mean', 'mean of workers', css('--mean'), 'mean')] : [];
+    if (n <= 36) {
       for (const w of data.workers)
         if (w.series) entries.push(entry(w.rank, `worker ${w.rank}`, colour(w.rank), ''));
     }
@@ -241,11 +241,12 @@
     const {places, edges: list} = data.grid;
     const xs = places.map(p => p[0]), ys = places.map(p => p[1]);
     const wraps = list.some(e => e.wraps);
-    const margin = wraps ? .85 : .45;
-    const left = Math.min(...xs) - margin, top = Math.min(...ys) - margin;
-    const width = Math.max(...xs) - left + margin, height = Math.max(...ys) - top + margin;
+    const margin = .4, arcs = wraps ? .62 : margin;  // arcs swing upwards and to the right
+    const left = Math.min(...xs) - margin, top = Math.min(...ys) - arcs;
+    const width = Math.max(...xs) - left + arcs, height = Math.max(...ys) - top + margin;
     const big = Math.max(width, height);
-    const unit = Math.min(1, 90 / (560 / big));  // a small grid must not have huge nodes
+    const unit = Math.min(1, big / 5);  // a small grid must not have huge nodes
+    const crowd = Math.min(1, 3 * n / list.length);
     const root = svg('svg', {viewBox: `${left} ${top} ${width} ${height}`, role: 'img',
       'aria-label': 'the workers and their edges'});
     const [format, text] = measures[measure];
@@ -256,14 +257,14 @@
       const ux = (x1 - x0) / length, uy = (y1 - y0) / length;
       // Arcs leave outwards and swing clear of the nodes between.
       const side = uy > .5 ? 1 : -1, out = .55, up = .58;
-      const nx = -uy * side * -1, ny = ux * side;
+      const nx = uy * side, ny = ux * side;
       const path = e.wraps
         ? `M${x0} ${y0} C${x0 - ux * out + nx * up} ${y0 - uy * out + ny * up} ` +
           `${x1 + ux * out + nx * up} ${y1 + uy * out + ny * up} ${x1} ${y1}`
         : `M${x0} ${y0} L${x1} ${y1}`;
       const value = e[measure] || 0;
       root.append(svg('path', {d: path, fill: 'none', stroke: value > 0 ? css('--accent') : css('--line'),
-        'stroke-width': unit * (.014 + .07 * value / most), 'stroke-linecap': 'round',
+        'stroke-width': unit * (.014 + crowd * (e.wraps ? .035 : .065) * value / most), 'stroke-linecap': 'round',
         'stroke-opacity': e.wraps ? .38 : .6},
         svg('title', {}, `${e.a} – ${e.b}: ${count(e.sweeps)} sweeps, ${bytes(e.bytes)}, ` +
           `round trip ${millis(e.round_trip)}`)));
@@ -279,8 +280,10 @@
         svg('circle', {cx: x, cy: y, r: radius, fill: bad ? css('--bad') : failed ? css('--warn') : colour(w.rank),
           'fill-opacity': bad || failed ? .9 : .85, stroke: css('--surface'), 'stroke-width': .025 * unit}));
       if (big < 26) {
-        const label = svg('text', {x, y, fill: css('--surface'), style: `font-size: ${.2 * unit}px`});
-        label.textContent = bad ? `✕ ${w.rank}` : w.rank;
+        const text = bad ? `✕${w.rank}` : String(w.rank);
+        const size = (text.length > 2 ? .15 : .2) * unit;
+        const label = svg('text', {x, y, fill: css('--surface'), style: `font-size: ${size}px`});
+        label.textContent = text;
         group.append(label);
       }
       root.append(group);
@@ -356,6 +359,7 @@
   events();
   byId('config').textContent = data.config;
   byId('configuration').hidden = !data.config;
+  byId('network').hidden = data.grid.edges.length === 0;
   redraw();
   dark.addEventListener('change', redraw);
 })();
