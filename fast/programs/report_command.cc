@@ -10,7 +10,7 @@
 
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
-#include "fast/programs/evaluation.h"
+#include "fast/evaluation.h"
 #include "fast/programs/learner_factory.h"
 #include "fast/programs/options.h"
 #include "fast/report/gather.h"

@@ -1,0 +1,228 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/cifar_files.h"
+#include "tests/support/process.h"
+
+namespace fast::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Seconds = std::chrono::seconds;
+
+constexpr Seconds kLong{150};
+
+class TrainTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] fs::path run(const std::string& name = "run") const {
+    return folder_.path() / name;
+  }
+
+  /// A short run of the plainest model on few, small, generated examples.
+  [[nodiscard]] std::vector<std::string> wishes(const std::string& topology,
+                                                const std::string& epochs,
+                                                const std::string& name = "run") const {
+    return {"train",
+            "--model",
+            "linear",
+            "--data",
+            "synthetic:512,128",
+            "--topology",
+            topology,
+            "--epochs",
+            epochs,
+            "--out",
+            run(name).string(),
+            "--threads",
+            "1",
+            "--lr",
+            "0.01",
+            "--report-every",
+            "0.2",
+            "--settle-deadline",
+            "5"};
+  }
+  static nlohmann::json summary_of(const fs::path& run) {
+    return nlohmann::json::parse(read_text(run / "summary.json"));
+  }
+  static bool trains(const fs::path& run, int rank) {
+    const std::string text = read_text(run / ("worker-" + std::to_string(rank)) / "metrics.jsonl");
+    return text.find("\"progress\"") != std::string::npos &&
+           text.find("\"training\"") != std::string::npos;
+  }
+  static bool all_train(const fs::path& run, int workers) {
+    for (int rank = 0; rank < workers; ++rank) {
+      if (!trains(run, rank)) return false;
+    }
+    return true;
+  }
+  static void expect_complete(const fs::path& run, int workers) {
+    for (const char* const file :
+         {"config.toml", "summary.json", "model.safetensors", "report.html"}) {
+      EXPECT_GT(fs::file_size(run / file), 0U) << file;
+    }
+    for (int rank = 0; rank < workers; ++rank) {
+      for (const char* const file : {"metrics.jsonl", "log.txt", "model.safetensors", "endpoint"}) {
+        EXPECT_TRUE(fs::exists(run / ("worker-" + std::to_string(rank)) / file)) << rank << file;
+      }
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "2"), {}, kLong);
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  expect_complete(run(), 1);
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["workers"], 1);
+  EXPECT_GE(summary["samples"], 1024);
+  EXPECT_EQ(summary["sweeps_completed"], 0);
+}
+
+TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("torus:2x2", "6"), {}, kLong);
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  expect_complete(run(), 4);
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["workers"], 4);
+  EXPECT_EQ(summary["topology"], "torus:2x2");
+  EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 0, 0}));
+  EXPECT_GT(summary["sweeps_completed"], 0);
+  EXPECT_GT(summary["bytes_sent"], 0);
+  EXPECT_GT(summary["test_accuracy"]["mean_model"], 0.1);
+  EXPECT_EQ(summary["test_accuracy"]["workers"].size(), 4U);
+  EXPECT_LT(summary["consensus_distance"], 0.05);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), HasSubstr("report.html")));
+}
+
+TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "1"), {}, kLong).code, 0);
+  const auto summary = summary_of(run());
+  const ProgramResult again = run_program(
+      FAST_PROGRAM,
+      {"train", "--config", (run() / "config.toml").string(), "--out", run("again").string()}, {},
+      kLong);
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  const ProgramResult report = run_program(
+      FAST_PROGRAM, {"report", run().string(), "--out", run("report").string()}, {}, kLong);
+  ASSERT_EQ(report.code, 0) << report.err;
+  const auto reported = summary_of(run("report"));
+  EXPECT_EQ(reported["test_accuracy"], summary["test_accuracy"]);
+  EXPECT_EQ(reported["exit_codes"], summary["exit_codes"]);
+  EXPECT_EQ(read_text(run("report") / "model.safetensors"), read_text(run() / "model.safetensors"));
+}
+
+TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "1"), {}, kLong).code, 0);
+  const std::string summary = read_text(run() / "summary.json");
+  const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kLong);
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
+  EXPECT_EQ(read_text(run() / "summary.json"), summary);
+  std::vector<std::string> overwrite = wishes("ring:1", "1");
+  overwrite.push_back("--overwrite");
+  EXPECT_EQ(run_program(FAST_PROGRAM, overwrite, {}, kLong).code, 0);
+  EXPECT_EQ(summary_of(run())["workers"], 1);
+}
+
+TEST_F(TrainTest, CtrlCEndsEveryWorkerInGoodOrder) {
+  Program program(FAST_PROGRAM, wishes("torus:2x2", "100000"));
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  EXPECT_EQ(workers.size(), 4U);
+  program.signal(SIGINT);
+  const ProgramResult result = program.wait(kLong);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  expect_complete(run(), 4);
+  EXPECT_EQ(summary_of(run())["exit_codes"], nlohmann::json({130, 130, 130, 130}));
+  for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
+}
+
+TEST_F(TrainTest, ASecondCtrlCKillsAtOnce) {
+  std::vector<std::string> slow = wishes("ring:2", "100000");
+  Program program(FAST_PROGRAM, slow);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kLong)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  for (const pid_t worker : workers) kill(worker, SIGSTOP);
+  program.signal(SIGTERM);
+  ASSERT_TRUE(program.wait_until(
+      [&] { return program.out().find("asking 2 workers") != std::string::npos; }, kLong));
+  program.signal(SIGTERM);
+  const ProgramResult result = program.wait(kLong);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
+}
+
+TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
+  Program program(FAST_PROGRAM, wishes("ring:2", "100000"));
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kLong)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  ASSERT_EQ(workers.size(), 2U);
+  program.signal(SIGKILL);
+  EXPECT_EQ(program.wait(kLong).signal, SIGKILL);
+  Program observer("/bin/sleep", {"60"});
+  EXPECT_TRUE(observer.wait_until([&] {
+    // A zombie that nobody has reaped yet is dead, too.
+    return std::all_of(workers.begin(), workers.end(), [](pid_t worker) {
+      const std::string stat = read_text("/proc/" + std::to_string(worker) + "/stat");
+      return stat.empty() || stat.find(") Z ") != std::string::npos;
+    });
+  }));
+}
+
+TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
+  std::vector<std::string> some = wishes("torus:2x2", "400");
+  some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
+  Program program(FAST_PROGRAM, some);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  ASSERT_EQ(workers.size(), 4U);
+  kill(workers[2], SIGKILL);
+  const ProgramResult result = program.wait(kLong);
+  EXPECT_EQ(result.code, 8) << result.out << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("worker 2 was ended by SIGKILL"), HasSubstr("to bring it back")));
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["lost_ranks"], nlohmann::json({2}));
+  EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 137, 0}));
+}
+
+TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
+  Program first(FAST_PROGRAM, wishes("ring:2", "4", "first"));
+  Program second(FAST_PROGRAM, wishes("torus:2x2", "4", "second"));
+  EXPECT_EQ(first.wait(kLong).code, 0) << first.out() << first.err();
+  EXPECT_EQ(second.wait(kLong).code, 0) << second.out() << second.err();
+  EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);
+}
+
+TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
+  Program first(FAST_PROGRAM, wishes("ring:2", "100000"));
+  ASSERT_TRUE(first.wait_until([&] { return all_train(run(), 2); }, kLong)) << first.err();
+  std::vector<std::string> same = wishes("ring:2", "1");
+  same.push_back("--overwrite");
+  const ProgramResult second = run_program(FAST_PROGRAM, same, {}, kLong);
+  EXPECT_EQ(second.code, 4);
+  EXPECT_THAT(second.err, HasSubstr("another run"));
+  first.signal(SIGINT);
+  EXPECT_EQ(first.wait(kLong).code, 130);
+}
+
+TEST_F(TrainTest, QuietLeavesTheResultAlone) {
+  std::vector<std::string> quiet = wishes("ring:2", "1");
+  quiet.push_back("--quiet");
+  const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kLong);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), ::testing::Not(HasSubstr("finished"))));
+}
+
+}  // namespace
+}  // namespace fast::testing
