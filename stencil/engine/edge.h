@@ -50,6 +50,7 @@ struct Edge {
   bool told = false;             ///< a Hello of ours carried peer_epoch
   std::uint64_t peer_incarnation = 0;
   std::uint64_t peer_initial_hash = 0;
+  bool fresh = false;             ///< it was a newcomer when its present life first spoke to us
   std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
 
   // Sequence numbers, per direction.

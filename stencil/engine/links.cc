@@ -114,6 +114,7 @@ void Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
       ++edge.my_epoch;
     }
     edge.peer_incarnation = message.hello.incarnation;
+    edge.fresh = message.state == WorkerState::kJoining;
     edge.peer_epoch = 0;
     edge.acknowledged = false;
   }
@@ -267,7 +268,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
   for (const Edge& edge : edges_) {
     all_heard &= edge.ever_heard;
     if (!edge.up()) continue;
-    const bool established = edge.peer_state != WorkerState::kJoining &&
+    const bool established = !edge.fresh && edge.peer_state != WorkerState::kJoining &&
                              (edge.peer_step > 0 || edge.peer_state != WorkerState::kTraining);
     const bool foreign = edge.peer_initial_hash != config_.hello.initial_hash;
     const bool follows =

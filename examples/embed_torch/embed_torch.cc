@@ -1,0 +1,80 @@
+// A LibTorch training loop of one's own, made a worker of a ring of two by the lines marked FAST.
+//
+//   embed_torch                          both workers on this machine: it starts the other itself
+//   embed_torch 0 tcp://0.0.0.0:5555     worker 0; on another machine:
+//   embed_torch 1 tcp://0.0.0.0:5555 tcp://first-machine:5555
+#include <sys/wait.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "adapters/torch/torch_adapter.h"  // FAST
+#include "fast/session.h"                  // FAST
+
+namespace {
+
+/// Two interleaved spirals; each worker draws other points from them.
+std::pair<torch::Tensor, torch::Tensor> spirals(int count) {
+  const torch::Tensor label = torch::randint(2, {count});
+  const torch::Tensor t = torch::rand({count}) * 3 + 0.3;
+  const torch::Tensor angle = 3 * t + label * 3.14159;
+  const torch::Tensor x = torch::stack({t * torch::cos(angle), t * torch::sin(angle)}, 1);
+  return {x + 0.05 * torch::randn_like(x), label};
+}
+
+int train(int rank, const std::string& listen, const std::string& peer) {
+  torch::set_num_threads(1);
+  torch::manual_seed(1);  // equal initial weights on both workers
+  torch::nn::Sequential model(torch::nn::Linear(2, 64), torch::nn::Tanh(),
+                              torch::nn::Linear(64, 64), torch::nn::Tanh(),
+                              torch::nn::Linear(64, 2));
+  torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
+  torch::manual_seed(100 + rank);  // other data on each
+
+  fast::TorchAdapter adapter(*model);                                // FAST
+  fast::SessionOptions options{.topology = "ring:2", .rank = rank};  // FAST
+  options.listen = listen;                                           // FAST
+  if (!peer.empty()) options.peers[1 - rank] = peer;                 // FAST
+  options.budget = 2 * 64 * 1500;           // samples over both workers              // FAST
+  fast::Session session(adapter, options);  // FAST
+  session.join();                           // FAST
+
+  while (!session.done()) {  // FAST: counts both
+    const auto [x, y] = spirals(64);
+    optimizer.zero_grad();
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(model->forward(x), y);
+    loss.backward();
+    optimizer.step();
+    session.exchange({.samples = 64, .loss = loss.item<double>()});  // FAST
+    if (session.steps() % 500 == 0) {
+      std::printf("worker %d: step %4d, loss here %.4f, of both %.4f\n", rank,
+                  static_cast<int>(session.steps()), loss.item<double>(), session.network_loss());
+    }
+  }
+  session.finish();  // FAST
+
+  torch::NoGradGuard no_grad;
+  const auto [x, y] = spirals(2000);
+  const double accuracy =
+      (model->forward(x).argmax(1) == y).to(torch::kFloat).mean().item<double>();
+  std::printf("worker %d: accuracy %.1f %%\n", rank, 100 * accuracy);
+  return accuracy > 0.9 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 2) return train(std::atoi(argv[1]), argv[2], argc > 3 ? argv[3] : "");
+  // Both here: worker 0's address is one that only these two know.
+  const std::string meeting = "ipc:///tmp/fast-embed-" + std::to_string(getpid());
+  const pid_t other = fork();  // before LibTorch has made any thread
+  if (other == 0) return train(1, "", meeting);
+  const int mine = train(0, meeting, "");
+  int status = 0;
+  waitpid(other, &status, 0);
+  unlink(meeting.substr(6).c_str());
+  return mine != 0 ? mine : WEXITSTATUS(status);
+}

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace fast {
+
+/// What workers tell each other beside parameters: float64 scalars mixed like them, so that each
+/// knows the means over all workers with no collective. Training thread only.
+class Progress {
+ public:
+  static constexpr std::size_t kScalars = 4;
+
+  /// `budget`: samples over all workers; 0: none.
+  Progress(int workers, std::uint64_t budget, std::uint64_t data_size)
+      : scale_(budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(budget)) {
+    scalars_[kDataSize] = static_cast<double>(data_size);
+  }
+
+  /// One local step. The mean of `kShare` over workers is the share of the budget used by all.
+  void add(std::uint64_t samples, double loss) {
+    scalars_[kShare] += scale_ * static_cast<double>(samples);
+    scalars_[kLossSum] = kDecay * scalars_[kLossSum] + loss;
+    scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
+  }
+
+  [[nodiscard]] std::span<double> scalars() { return scalars_; }
+  [[nodiscard]] double share() const { return scalars_[kShare]; }
+  [[nodiscard]] double loss() const {
+    return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : 0;
+  }
+
+ private:
+  static constexpr double kDecay = 0.98;
+  enum : std::size_t { kShare, kLossSum, kLossCount, kDataSize };
+  double scale_;
+  std::array<double, kScalars> scalars_{};
+};
+
+}  // namespace fast
