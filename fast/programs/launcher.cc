@@ -48,13 +48,10 @@ class Launch {
       if (now >= next_tick) {
         next_tick = now + seconds(options_.interval);
         kill_stuck(now);
-        std::vector<WorkerProcess> processes;
-        for (const auto& worker : workers_) {
-          processes.push_back({worker->running(), worker->exit()});
-        }
-        observer_.tick(processes);
+        tick();
       }
     }
+    tick();
     LaunchResult result;
     for (const auto& worker : workers_) result.exits.push_back(worker->exit());
     result.interrupted = interrupted_;
@@ -65,6 +62,12 @@ class Launch {
   [[nodiscard]] std::size_t running() const {
     return static_cast<std::size_t>(
         std::count_if(workers_.begin(), workers_.end(), [](auto& w) { return w->running(); }));
+  }
+
+  void tick() const {
+    std::vector<WorkerProcess> processes;
+    for (const auto& worker : workers_) processes.push_back({worker->running(), worker->exit()});
+    observer_.tick(processes);
   }
 
   void wait_until(Clock::time_point time) {

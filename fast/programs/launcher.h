@@ -28,7 +28,7 @@ struct WorkerProcess {
 };
 
 struct LaunchObserver {
-  /// Every interval; `processes` is indexed by rank.
+  /// Every interval and after the last has ended; `processes` is indexed by rank.
   std::function<void(const std::vector<WorkerProcess>& processes)> tick;
   /// One line for people; `bad` where something went wrong.
   std::function<void(const std::string& line, bool bad)> say;

@@ -93,7 +93,9 @@ class Binder {
 
   template <typename T>
   void operator()(const char* names, T& value, const char* unit, const char* help) {
-    finish(app_.add_option(names, value, help), names, unit)->default_str(fmt::format("{}", value));
+    finish(app_.add_option(names, value, help), names, unit)
+        ->default_str(fmt::format("{}", value))
+        ->take_last();
   }
   void operator()(const char* names, bool& value, const char*, const char* help) {
     finish(app_.add_flag(names, value, help), names, "");

@@ -23,7 +23,8 @@ enum class OptionSet { kTrain, kWorker, kShared };
 
 /// Adds every option of `set` to `app`, bound to `config` (which must outlive the parsing), with
 /// --config FILE (TOML) and an environment variable each (FAST_LEARNING_RATE for --learning-rate).
-/// A flag wins over the file, the file over the environment. A key of the file that is no option
+/// A flag wins over the file, the file over the environment; of a flag given twice the last
+/// counts. A key of the file that is no option
 /// of `set` is a ConfigError that names line and key.
 void bind_options(CLI::App& app, TrainConfig& config, OptionSet set);
 

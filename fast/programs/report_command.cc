@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <thread>
@@ -48,6 +50,22 @@ WorkerConfig find_config(const std::vector<fs::path>& dirs) {
   return config;
 }
 
+/// What a launcher saw and wrote down: of a worker that was killed nobody else knows it.
+std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
+  std::map<int, int> out;
+  for (const fs::path& dir : dirs) {
+    const fs::path file = RunFolder(dir).summary();
+    std::ifstream in(file, std::ios::binary);
+    if (!in) continue;
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const Summary earlier = summary_from_json(text, file.string());
+    for (std::size_t rank = 0; rank < earlier.exit_codes.size(); ++rank) {
+      if (earlier.exit_codes[rank]) out[static_cast<int>(rank)] = *earlier.exit_codes[rank];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
@@ -90,7 +108,8 @@ int report_command(const std::vector<std::string>& args) {
   WorkerConfig config = find_config(dirs);
   if (!query.data.empty()) config.data = query.data;
   if (!query.model.empty()) config.model = query.model;
-  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config, {}, std::cout);
+  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config,
+             known_exit_codes(dirs), std::cout);
   return 0;
 }
 

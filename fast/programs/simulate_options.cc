@@ -103,7 +103,8 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
     app.add_option(names, value, help)
         ->type_name(unit)
         ->group(group)
-        ->default_str(fmt::format("{}", value));
+        ->default_str(fmt::format("{}", value))
+        ->take_last();
   };
   const auto repeat = [&](const char* name, std::vector<std::string>& value, const char* unit,
                           const char* help, const char* group) {

@@ -87,7 +87,10 @@ TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
 }
 
 TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
-  const ProgramResult result = run_program(FAST_PROGRAM, wishes("torus:2x2", "6"), {}, kLong);
+  write_cifar10(folder_.path() / "cifar", 5, 200, 200);
+  std::vector<std::string> some = wishes("torus:2x2", "10");
+  some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
+  const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   expect_complete(run(), 4);
   const auto summary = summary_of(run());

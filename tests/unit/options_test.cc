@@ -152,6 +152,10 @@ TEST_F(OptionsTest, ABrokenFileIsNamedWithItsLine) {
   EXPECT_THAT(error_of({"--config", write("batch = 1.5\n")}), HasSubstr("batch"));
 }
 
+TEST_F(OptionsTest, OfAFlagGivenTwiceTheLastCounts) {
+  EXPECT_EQ(parse({"--batch", "8", "--batch", "9"}).worker.batch, 9);
+}
+
 TEST_F(OptionsTest, AMistypedFlagGetsASuggestion) {
   EXPECT_THAT(error_of({"--topolgy", "ring:3"}),
               AllOf(HasSubstr("--topolgy"), HasSubstr("did you mean --topology?")));
