@@ -13,6 +13,12 @@ void PullPlan::start(std::uint64_t round, std::vector<Rank> sources) {
   active_ = true;
 }
 
+void PullPlan::stop() {
+  active_ = false;
+  in_work_.clear();
+  due_.clear();
+}
+
 std::optional<PullPlan::Pull> PullPlan::next(TimePoint now) {
   if (!active_) return std::nullopt;
   if (due_.empty()) {

@@ -23,7 +23,8 @@ class PullPlan {
 
   /// Begins: every bucket from each of `sources` in turn.
   void start(std::uint64_t round, std::vector<Rank> sources);
-  void stop() { active_ = false; }
+  /// Ends, done or not: nothing is outstanding any more.
+  void stop();
 
   [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] std::uint64_t round() const { return round_; }

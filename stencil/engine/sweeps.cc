@@ -8,7 +8,8 @@ SweepBook::SweepBook(std::uint32_t buckets, std::uint32_t per_mille)
     : buckets_(buckets), per_mille_(per_mille) {}
 
 void SweepBook::earn() {
-  credit_ = std::min(credit_ + per_mille_, std::max<std::uint32_t>(per_mille_, 1000));
+  // What is left of a sweep is kept, or fractions would be lost step by step.
+  credit_ = std::min(credit_ + per_mille_, per_mille_ + 999);
 }
 
 void SweepBook::begin(Rank rank, bool spend_credit) {

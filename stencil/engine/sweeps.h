@@ -54,7 +54,8 @@ class SweepBook {
  public:
   SweepBook(std::uint32_t buckets, std::uint32_t per_mille);
 
-  /// A step boundary was passed: credit grows, up to what one step may begin (at least one).
+  /// A step boundary was passed: credit grows, up to what one step brings and the
+  /// fraction of a sweep that was left.
   void earn();
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
   void begin(Rank rank, bool spend_credit);

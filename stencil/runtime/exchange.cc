@@ -110,7 +110,7 @@ void Pump::answer(TimePoint now, Side& side, const Action& action, const Message
     complain(side.rank, "offer", "an offer that is not finite was refused");
     return decline(now, side, action, ReplyStatus::kRejected);
   }
-  settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2);
+  settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, action.divisor);
   reply.payload = std::move(bytes);
   side.kept.push_back({action.sequence, 0, reply});
   transmit(now, side, std::move(reply));
@@ -131,7 +131,7 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
   const MixReport report = mixer_.merge(action.bucket, codec(it->codec), view(it->payload),
                                         codec(offer.codec), view(offer.payload));
   if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2);
+    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, 2);
   } else {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
@@ -151,7 +151,7 @@ void Pump::settle(Side& side, const Action& action, const Message& reply) {
   const MixReport report =
       mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload), reply.divisor);
   if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, 0);
+    settlement_.measured(side.rank, action.bucket, report.distance2, 0, reply.divisor);
   } else {
     ++counters_.non_finite;
     complain(side.rank, "reply", "a delta that is not finite was refused");

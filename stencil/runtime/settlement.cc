@@ -25,13 +25,20 @@ void Settlement::restart() {
   }
 }
 
-void Settlement::measured(Rank rank, std::uint32_t bucket, double distance2, double norm2) {
-  if (bucket >= buckets_) return;
+void Settlement::measured(Rank rank, std::uint32_t bucket, double distance2, double norm2,
+                          int divisor) {
+  if (bucket >= buckets_ || divisor < 1) return;
   const auto it = std::ranges::find(edges_, rank, &PerEdge::rank);
   if (it == edges_.end()) return;
   if (it->distance2[bucket] < 0) --it->missing;
   it->distance2[bucket] = static_cast<float>(distance2);
   if (norm2 > 0) norm2_[bucket] = static_cast<float>(norm2);
+  const double moved = std::sqrt(distance2) / divisor;
+  for (PerEdge& other : edges_) {
+    if (other.rank == rank || other.distance2[bucket] < 0) continue;
+    const double bound = std::sqrt(other.distance2[bucket]) + moved;
+    other.distance2[bucket] = static_cast<float>(bound * bound);
+  }
 }
 
 double Settlement::edge_distance2(const PerEdge& edge) const {

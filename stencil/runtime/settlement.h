@@ -27,7 +27,9 @@ class Settlement {
 
   /// From now on only fresh measurements count.
   void restart();
-  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2);
+  /// An exchange found `distance2` between the two and moved us by 1 / `divisor` of it. That move
+  /// counts against the other edges until they are measured anew; theirs, they count themselves.
+  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2, int divisor);
 
   /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
   /// their rms distance is under the threshold. True where there is no such edge.

@@ -1,0 +1,66 @@
+// What the exchange promises whatever the delays and speeds: the mean stays, the disagreement never
+// exceeds its start, and all come to agree.
+#include <gtest/gtest.h>
+
+#include "tests/support/sim_cases.h"
+
+namespace stencil {
+namespace {
+
+constexpr int kShards = 8;
+constexpr int kSeedsPerShard = 25;  // 200 in all, for each codec
+
+class Consensus : public ::testing::TestWithParam<int> {};
+
+/// Runs a case to its end, looking often; `excess` is the highest disagreement relative to the
+/// start, `drift` the mean's largest.
+void run_case(const test::SimCase& one, int looks) {
+  SCOPED_TRACE(one.text);
+  const bool fp32 = one.config.codec == CodecKind::kFp32;
+  const auto objective = sim::make_agreement(one.dimension, one.config.seed);
+  sim::Simulation simulation(one.config, *objective);
+  const double start = simulation.snapshot().disagreement;
+  double highest = 0;
+  double drift = 0;
+  for (int look = 1; look <= looks; ++look) {
+    simulation.run_until(simulation.end_time() * look / looks);
+    const sim::Snapshot seen = simulation.snapshot();
+    highest = std::max(highest, seen.disagreement);
+    drift = std::max(drift, seen.mean_drift);
+  }
+  EXPECT_LT(drift, 1e-5);
+  if (fp32) {
+    EXPECT_LE(highest, start * (1 + 1e-5));
+  }
+  EXPECT_TRUE(simulation.finish()) << "not all froze because all was settled";
+  const sim::Snapshot end = simulation.snapshot();
+  EXPECT_LT(end.mean_drift, 1e-5);
+  EXPECT_LT(end.consensus_distance, 1e-4);
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    EXPECT_EQ(simulation.status(rank).state, WorkerState::kFrozen) << "rank " << rank;
+  }
+  const EngineCounters total = test::total_counters(simulation);
+  EXPECT_EQ(total.lost_in_flight, 0U);
+  EXPECT_EQ(total.gaps, 0U);
+}
+
+TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
+  for (int i = 0; i < kSeedsPerShard; ++i) {
+    const std::uint64_t seed = test::case_seed(GetParam() * kSeedsPerShard + i);
+    run_case(test::random_case(seed, CodecKind::kFp32), 60);
+    if (HasFailure()) break;
+  }
+}
+
+TEST_P(Consensus, in_fp16_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
+  for (int i = 0; i < kSeedsPerShard; ++i) {
+    const std::uint64_t seed = test::case_seed(1000 + GetParam() * kSeedsPerShard + i);
+    run_case(test::random_case(seed, CodecKind::kFp16), 20);
+    if (HasFailure()) break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
+
+}  // namespace
+}  // namespace stencil

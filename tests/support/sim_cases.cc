@@ -1,0 +1,119 @@
+#include "tests/support/sim_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil::test {
+
+std::uint64_t case_seed(std::uint64_t index) {
+  const auto base = static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed));
+  return Random::derive(base, index);
+}
+
+Topology topology_of(const std::string& name) {
+  constexpr std::string_view kStar = "star:";
+  if (!name.starts_with(kStar)) return Topology::parse(name);
+  std::string edges;
+  for (int leaf = 1; leaf < std::stoi(name.substr(kStar.size())); ++leaf) {
+    edges += "0 " + std::to_string(leaf) + "\n";
+  }
+  return Topology::from_edges(edges, name);
+}
+
+SimCase random_case(std::uint64_t seed, CodecKind codec) {
+  static constexpr std::array kNames = {"ring:2",    "ring:3",     "ring:5",         "ring:8",
+                                        "ring:12",   "torus:1x4",  "torus:2x2",      "torus:2x3",
+                                        "torus:3x3", "torus:4x4",  "torus:2x2x3",    "torus:3x5",
+                                        "star:5",    "complete:4", "torus:4x4:moore"};
+  Random random(seed);
+  SimCase made;
+  sim::SimulationConfig& c = made.config;
+  const std::string name = kNames[random.below(kNames.size())];
+  c.topology = topology_of(name);
+  c.codec = codec;
+  c.seed = seed;
+  c.bucket_floats = 8U << random.below(3);
+  made.dimension = 32 + random.below(33);
+  c.step_seconds = 0.02;
+  c.step_jitter = std::array{0.0, 0.3, 2.0}[random.below(3)];
+  constexpr std::array kLatency = {0.0005, 0.001, 0.02, 0.06, 0.2};  // 0.2: ten steps
+  c.link.latency = kLatency[random.below(kLatency.size())];
+  c.link.jitter = random.below(2) == 0 ? 0.0 : c.link.latency * 2;
+  if (random.below(4) == 0) c.link.bandwidth = 200'000;
+  constexpr std::array<std::uint32_t, 5> kSweeps = {250, 1000, 1000, 2000, 4000};
+  c.sweeps_per_mille = kSweeps[random.below(kSweeps.size())];
+  c.window = static_cast<std::uint32_t>(1 + random.below(6));
+  const auto edges = c.topology.edges();
+  std::string odd;
+  if (random.below(3) == 0) {
+    const auto& slow = edges[random.below(edges.size())];
+    c.links[slow] = c.link;
+    c.links[slow].latency = std::clamp(c.link.latency * 100, 0.1, 2.0);
+    odd += " slow edge " + std::to_string(slow.first) + "-" + std::to_string(slow.second);
+  }
+  if (random.below(3) == 0) {
+    const auto rank = static_cast<Rank>(random.below(c.topology.size()));
+    c.slow[rank] = 50;
+    odd += " slow worker " + std::to_string(rank);
+  }
+  // Long enough for every edge to have come up: a handshake takes five times the latency.
+  const double slowest = c.links.empty() ? c.link.latency : c.links.begin()->second.latency;
+  c.steps = 60 + static_cast<std::uint64_t>(7 * (slowest + c.link.jitter) / c.step_seconds);
+  c.finish = true;
+  c.finish_seconds = 2000;
+  made.text = "seed " + std::to_string(seed) + ": " + name + " latency " +
+              std::to_string(c.link.latency) + " jitter " + std::to_string(c.link.jitter) +
+              " sweeps " + std::to_string(c.sweeps_per_mille) + " window " +
+              std::to_string(c.window) + odd;
+  return made;
+}
+
+std::vector<float> all_models(const sim::Simulation& simulation) {
+  std::vector<float> all;
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    const auto model = simulation.model(rank);
+    all.insert(all.end(), model.begin(), model.end());
+  }
+  return all;
+}
+
+EngineCounters total_counters(const sim::Simulation& simulation) {
+  EngineCounters sum;
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    const EngineCounters one = simulation.status(rank).engine;
+    sum.sweeps += one.sweeps;
+    sum.offers += one.offers;
+    sum.answers += one.answers;
+    sum.merges += one.merges;
+    sum.declined += one.declined;
+    sum.withdrawn += one.withdrawn;
+    sum.lost_in_flight += one.lost_in_flight;
+    sum.resynchronised += one.resynchronised;
+    sum.stale_frames += one.stale_frames;
+    sum.duplicates += one.duplicates;
+    sum.gaps += one.gaps;
+    sum.refusals += one.refusals;
+    sum.suspected += one.suspected;
+    sum.gone += one.gone;
+    sum.returned += one.returned;
+  }
+  return sum;
+}
+
+double spread2(const sim::Simulation& simulation, const std::vector<Rank>& of) {
+  std::vector<double> mean(simulation.model(0).size());
+  for (const Rank rank : of) {
+    const auto x = simulation.model(rank);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += x[i] / static_cast<double>(of.size());
+  }
+  double sum = 0;
+  for (const Rank rank : of) {
+    const auto x = simulation.model(rank);
+    for (std::size_t i = 0; i < mean.size(); ++i) sum += (x[i] - mean[i]) * (x[i] - mean[i]);
+  }
+  return sum;
+}
+
+}  // namespace stencil::test

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stencil/sim/simulator.h"
+
+namespace stencil::test {
+
+/// The seed of a randomised case: follows --gtest_random_seed, so that a failure can be replayed.
+[[nodiscard]] std::uint64_t case_seed(std::uint64_t index);
+
+/// A topology by name; star:N (rank 0 in the middle) beside those of Topology::parse().
+[[nodiscard]] Topology topology_of(const std::string& name);
+
+/// A simulated run and what it is called in failure messages.
+struct SimCase {
+  sim::SimulationConfig config;
+  std::string text;
+  std::size_t dimension = 64;
+};
+
+/// Random and adversarial delays and speeds, drawn from `seed`: latencies up to ten steps, jitter,
+/// one edge 100 times slower, one worker 50 times slower, steps of uneven length, several sweeps a
+/// step or one in several steps, rings, tori, stars and complete graphs.
+[[nodiscard]] SimCase random_case(std::uint64_t seed, CodecKind codec);
+
+/// The workers' models end to end: to be compared bit for bit.
+[[nodiscard]] std::vector<float> all_models(const sim::Simulation& simulation);
+
+/// Sums of the engine's counters over all workers.
+[[nodiscard]] EngineCounters total_counters(const sim::Simulation& simulation);
+
+/// |x - mean over `of`| summed in squares over the ranks in `of`.
+[[nodiscard]] double spread2(const sim::Simulation& simulation, const std::vector<Rank>& of);
+
+}  // namespace stencil::test
