@@ -8,8 +8,26 @@ add_test(NAME include_directions_check_fails_on_each_bad_example
 set_tests_properties(include_directions_of_the_tree_hold
   include_directions_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
 
-# check_headers: a header that needs another one before it does not compile here.
+# No globals: of every library and of what the programs are made of. Sanitizers add data of theirs.
+add_test(NAME no_globals_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py --self-test
+    ${CMAKE_CXX_COMPILER})
+set_tests_properties(no_globals_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
 get_property(libraries GLOBAL PROPERTY FAST_LIBRARIES)
+if(NOT FAST_SANITIZE AND NOT FAST_BUILD_FUZZERS)
+  set(archives)
+  foreach(library ${libraries})
+    list(APPEND archives $<TARGET_FILE:${library}>)
+  endforeach()
+  if(TARGET fast_programs)
+    list(APPEND archives $<TARGET_FILE:fast_programs>)
+  endif()
+  add_test(NAME no_library_holds_a_mutable_global
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py ${archives})
+  set_tests_properties(no_library_holds_a_mutable_global PROPERTIES LABELS unit TIMEOUT 60)
+endif()
+
+# check_headers: a header that needs another one before it does not compile here.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/stencil/*.h ${PROJECT_SOURCE_DIR}/fast/*.h ${PROJECT_SOURCE_DIR}/adapters/*.h)
 if(NOT FAST_WITH_TORCH)
