@@ -26,8 +26,8 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string partition = "iid";
-  double epochs = 5;     ///< of the whole training set, by all workers together
-  int batch = 32;        ///< per worker
+  double epochs = 5;  ///< of the whole training set, by all workers together
+  int batch = 32;     ///< per worker
   OptimizerOptions optimizer;
   std::string schedule = "cosine";
   double warmup = 0.05;  ///< share of the run
@@ -39,14 +39,14 @@ struct WorkerConfig {
   // How it exchanges.
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
   std::string codec = "fp32";
-  double sweeps = 1;           ///< begun per step; 0.25: one every four steps
+  double sweeps = 1;  ///< begun per step; 0.25: one every four steps
   int bucket_kib = 256;
-  int window = 4;              ///< buckets in flight per sweep
+  int window = 4;  ///< buckets in flight per sweep
   double suspect_after = 3;
   double gone_after = 60;
-  double wait_deadline = 60;   ///< bounded and sync: longest wait for a neighbour
-  double start_deadline = 60;  ///< how long to wait for a first neighbour before training alone
-  double settle_target = 1e-3; ///< consensus distance aimed at after training
+  double wait_deadline = 60;    ///< bounded and sync: longest wait for a neighbour
+  double start_deadline = 60;   ///< how long to wait for a first neighbour before training alone
+  double settle_target = 1e-3;  ///< consensus distance aimed at after training
   double settle_deadline = 30;
   bool init_from_neighbour = false;
 
@@ -61,10 +61,10 @@ struct WorkerConfig {
 
 /// `fast train`: the same for all its workers, plus what only the launcher knows.
 struct TrainConfig {
-  WorkerConfig worker;            ///< rank, listen, peers and out are filled in per worker
-  int workers = 0;                ///< 0: as many as the topology has
-  std::map<int, double> slow;     ///< rank -> factor
-  std::string worker_program;     ///< "" : fast-worker beside this program
+  WorkerConfig worker;         ///< rank, listen, peers and out are filled in per worker
+  int workers = 0;             ///< 0: as many as the topology has
+  std::map<int, double> slow;  ///< rank -> factor
+  std::string worker_program;  ///< "" : fast-worker beside this program
 };
 
 }  // namespace fast

@@ -5,17 +5,17 @@ namespace fast {
 /// Exit codes of fast and fast-worker; documented in README.md.
 enum class ExitCode : int {
   kOk = 0,
-  kFailure = 1,          ///< anything not named below
-  kUsage = 2,            ///< command line, configuration, topology
-  kData = 3,             ///< data set missing, truncated or wrong
-  kFile = 4,             ///< run folder or model not readable or writable
-  kNetwork = 5,          ///< address in use or not usable; no neighbour reached in time
-  kRefused = 6,          ///< a neighbour refused us: another model, run, protocol or start
-  kNonFinite = 7,        ///< loss or weights became NaN or infinite
-  kWorkerLost = 8,       ///< fast train: at least one worker died; the others finished
-  kModel = 9,            ///< a model that cannot be exchanged
-  kDeadline = 10,        ///< a wait passed its deadline (sync, bounded)
-  kInterrupted = 130,    ///< Ctrl-C or SIGTERM, left in good order
+  kFailure = 1,        ///< anything not named below
+  kUsage = 2,          ///< command line, configuration, topology
+  kData = 3,           ///< data set missing, truncated or wrong
+  kFile = 4,           ///< run folder or model not readable or writable
+  kNetwork = 5,        ///< address in use or not usable; no neighbour reached in time
+  kRefused = 6,        ///< a neighbour refused us: another model, run, protocol or start
+  kNonFinite = 7,      ///< loss or weights became NaN or infinite
+  kWorkerLost = 8,     ///< fast train: at least one worker died; the others finished
+  kModel = 9,          ///< a model that cannot be exchanged
+  kDeadline = 10,      ///< a wait passed its deadline (sync, bounded)
+  kInterrupted = 130,  ///< Ctrl-C or SIGTERM, left in good order
 };
 
 }  // namespace fast

@@ -27,7 +27,7 @@ struct ImageShape {
 };
 
 struct StepResult {
-  double loss = 0;       ///< mean over the batch
+  double loss = 0;  ///< mean over the batch
   std::size_t correct = 0;
 };
 
