@@ -11,7 +11,7 @@
 namespace fast {
 namespace {
 
-constexpr std::size_t kBatch = 250;
+constexpr std::size_t kBatch = 100;
 
 const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTensor& wanted) {
   const auto it = std::find_if(tensors.begin(), tensors.end(),

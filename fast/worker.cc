@@ -244,6 +244,8 @@ class Run {
                std::to_string(config_.settle_deadline) + " s; going on with what there is");
     }
     report_progress();
+    metrics_.event(since(started_), "evaluating",
+                   "training is over; re-estimating statistics and evaluating");
     estimate_statistics(learner_, data_, shard_, kStatisticsBatches, config_.seed);
     result_ = test(learner_, data_);
     save();
