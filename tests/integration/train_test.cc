@@ -23,7 +23,8 @@ class TrainTest : public ::testing::Test {
     return folder_.path() / name;
   }
 
-  /// A short run of the plainest model on few, small, generated examples.
+  /// A short run of the plainest model on few, small, generated examples. Some hundred epochs take
+  /// a second: shorter, and the first worker could be through before the last has started.
   [[nodiscard]] std::vector<std::string> wishes(const std::string& topology,
                                                 const std::string& epochs,
                                                 const std::string& name = "run") const {
@@ -45,7 +46,9 @@ class TrainTest : public ::testing::Test {
             "--report-every",
             "0.2",
             "--settle-deadline",
-            "5"};
+            "5",
+            "--start-deadline",
+            "20"};
   }
   static nlohmann::json summary_of(const fs::path& run) {
     return nlohmann::json::parse(read_text(run / "summary.json"));
@@ -77,18 +80,18 @@ class TrainTest : public ::testing::Test {
 };
 
 TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
-  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "2"), {}, kLong);
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "4"), {}, kLong);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   expect_complete(run(), 1);
   const auto summary = summary_of(run());
   EXPECT_EQ(summary["workers"], 1);
-  EXPECT_GE(summary["samples"], 1024);
+  EXPECT_GE(summary["samples"], 2048);
   EXPECT_EQ(summary["sweeps_completed"], 0);
 }
 
 TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
   write_cifar10(folder_.path() / "cifar", 5, 200, 200);
-  std::vector<std::string> some = wishes("torus:2x2", "10");
+  std::vector<std::string> some = wishes("torus:2x2", "200");
   some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
   const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
@@ -106,7 +109,7 @@ TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
 }
 
 TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "1"), {}, kLong).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kLong).code, 0);
   const auto summary = summary_of(run());
   const ProgramResult again = run_program(
       FAST_PROGRAM,
@@ -123,7 +126,7 @@ TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
 }
 
 TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "1"), {}, kLong).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kLong).code, 0);
   const std::string summary = read_text(run() / "summary.json");
   const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kLong);
   EXPECT_EQ(refused.code, 4);
@@ -183,7 +186,7 @@ TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
-  std::vector<std::string> some = wishes("torus:2x2", "400");
+  std::vector<std::string> some = wishes("torus:2x2", "3000");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
@@ -200,8 +203,8 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
 }
 
 TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
-  Program first(FAST_PROGRAM, wishes("ring:2", "4", "first"));
-  Program second(FAST_PROGRAM, wishes("torus:2x2", "4", "second"));
+  Program first(FAST_PROGRAM, wishes("ring:2", "400", "first"));
+  Program second(FAST_PROGRAM, wishes("torus:2x2", "400", "second"));
   EXPECT_EQ(first.wait(kLong).code, 0) << first.out() << first.err();
   EXPECT_EQ(second.wait(kLong).code, 0) << second.out() << second.err();
   EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);
@@ -210,7 +213,7 @@ TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
 TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
   Program first(FAST_PROGRAM, wishes("ring:2", "100000"));
   ASSERT_TRUE(first.wait_until([&] { return all_train(run(), 2); }, kLong)) << first.err();
-  std::vector<std::string> same = wishes("ring:2", "1");
+  std::vector<std::string> same = wishes("ring:2", "400");
   same.push_back("--overwrite");
   const ProgramResult second = run_program(FAST_PROGRAM, same, {}, kLong);
   EXPECT_EQ(second.code, 4);
@@ -220,7 +223,7 @@ TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
 }
 
 TEST_F(TrainTest, QuietLeavesTheResultAlone) {
-  std::vector<std::string> quiet = wishes("ring:2", "1");
+  std::vector<std::string> quiet = wishes("ring:2", "400");
   quiet.push_back("--quiet");
   const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kLong);
   EXPECT_EQ(result.code, 0) << result.err;
