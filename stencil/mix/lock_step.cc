@@ -7,7 +7,7 @@
 namespace stencil::lock_step {
 
 bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
-             float self_weight) {
+             double self_weight) {
   bool finite = true;
   Block sent;
   std::array<std::byte, kBlockFloats * sizeof(float)> bytes;
@@ -17,18 +17,20 @@ bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, c
     (void)codec.decode(out, {sent.data(), n});
     for (std::size_t i = 0; i < n; ++i) {
       y[begin + i] = x[begin + i];
-      p[begin + i] = x[begin + i] - (1.0F - self_weight) * sent[i];
+      p[begin + i] = static_cast<float>(x[begin + i] - (1 - self_weight) * sent[i]);
     }
   });
   return finite;
 }
 
-bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, float weight) {
+bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, double weight) {
   if (!all_finite(codec, s, p.size())) return false;
   Block theirs;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     (void)codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
-    for (std::size_t i = 0; i < n; ++i) p[begin + i] += weight * theirs[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      p[begin + i] = static_cast<float>(p[begin + i] + weight * theirs[i]);
+    }
   });
   return true;
 }

@@ -127,8 +127,8 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
     const std::lock_guard lock(locks_[b]);
     const View v = view(b);
     const BucketRange range = layout_.bucket(b);
-    result.finite &= lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec,
-                                        static_cast<float>(self_weight));
+    result.finite &=
+        lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec, self_weight);
     ++result.folded;
   }
   const std::lock_guard lock(locks_[telemetry_bucket()]);
@@ -155,7 +155,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
     telemetry::absorb(telemetry_p_, s, weight);
     return {.applied = true};
   }
-  return {.applied = lock_step::absorb(view(bucket).p, codec, s, static_cast<float>(weight))};
+  return {.applied = lock_step::absorb(view(bucket).p, codec, s, weight)};
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {

@@ -88,7 +88,8 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.seed = config_.seed;
   engine.hello.run_id = "simulation";
   engine.hello.topology = config_.topology.spec();
-  engine.hello.incarnation = incarnation;
+  // Apart by more than the edges' own restarts add to it.
+  engine.hello.incarnation = incarnation << 16;
   engine.hello.layout_hash = layout_.hash();
   engine.hello.mode = config_.mode.name();
   engine.hello.codec = config_.codec;
@@ -270,6 +271,9 @@ std::span<const float> Simulation::model(Rank rank) const {
 }
 std::span<const double> Simulation::telemetry(Rank rank) const {
   return workers_[rank]->telemetry;
+}
+std::uint64_t Simulation::steps_of(Rank rank) const {
+  return workers_[rank]->pump->engine().step();
 }
 PumpStatus Simulation::status(Rank rank) const {
   return workers_[rank]->pump->status();

@@ -66,6 +66,8 @@ class Simulation {
   [[nodiscard]] int size() const { return config_.topology.size(); }
   [[nodiscard]] std::span<const float> model(Rank rank) const;
   [[nodiscard]] PumpStatus status(Rank rank) const;
+  /// Step boundaries that `rank` has passed.
+  [[nodiscard]] std::uint64_t steps_of(Rank rank) const;
   /// Worker's telemetry scalars; [0] counts its own steps, [1] is 1 at each worker.
   [[nodiscard]] std::span<const double> telemetry(Rank rank) const;
   /// Kills a worker at the present time: nothing of it is heard again.

@@ -1,0 +1,70 @@
+// bounded:K: nobody is more than K steps ahead of a neighbour that is up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/support/sim_cases.h"
+
+namespace stencil {
+namespace {
+
+TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
+  for (int i = 0; i < 16; ++i) {
+    auto one = test::random_case(test::case_seed(6000 + i), CodecKind::kFp32);
+    const std::uint64_t bound = 1 + i % 5;
+    one.config.mode = Mode::parse("bounded:" + std::to_string(bound));
+    one.config.links.clear();
+    one.config.slow = {{0, 1.0 + 3 * (i % 3)}};
+    SCOPED_TRACE(one.text + " " + one.config.mode.name());
+    const auto objective = sim::make_agreement(one.dimension, one.config.seed);
+    sim::Simulation simulation(one.config, *objective);
+    std::map<std::pair<Rank, Rank>, bool> was_up;
+    std::vector<std::uint64_t> step(simulation.size()), before(simulation.size());
+    const double look = one.config.step_seconds / 4;
+    for (double time = look; time < simulation.end_time(); time += look) {
+      simulation.run_until(time);
+      std::vector<PumpStatus> status;
+      before = step;
+      for (Rank rank = 0; rank < simulation.size(); ++rank) {
+        status.push_back(simulation.status(rank));
+        step[rank] = simulation.steps_of(rank);
+      }
+      for (Rank rank = 0; rank < simulation.size(); ++rank) {
+        for (const NeighbourStatus& n : status[rank].neighbours) {
+          bool& up = was_up[{rank, n.rank}];
+          // Before the link was up it may have run ahead; from then on it must not go on.
+          if (up && step[rank] > before[rank]) {
+            EXPECT_LE(step[rank], step[n.rank] + bound) << rank << " ahead of " << n.rank;
+          }
+          up = n.link == LinkState::kUp;
+        }
+      }
+      if (HasFailure()) return;
+    }
+    const auto least = *std::ranges::min_element(step);
+    EXPECT_GT(least, one.config.steps / 40) << "somebody is stuck";
+    EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
+  }
+}
+
+TEST(Bounded, a_worker_held_back_names_who_holds_it) {
+  sim::SimulationConfig config;
+  config.topology = Topology::parse("ring:3");
+  config.mode = Mode::parse("bounded:2");
+  config.slow = {{1, 50.0}};
+  config.bucket_floats = 16;
+  const auto objective = sim::make_agreement(32, 1);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(4);
+  EXPECT_EQ(simulation.status(0).limit.held_by, 1);
+  EXPECT_EQ(simulation.status(2).limit.held_by, 1);
+  EXPECT_EQ(simulation.status(0).limit.step, 2U);
+  simulation.kill(1);
+  simulation.run_until(9);  // suspect: nobody waits for it any more
+  EXPECT_GT(simulation.steps_of(0), 20U);
+  EXPECT_GT(simulation.steps_of(2), 20U);
+}
+
+}  // namespace
+}  // namespace stencil
