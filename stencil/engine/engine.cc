@@ -6,6 +6,13 @@
 #include "stencil/core/error.h"
 
 namespace stencil {
+namespace {
+
+/// Even a decline is kept until settled, so a neighbour that never says so must find an end. No
+/// window is as large.
+constexpr std::uint64_t kMaxUnreleased = 4096;
+
+}  // namespace
 
 Mode Mode::parse(std::string_view text) {
   if (text == "async") return {Kind::kAsync, 0};
@@ -81,7 +88,7 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   if (edge == nullptr) return;
   switch (message.kind) {
     case MessageKind::kHello:
-      on_hello(now, *edge, message, out);
+      if (!on_hello(now, *edge, message, out)) return;
       break;
     case MessageKind::kHelloRequest:
       if (edge->has_link) say_hello(now, *edge, out);
@@ -144,6 +151,10 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     begin(now, edge, out);
     return;
   }
+  if (edge.unreleased() >= kMaxUnreleased) {
+    ++counters_.violations;
+    return;
+  }
   edge.answered = message.sequence;
   Action action{.rank = edge.rank, .bucket = message.bucket, .sequence = message.sequence};
   // On an ordered connection a crossing is seen by both ends or by none: had they answered our
@@ -179,6 +190,10 @@ void Engine::on_reply(TimePoint now, Edge& edge, const Message& message, Actions
   const OpenOffer* offer = edge.find_open(message.sequence);
   if (offer == nullptr) {
     ++counters_.duplicates;
+    return;
+  }
+  if (offer->bucket != message.bucket) {
+    ++counters_.violations;
     return;
   }
   const Duration trip = now - offer->since;

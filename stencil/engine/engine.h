@@ -27,6 +27,7 @@ struct EngineCounters {
   std::uint64_t gaps = 0;            ///< sequence numbers that jumped
   std::uint64_t refusals = 0;
   std::uint64_t suspected = 0, gone = 0, returned = 0;
+  std::uint64_t violations = 0;  ///< what no worker of ours would send; not acted on
 };
 
 /// The exchange protocol of one worker as a pure state machine: (now, input) -> actions. No I/O, no
@@ -88,12 +89,14 @@ class Engine {
   void reset(Edge& edge, Actions& out);
   void park(Edge& edge);
   void release(Edge& edge, std::uint64_t settled, Actions& out);
-  void on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  /// False where it says nothing of the neighbour's present life.
+  bool on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void take_counters(Edge& edge, const Hello& hello, Actions& out);
   void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void on_reply(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void on_pull(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void on_snapshot(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  [[nodiscard]] Duration hello_every(const Edge& edge) const;
   void check_edge(TimePoint now, Edge& edge, Actions& out);
   void close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& out);
   void consider_joining(TimePoint now, Actions& out);

@@ -97,7 +97,7 @@ void Engine::release(Edge& edge, std::uint64_t settled, Actions& out) {
   out.push_back({.kind = Action::Kind::kRelease, .rank = edge.rank, .sequence = settled});
 }
 
-void Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out) {
+bool Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out) {
   if (const auto why = mismatch(config_.hello, message.hello, config_.init_from_neighbour)) {
     ++counters_.refusals;
     Message refusal = stamp(MessageKind::kRefusal, edge.rank);
@@ -105,10 +105,10 @@ void Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
     if (!edge.up()) edge.state = LinkState::kRefused;
     send(now, edge, std::move(refusal), out);
     out.push_back({.kind = Action::Kind::kRefused, .rank = edge.rank, .text = *why});
-    return;
+    return false;
   }
   if (message.hello.incarnation != edge.peer_incarnation) {
-    if (message.hello.incarnation < edge.peer_incarnation) return;
+    if (message.hello.incarnation < edge.peer_incarnation) return false;
     if (edge.peer_incarnation != 0) {
       reset(edge, out);
       ++edge.my_epoch;
@@ -120,14 +120,14 @@ void Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
   }
   if (message.sender_epoch != edge.peer_epoch) {
     const auto ahead = static_cast<std::int32_t>(message.sender_epoch - edge.peer_epoch);
-    if (edge.peer_epoch != 0 && ahead < 0) return;
+    if (edge.peer_epoch != 0 && ahead < 0) return false;
     edge.peer_epoch = message.sender_epoch;
     edge.acknowledged = false;
     edge.told = false;
   }
   const bool exact = message.receiver_epoch == edge.my_epoch;
   if (!exact || !edge.told) say_hello(now, edge, out);
-  if (!exact || edge.acknowledged) return;
+  if (!exact || edge.acknowledged) return exact;
   edge.acknowledged = true;
   edge.peer_initial_hash = message.hello.initial_hash;
   if (!edge.ever_heard && first_heard_ == kNever) first_heard_ = now;
@@ -137,6 +137,7 @@ void Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
   edge.swept_step = std::max(edge.swept_step, step_);
   take_counters(edge, message.hello, out);
   pulls_.repeat(edge.rank);
+  return true;
 }
 
 /// What they have not answered never arrived and is withdrawn; what we answered and they have not
@@ -186,6 +187,11 @@ void Engine::on_tick(TimePoint now, Actions& out) {
   issue(now, out);
 }
 
+/// Who refused us will do so again, unless somebody restarts it rightly at the same address.
+Duration Engine::hello_every(const Edge& edge) const {
+  return edge.state == LinkState::kRefused ? config_.gone_after : config_.hello_every;
+}
+
 void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
   if (edge.state == LinkState::kLeft) return;
   if (edge.ever_heard && edge.state == LinkState::kUp &&
@@ -205,7 +211,7 @@ void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
   }
   if (!edge.has_link) return;
   if (!edge.acknowledged) {
-    if (now - edge.hello_sent < config_.hello_every) return;
+    if (now - edge.hello_sent < hello_every(edge)) return;
     say_hello(now, edge, out);
     // Should they think all is well, our Hello is one they have seen: ask for theirs by name.
     send(now, edge, stamp(MessageKind::kHelloRequest, edge.rank), out);
@@ -231,7 +237,7 @@ TimePoint Engine::next_deadline() const {
     if (edge.state == LinkState::kSuspect) at(edge.heard + config_.gone_after);
     if (!edge.has_link) continue;
     if (!edge.acknowledged) {
-      at(edge.hello_sent + config_.hello_every);
+      at(edge.hello_sent + hello_every(edge));
       continue;
     }
     at(edge.sent + config_.heartbeat_every);

@@ -6,3 +6,9 @@ foreach(name sweeps rounds)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK stencil_engine LABELS unit)
 endforeach()
+
+# Two workers on a wire that the test moves frame by frame.
+add_library(engine_pair STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/engine_pair.cc)
+target_link_libraries(engine_pair PUBLIC stencil_runtime)
+fast_test(engine_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/engine_test.cc
+          LINK engine_pair LABELS unit)

@@ -1,0 +1,504 @@
+// The protocol between two workers, frame by frame.
+#include "stencil/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/engine_pair.h"
+
+namespace stencil {
+namespace {
+
+using test::EnginePair;
+using ::testing::HasSubstr;
+
+constexpr double kEnds = 1 + 2 + 3 + 4 - 8;  // the sum that every exchange keeps
+
+TEST(Engine, two_hellos_open_a_link_and_both_train) {
+  EnginePair pair;
+  pair.meet();
+  for (const Rank rank : {0, 1}) {
+    EXPECT_TRUE(pair.edge(rank).up());
+    EXPECT_EQ(pair.pump(rank).status().state, WorkerState::kTraining);
+    EXPECT_EQ(pair.counters(rank).stale_frames, 0U);
+  }
+  EXPECT_EQ(pair.wire.under_way(0) + pair.wire.under_way(1), 0U) << "hellos must come to an end";
+}
+
+TEST(Engine, lost_hellos_are_repeated) {
+  EnginePair pair;
+  pair.wire.connect();
+  pair.turn(1);
+  pair.wire.swallow(1);
+  pair.pass(1.0);
+  EXPECT_TRUE(pair.edge(0).up());
+  EXPECT_TRUE(pair.edge(1).up());
+}
+
+TEST(Engine, simultaneous_hellos_agree_on_one_epoch_each) {
+  EnginePair pair;
+  pair.meet();
+  for (int i = 0; i < 5; ++i) {
+    pair.wire.cut();
+    pair.turn(0);
+    pair.turn(1);
+    pair.wire.connect();
+    pair.turn(1);
+    pair.now += std::chrono::seconds(1);
+    pair.turn(1);  // says it again before it was heard
+    pair.settle();
+    EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
+    EXPECT_EQ(pair.edge(0).my_epoch, pair.edge(1).peer_epoch);
+    EXPECT_EQ(pair.edge(1).my_epoch, pair.edge(0).peer_epoch);
+  }
+}
+
+TEST(Engine, one_sweep_makes_two_workers_agree_and_keeps_the_sum) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+  EXPECT_EQ(pair.counters(0).sweeps, 1U);
+  EXPECT_EQ(pair.counters(1).answers, 3U);  // two buckets and the telemetry
+}
+
+TEST(Engine, crossing_requests_are_merged_by_both) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.boundary(1);
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+  EXPECT_EQ(pair.counters(0).merges, 3U);
+  EXPECT_EQ(pair.counters(1).merges, 3U);
+}
+
+TEST(Engine, frames_of_an_epoch_that_is_over_are_dropped) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  const Message offer = pair.wire.front(0);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.turn(1);
+  pair.meet();
+  const auto before = pair.counters(1);
+  const double sum = pair.sum();
+  pair.wire.inject(0, offer);
+  pair.settle();
+  EXPECT_EQ(pair.counters(1).stale_frames, before.stale_frames + 1);
+  EXPECT_EQ(pair.counters(1).answers, before.answers);
+  EXPECT_NEAR(pair.sum(), sum, 1e-6);
+}
+
+TEST(Engine, a_doubled_offer_and_a_doubled_reply_count_once) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.inject(0, pair.wire.front(0));
+  // The copy comes behind the others: an old sequence number.
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.counters(1).duplicates, 1U);
+  pair.wire.inject(1, pair.wire.front(1));
+  pair.settle();
+  EXPECT_EQ(pair.counters(0).duplicates, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+}
+
+TEST(Engine, a_gap_is_noticed_and_the_edge_synchronised_anew) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.swallow(0);
+  pair.settle();
+  EXPECT_GE(pair.counters(1).gaps, 1U);
+  EXPECT_GE(pair.counters(0).withdrawn, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+}
+
+TEST(Engine, a_reply_that_does_not_come_is_sent_again_after_its_deadline) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  while (pair.wire.under_way(1) > 0) pair.wire.swallow(1);
+  pair.pass(12);
+  EXPECT_GE(pair.counters(0).resynchronised, 2U);
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+}
+
+/// Both ask, `first` and `second` frames of ranks 0 and 1 arrive, then the link breaks and returns.
+class CutCrossing : public ::testing::TestWithParam<std::tuple<int, int, int>> {};
+
+TEST_P(CutCrossing, keeps_the_sum_and_comes_to_agree) {
+  const auto [first, second, order] = GetParam();
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.boundary(1);
+  const auto pass_on = [&](Rank from, int count) {
+    pair.wire.deliver(from, static_cast<std::size_t>(count));
+    pair.turn(1 - from);
+  };
+  if (order == 0) pass_on(0, first);
+  pass_on(1, second);
+  if (order == 1) pass_on(0, first);
+  for (int again = 0; again < 2; ++again) {
+    pair.wire.cut();
+    pair.turn(0);
+    pair.turn(1);
+    pair.wire.connect();
+    pair.turn(1);
+    // The second time it breaks again in the middle of making up.
+    for (int i = 0; again == 0 && i < 2 + second; ++i) {
+      for (const Rank rank : {0, 1}) {
+        pair.wire.deliver(rank, 1);
+        pair.turn(1 - rank);
+      }
+    }
+  }
+  pair.settle();
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-5);
+  EXPECT_EQ(pair.counters(0).lost_in_flight + pair.counters(1).lost_in_flight, 0U);
+  EXPECT_EQ(pair.counters(0).gaps + pair.counters(1).gaps, 0U);
+  for (const Rank rank : {0, 1}) EXPECT_EQ(pair.pump(rank).engine().open_offers(), 0U);
+  for (int i = 0; i < 30; ++i) {
+    pair.boundary(i % 2);
+    pair.settle();
+  }
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-5);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(pair.z(0)[i], pair.z(1)[i], 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, CutCrossing,
+                         ::testing::Combine(::testing::Range(0, 4), ::testing::Range(0, 4),
+                                            ::testing::Range(0, 2)));
+
+TEST(Engine, silence_makes_a_neighbour_suspect_and_then_gone_and_it_may_return) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);  // in flight when the silence begins
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
+  const auto silent = [&](double seconds) {
+    const TimePoint end = pair.now + std::chrono::milliseconds(static_cast<int>(seconds * 1000));
+    while (pair.now < end) {
+      pair.now += std::chrono::milliseconds(100);
+      pair.turn(0);
+    }
+  };
+  silent(2.9);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
+  silent(0.2);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kSuspect);
+  EXPECT_EQ(pair.counters(0).suspected, 1U);
+  silent(57);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kGone);
+  EXPECT_EQ(pair.counters(0).lost_in_flight, 3U);
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+  pair.settle();
+  pair.pass(1);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
+  EXPECT_EQ(pair.edge(1).state, LinkState::kUp);
+  pair.boundary(0);
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+TEST(Engine, a_suspect_that_speaks_again_is_up_and_its_late_replies_count) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  pair.now += std::chrono::seconds(4);
+  pair.turn(0);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kSuspect);
+  pair.settle();
+  EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
+  EXPECT_EQ(pair.counters(0).returned, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+}
+
+TEST(Engine, who_leaves_is_asked_nothing_and_is_not_suspected) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[1].leave = true;
+  pair.turn(1);
+  pair.settle();
+  EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
+  for (int i = 0; i < 700; ++i) {
+    pair.now += std::chrono::milliseconds(100);
+    pair.turn(0);
+  }
+  pair.boundary(0);
+  EXPECT_EQ(pair.counters(0).offers, 0U);
+  EXPECT_EQ(pair.counters(0).suspected, 0U);
+}
+
+TEST(Engine, a_restarted_neighbour_is_met_anew_and_what_died_with_it_is_counted) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.restart(1);
+  pair.meet();
+  EXPECT_EQ(pair.counters(0).lost_in_flight, 3U);
+  EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
+  pair.boundary(0);
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+struct Field {
+  std::string name;
+  std::function<void(EngineConfig&)> change;
+  std::string ours, theirs;
+};
+
+class Mismatch : public ::testing::TestWithParam<int> {};
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all = {
+      {"protocol", [](EngineConfig& c) { c.hello.protocol = 77; }, "1", "77"},
+      {"run id", [](EngineConfig& c) { c.hello.run_id = "other"; }, "'pair'", "'other'"},
+      {"topology", [](EngineConfig& c) { c.hello.topology = "ring:3"; }, "ring:2", "ring:3"},
+      {"layout", [](EngineConfig& c) { c.hello.layout_hash = 0x1234; }, "ours ", "1234"},
+      {"mode", [](EngineConfig& c) { c.hello.mode = "bounded:2"; }, "async", "bounded:2"},
+      {"codec", [](EngineConfig& c) { c.hello.codec = CodecKind::kFp16; }, "codec", "codec"},
+      {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
+  };
+  return all;
+}
+
+TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_dialled) {
+  const Field& field = fields()[static_cast<std::size_t>(GetParam())];
+  SCOPED_TRACE(field.name);
+  EnginePair pair;
+  pair.restart(1, field.change);
+  pair.meet();
+  pair.pass(1);
+  for (const Rank rank : {0, 1}) {
+    ASSERT_FALSE(pair.log(rank).empty());
+    const std::string& said = pair.log(rank).front();
+    EXPECT_THAT(said, HasSubstr(field.ours)) << rank;
+    EXPECT_THAT(said, HasSubstr(field.theirs)) << rank;
+    EXPECT_THAT(said, HasSubstr("differs")) << rank;
+    EXPECT_FALSE(pair.edge(rank).up());
+  }
+  EXPECT_THAT(pair.pump(1).status().refused, HasSubstr(field.theirs));
+  pair.boundary(0);
+  EXPECT_EQ(pair.counters(0).offers, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 7));
+
+TEST(Joining, newcomers_begin_together_once_all_neighbours_are_heard) {
+  EnginePair pair({.join_at_once = false});
+  EXPECT_EQ(pair.pump(0).status().state, WorkerState::kJoining);
+  pair.meet();
+  for (const Rank rank : {0, 1}) {
+    EXPECT_EQ(pair.pump(rank).status().state, WorkerState::kTraining);
+    EXPECT_EQ(pair.pump(rank).status().joined_from, kNoRank);
+  }
+}
+
+TEST(Joining, who_comes_late_copies_an_established_neighbour) {
+  EnginePair pair;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.restart(1);
+  pair.standing[1].stop_joining = false;
+  // restart() let it begin at once; another life that waits:
+  EnginePair late({.join_at_once = false});
+  late.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) late.boundary(0);
+  late.meet();
+  EXPECT_EQ(late.pump(1).status().joined_from, 0);
+  EXPECT_EQ(late.z(1), late.z(0));
+  EXPECT_EQ(late.pump(1).status().state, WorkerState::kTraining);
+}
+
+TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.wire.connect();
+  while (pair.counters(0).stale_frames == 0 && pair.wire.under_way(0) < 3) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    if (pair.wire.under_way(0) > 0 && pair.wire.front(0).kind == MessageKind::kSnapshot) break;
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  pair.wire.deliver(0, 1);
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.turn(1);
+  pair.pass(2);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  pair.meet();
+  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+  EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
+TEST(Joining, other_initial_weights_are_adopted_where_allowed) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  pair.boundary(0);
+  pair.restart(1, [](EngineConfig& c) {
+    c.hello.initial_hash = 0xdef;
+    c.init_from_neighbour = true;
+  });
+  pair.restart(0, [](EngineConfig& c) { c.init_from_neighbour = true; });
+  pair.standing[0].stop_joining = true;
+  pair.turn(0);
+  pair.meet();
+  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+  EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
+TEST(Engine, keeps_within_its_window) {
+  EnginePair pair({.floats = 40, .bucket_floats = 2, .window = 3});
+  pair.meet();
+  pair.boundary(0);
+  EXPECT_EQ(pair.wire.under_way(0), 3U);
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
+  pair.settle();
+  EXPECT_EQ(pair.counters(0).offers, 21U);
+  EXPECT_EQ(pair.counters(0).sweeps, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+TEST(Engine, without_room_for_more_replies_it_is_busy) {
+  EnginePair pair({.floats = 40, .bucket_floats = 2, .window = 20, .retained_total = 5});
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.counters(1).answers, 5U);
+  EXPECT_EQ(pair.counters(1).declined, 11U);
+  pair.settle();
+  EXPECT_NEAR(pair.sum(), 20 * 41 - 80, 1e-3);
+}
+
+TEST(Engine, frozen_it_declines_and_changes_no_more) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[1].wanted = WorkerState::kFrozen;
+  pair.boundary(0);
+  pair.turn(1);
+  const auto before = pair.z(1);
+  pair.settle();
+  EXPECT_EQ(pair.z(1), before);
+  EXPECT_EQ(pair.counters(1).declined, 3U);
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+  pair.boundary(0);
+  pair.boundary(0);
+  EXPECT_EQ(pair.counters(0).offers, 3U) << "a frozen neighbour is asked no more";
+}
+
+TEST(Engine, lock_step_pulls_for_a_later_round_wait_for_it) {
+  EnginePair pair({.mode = "sync"});
+  pair.meet();
+  const auto codec = make_codec(CodecKind::kFp32);
+  const std::vector<double> telemetry = {0.0, 1.0};
+  const auto publish = [&](Rank rank) {
+    (void)pair.mixer(rank).publish(pair.x[rank], telemetry, *codec, 0.5);
+    ++pair.standing[rank].round;
+    pair.turn(rank);
+  };
+  publish(0);
+  pair.settle();
+  EXPECT_EQ(pair.pump(0).status().completed_round, 0U);
+  publish(1);
+  pair.settle();
+  EXPECT_EQ(pair.pump(0).status().completed_round, 1U);
+  EXPECT_EQ(pair.pump(1).status().completed_round, 1U);
+  EXPECT_TRUE(pair.pump(0).status().neighbours_completed);
+  std::vector<double> scalars(2);
+  std::vector<float> x0(4), x1(4);
+  pair.mixer(0).collect(x0, scalars);
+  pair.mixer(1).collect(x1, scalars);
+  EXPECT_EQ(x0, x1);
+}
+
+TEST(Peer, a_reply_for_another_bucket_than_was_offered_is_refused) {
+  EnginePair pair({.floats = 5, .bucket_floats = 4});
+  pair.meet();
+  pair.boundary(0);
+  Message lie = pair.wire.front(0);
+  lie.kind = MessageKind::kReply;
+  std::swap(lie.sender_epoch, lie.receiver_epoch);
+  lie.from = 1;
+  lie.divisor = 2;
+  lie.sequence = 1;  // offered bucket 0 with four floats; answered as bucket 1 with one
+  lie.bucket = 1;
+  lie.payload = std::make_shared<Bytes>(4);
+  const auto before = pair.z(0);
+  pair.wire.inject(1, lie);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_EQ(pair.z(0), before);
+  EXPECT_EQ(pair.counters(0).violations, 1U);
+  EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
+}
+
+TEST(Peer, one_who_never_settles_cannot_fill_memory) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  Message offer = pair.wire.front(0);
+  pair.settle();
+  offer.settled = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    offer.sequence = pair.edge(1).answered + 1;
+    offer.sender_epoch = pair.edge(1).peer_epoch;
+    offer.receiver_epoch = pair.edge(1).my_epoch;
+    pair.wire.inject(0, offer);
+    pair.wire.deliver(0);
+    pair.turn(1);
+    while (pair.wire.under_way(1) > 0) pair.wire.swallow(1);
+  }
+  EXPECT_LE(pair.edge(1).unreleased(), 5000U);
+  EXPECT_LE(pair.pump(1).unsettled_at(0).size(), 64U);
+  EXPECT_GE(pair.counters(1).violations, 1U);
+}
+
+TEST(Peer, a_hello_of_a_former_life_changes_nothing) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.wire.deliver(0);
+  pair.turn(1);  // replies retained at 1
+  Message old;
+  old.kind = MessageKind::kHello;
+  old.from = 0;
+  old.hello = pair.pump(0).engine().config().hello;
+  old.hello.incarnation -= 1;
+  old.settled = 99;
+  old.step = 12345;
+  old.state = WorkerState::kFrozen;
+  pair.wire.inject(0, old);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.edge(1).unreleased(), 3U);
+  EXPECT_NE(pair.edge(1).peer_step, 12345U);
+  EXPECT_EQ(pair.edge(1).peer_state, WorkerState::kTraining);
+}
+
+}  // namespace
+}  // namespace stencil
