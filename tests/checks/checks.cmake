@@ -27,6 +27,14 @@ if(NOT FAST_SANITIZE AND NOT FAST_BUILD_FUZZERS)
   set_tests_properties(no_library_holds_a_mutable_global PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 
+if(TARGET fast_program AND EXISTS ${PROJECT_SOURCE_DIR}/README.md)
+  add_test(NAME no_document_names_an_option_that_does_not_exist
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documented_flags.py
+      ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:fast_program>)
+  set_tests_properties(no_document_names_an_option_that_does_not_exist
+    PROPERTIES LABELS unit TIMEOUT 60)
+endif()
+
 # check_headers: a header that needs another one before it does not compile here.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/stencil/*.h ${PROJECT_SOURCE_DIR}/fast/*.h ${PROJECT_SOURCE_DIR}/adapters/*.h)
