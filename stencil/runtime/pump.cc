@@ -169,8 +169,8 @@ void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) 
     Message refusal = engine_.stamp(MessageKind::kRefusal, message.from);
     refusal.text = *mismatch(message.hello, config.hello, false);
     answer(std::move(refusal));
-    complain(message.from, "mismatch", *why);
-    return refuse("neighbour " + std::to_string(message.from) + ": " + *why);
+    // Whoever dialled us by mistake must not end our run: it is told, and we only say so.
+    return complain(message.from, "mismatch", *why);
   }
   if (!links_.accept(link, message.from)) return;
   engine_.on_link_up(now, message.from, actions_);
