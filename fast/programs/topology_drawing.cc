@@ -40,7 +40,9 @@ class Drawing {
       out += fmt::format(" {:>{}} ", row * columns_ + column, digits_);
       if (column + 1 < columns_) out += edge(row, column, row, column + 1) ? "--" : "  ";
     }
-    return out + (wraps ? "--\n" : "\n");
+    if (wraps) out += "--";
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out + '\n';
   }
   [[nodiscard]] std::string verticals(int from, int to) const {
     std::string out = "    ";

@@ -202,6 +202,31 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
   EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 137, 0}));
 }
 
+TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
+  std::vector<std::string> some = wishes("ring:4", "6000");
+  some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
+  Program program(FAST_PROGRAM, some);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  kill(children_of(program.pid()).at(2), SIGKILL);
+  const std::string hint = "to bring it back: ";
+  ASSERT_TRUE(program.wait_until(
+      [&] {
+        const auto at = program.out().find(hint);
+        return at != std::string::npos && program.out().find('\n', at) != std::string::npos;
+      },
+      kLong));
+  const std::string line = program.out().substr(program.out().find(hint) + hint.size());
+  Program returned("/bin/sh", {"-c", "exec " + line.substr(0, line.find('\n'))});
+  const ProgramResult result = program.wait(kLong);
+  EXPECT_EQ(returned.wait(kLong).code, 0) << returned.err();
+  EXPECT_EQ(result.code, 8) << result.out << result.err;
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["lost_ranks"], nlohmann::json::array());
+  EXPECT_EQ(summary["restarted_ranks"], nlohmann::json({2}));
+  EXPECT_TRUE(summary["test_accuracy"]["workers"][2].is_number());
+  EXPECT_LT(summary["consensus_distance"], 0.05);
+}
+
 TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
   Program first(FAST_PROGRAM, wishes("ring:2", "400", "first"));
   Program second(FAST_PROGRAM, wishes("torus:2x2", "400", "second"));

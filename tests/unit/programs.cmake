@@ -1,5 +1,5 @@
 if(TARGET fast_programs)
-  foreach(name options toml launcher_rank launcher_child)
+  foreach(name options toml launcher launcher_rank launcher_child)
     fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
       LINK fast_programs LABELS unit)
   endforeach()
