@@ -16,7 +16,7 @@ get_property(libraries GLOBAL PROPERTY FAST_LIBRARIES)
 if(libraries)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fast)
   install(EXPORT fastTargets NAMESPACE fast:: DESTINATION ${package})
-  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fastConfig.cmake.in
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/fast/fastConfig.cmake.in
     ${PROJECT_BINARY_DIR}/fastConfig.cmake INSTALL_DESTINATION ${package})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
