@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <thread>
@@ -165,6 +166,10 @@ int train_command(const std::vector<std::string>& args) {
   if (!monitor.any_started()) {
     fmt::print(stderr, "fast train: no worker has started; there is nothing to report\n");
   } else {
+    if (!common.quiet) {
+      fmt::print("making the mean model and evaluating it\n");
+      std::fflush(stdout);
+    }
     report_run({folder.root()}, folder.root(), common, exit_codes(result), std::cout);
   }
   return overall_code(result);
