@@ -18,7 +18,7 @@ struct SimulateQuery {
   double learning_rate = 0.1, noise = 1;
   double sweeps = 1;
   int window = 4, bucket_floats = 65536;
-  int steps = 40, rows = 20;
+  int steps = 30, rows = 15;
   double step_time = 0.1, jitter = 0.1;
   double latency = 0.005, latency_jitter = 0, bandwidth = 0;
   std::vector<std::string> links, breaks, slow, kills, restarts;
