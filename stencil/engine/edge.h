@@ -50,13 +50,14 @@ struct Edge {
   bool told = false;             ///< a Hello of ours carried peer_epoch
   std::uint64_t peer_incarnation = 0;
   std::uint64_t peer_initial_hash = 0;
-  bool fresh = false;             ///< it was a newcomer when its present life first spoke to us
+  bool fresh = false;            ///< it was a newcomer when its present life first spoke to us
   std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
 
   // Sequence numbers, per direction.
   std::uint64_t next_offer = 1;
-  std::uint64_t answered = 0;  ///< highest of their offers that we answered
-  std::uint64_t released = 0;  ///< highest of their offers whose reply they settled
+  std::uint64_t answered = 0;          ///< highest of their offers that we answered
+  std::uint64_t released = 0;          ///< highest of their offers whose reply they settled
+  std::deque<std::uint64_t> retained;  ///< of those in between, the ones answered with a payload
   std::deque<OpenOffer> open;
   std::deque<Crossed> crossed;
 

@@ -164,18 +164,22 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     action.kind = Action::Kind::kMerge;
     action.own_sequence = crossing->sequence;
     edge.crossed.push_back({action.sequence, action.own_sequence});
+    edge.retained.push_back(action.sequence);
     out.push_back(std::move(action));
     close(now, edge, out.back().own_sequence, out);
     return;
   }
-  std::uint64_t retained = 0;
-  for (const Edge& e : edges_) retained += e.unreleased();
+  // Declines take no memory to speak of: were they counted, many askers could keep us busy for
+  // ever.
+  std::size_t retained = 0;
+  for (const Edge& e : edges_) retained += e.retained.size();
   const bool may_mix = state_ != WorkerState::kJoining && state_ != WorkerState::kFrozen &&
-                       retained <= config_.retained_total;
+                       retained < config_.retained_total;
   const std::optional<std::uint8_t> divisor =
       may_mix ? buckets_.admit(message.bucket) : std::nullopt;
   if (divisor) {
     ++counters_.answers;
+    edge.retained.push_back(action.sequence);
     action.kind = Action::Kind::kAnswer;
     action.divisor = *divisor;
   } else {

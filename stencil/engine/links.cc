@@ -7,7 +7,7 @@ namespace stencil {
 namespace {
 
 /// How long a newcomer that hears only fellow newcomers waits for an established neighbour.
-constexpr Duration kJoinGrace = std::chrono::seconds(1);
+constexpr Duration kJoinGrace = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -84,6 +84,7 @@ void Engine::reset(Edge& edge, Actions& out) {
   counters_.lost_in_flight += edge.unreleased();
   edge.open.clear();
   edge.crossed.clear();
+  edge.retained.clear();
   edge.next_offer = 1;
   edge.answered = edge.released = 0;
   out.push_back({.kind = Action::Kind::kForget, .rank = edge.rank});
@@ -93,6 +94,7 @@ void Engine::release(Edge& edge, std::uint64_t settled, Actions& out) {
   settled = std::min(settled, edge.answered);
   if (settled <= edge.released) return;
   edge.released = settled;
+  while (!edge.retained.empty() && edge.retained.front() <= settled) edge.retained.pop_front();
   while (!edge.crossed.empty() && edge.crossed.front().theirs <= settled) edge.crossed.pop_front();
   out.push_back({.kind = Action::Kind::kRelease, .rank = edge.rank, .sequence = settled});
 }

@@ -77,8 +77,8 @@ std::vector<Rank> PullPlan::awaited() const {
   std::vector<Rank> ranks;
   for (const Work& work : in_work_) ranks.push_back(work.pull.rank);
   std::ranges::sort(ranks);
-  const auto tail = std::ranges::unique(ranks);
-  ranks.erase(tail.begin(), tail.end());
+  // Not std::ranges::unique: clang 14, which builds the fuzz targets, has no use of its subrange.
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
 

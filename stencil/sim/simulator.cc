@@ -272,6 +272,11 @@ std::span<const float> Simulation::model(Rank rank) const {
 std::span<const double> Simulation::telemetry(Rank rank) const {
   return workers_[rank]->telemetry;
 }
+std::vector<double> Simulation::telemetry_z(Rank rank) const {
+  std::vector<double> z(workers_[rank]->telemetry.size());
+  workers_[rank]->mixer->read_telemetry_z(z);
+  return z;
+}
 std::uint64_t Simulation::steps_of(Rank rank) const {
   return workers_[rank]->pump->engine().step();
 }

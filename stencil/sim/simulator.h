@@ -70,6 +70,8 @@ class Simulation {
   [[nodiscard]] std::uint64_t steps_of(Rank rank) const;
   /// Worker's telemetry scalars; [0] counts its own steps, [1] is 1 at each worker.
   [[nodiscard]] std::span<const double> telemetry(Rank rank) const;
+  /// The same as the network sees them now, deltas since the last boundary included.
+  [[nodiscard]] std::vector<double> telemetry_z(Rank rank) const;
   /// Kills a worker at the present time: nothing of it is heard again.
   void kill(Rank rank);
   /// Starts a killed worker anew, from initial weights, as a new incarnation.

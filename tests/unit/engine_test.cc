@@ -391,6 +391,7 @@ TEST(Engine, without_room_for_more_replies_it_is_busy) {
   pair.turn(1);
   EXPECT_EQ(pair.counters(1).answers, 5U);
   EXPECT_EQ(pair.counters(1).declined, 11U);
+  EXPECT_EQ(pair.edge(1).retained.size(), 5U) << "declines fill no room";
   pair.settle();
   EXPECT_NEAR(pair.sum(), 20 * 41 - 80, 1e-3);
 }

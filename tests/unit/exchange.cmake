@@ -12,3 +12,6 @@ add_library(engine_pair STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/engine_pair.c
 target_link_libraries(engine_pair PUBLIC stencil_runtime)
 fast_test(engine_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/engine_test.cc
           LINK engine_pair LABELS unit)
+find_package(Threads REQUIRED)
+fast_test(mixer_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/mixer_test.cc
+          LINK stencil_mix Threads::Threads LABELS unit)

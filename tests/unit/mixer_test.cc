@@ -1,0 +1,236 @@
+#include "stencil/mix/mixer.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <future>
+#include <limits>
+#include <thread>
+
+#include "stencil/core/random.h"
+#include "stencil/mix/telemetry.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kFloats = 3000;  // several cache blocks, a short last bucket
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> noise(std::uint64_t seed, std::size_t size = kFloats) {
+  Random random(seed);
+  std::vector<float> values(size);
+  for (float& v : values) v = static_cast<float>(random.normal());
+  return values;
+}
+
+/// Two mixers that exchange, and the sum that must stay.
+class Two : public ::testing::TestWithParam<CodecKind> {
+ protected:
+  Two() {
+    for (int i = 0; i < 2; ++i) {
+      x_[i] = noise(i + 1);
+      mixers_.push_back(std::make_unique<Mixer>(layout_, x_[i], std::vector<double>{1.0 * i, 1.0}));
+    }
+  }
+  std::vector<double> sums() {
+    std::vector<double> sum(kFloats);
+    std::vector<float> z(kFloats);
+    for (const auto& mixer : mixers_) {
+      mixer->read_z(z);
+      for (std::size_t i = 0; i < kFloats; ++i) sum[i] += z[i];
+    }
+    return sum;
+  }
+  void expect_sums(const std::vector<double>& before) {
+    const auto after = sums();
+    for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i], 2e-6) << i;
+  }
+  Bytes offer(int i, std::uint32_t bucket) {
+    Bytes bytes(mixers_[i]->encoded_size(bucket, *codec_));
+    EXPECT_TRUE(mixers_[i]->offer(bucket, *codec_, bytes));
+    return bytes;
+  }
+
+  Layout layout_ = Layout::flat(kFloats, 1200);
+  std::unique_ptr<Codec> codec_ = make_codec(GetParam());
+  std::vector<std::unique_ptr<Mixer>> mixers_;
+  std::vector<float> x_[2];
+};
+
+TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
+  const auto before = sums();
+  for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
+    const Bytes s = offer(0, b);
+    Bytes d(s.size());
+    EXPECT_TRUE(mixers_[1]->answer(b, *codec_, s, 2, d).applied);
+    (void)mixers_[0]->fold(x_[0]);
+    (void)mixers_[1]->fold(x_[1]);
+    EXPECT_TRUE(mixers_[0]->settle(b, *codec_, d, 2).applied);
+  }
+  expect_sums(before);
+  (void)mixers_[0]->fold(x_[0]);
+  (void)mixers_[1]->fold(x_[1]);
+  expect_sums(before);
+  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[0][i], x_[1][i], 5e-3);
+}
+
+TEST_P(Two, a_crossing_is_symmetric) {
+  const auto before = sums();
+  for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
+    const Bytes s0 = offer(0, b), s1 = offer(1, b);
+    EXPECT_TRUE(mixers_[0]->merge(b, *codec_, s0, *codec_, s1).applied);
+    EXPECT_TRUE(mixers_[1]->merge(b, *codec_, s1, *codec_, s0).applied);
+  }
+  expect_sums(before);
+}
+
+TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
+  const Bytes s = offer(0, 0);
+  Bytes d(s.size());
+  ASSERT_TRUE(mixers_[1]->answer(0, *codec_, s, 2, d).applied);
+  for (float& v : x_[0]) v += 1;
+  for (float& v : x_[1]) v -= 3;
+  (void)mixers_[0]->fold(x_[0]);
+  (void)mixers_[1]->fold(x_[1]);
+  ASSERT_TRUE(mixers_[0]->settle(0, *codec_, d, 2).applied);
+  (void)mixers_[0]->fold(x_[0]);
+  const auto a = noise(1), b = noise(2);
+  for (std::size_t i = 0; i < kFloats; ++i) {
+    ASSERT_NEAR(x_[0][i] + x_[1][i], a[i] + b[i] - 2, 5e-6);
+  }
+}
+
+TEST_P(Two, what_is_not_finite_is_never_offered_and_changes_nothing) {
+  const auto before = sums();
+  const std::size_t width = codec_->encoded_size(1);
+  Bytes bad = offer(0, 0);
+  // All bits set is a NaN in both codecs; the last value of the bucket, after two good blocks.
+  std::fill(bad.end() - static_cast<std::ptrdiff_t>(width), bad.end(), std::byte{0xff});
+  Bytes d(bad.size());
+  EXPECT_FALSE(mixers_[1]->answer(0, *codec_, bad, 2, d).applied);
+  EXPECT_FALSE(mixers_[1]->settle(0, *codec_, bad, 2).applied);
+  EXPECT_FALSE(mixers_[1]->merge(0, *codec_, offer(1, 0), *codec_, bad).applied);
+  EXPECT_FALSE(mixers_[1]->adopt(0, *codec_, bad).applied);
+  EXPECT_FALSE(mixers_[1]->absorb(0, *codec_, bad, 0.5).applied);
+  expect_sums(before);
+  x_[0][0] = kNaN;
+  EXPECT_FALSE(mixers_[0]->fold(x_[0]).finite);
+  Bytes out(mixers_[0]->encoded_size(0, *codec_));
+  EXPECT_FALSE(mixers_[0]->offer(0, *codec_, out));
+  Bytes other(mixers_[0]->encoded_size(1, *codec_));
+  EXPECT_TRUE(mixers_[0]->offer(1, *codec_, other));
+}
+
+TEST_P(Two, adopting_makes_x_the_neighbours_at_the_next_fold) {
+  const auto fp32 = make_codec(CodecKind::kFp32);
+  for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
+    Bytes s(mixers_[0]->encoded_size(b, *fp32));
+    ASSERT_TRUE(mixers_[0]->offer(b, *fp32, s));
+    ASSERT_TRUE(mixers_[1]->adopt(b, *fp32, s).applied);
+  }
+  (void)mixers_[1]->fold(x_[1]);
+  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[1][i], x_[0][i], 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, Two, ::testing::Values(CodecKind::kFp32, CodecKind::kFp16));
+
+/// Holds the bucket's lock from inside encode() until released.
+class Holding : public Codec {
+ public:
+  CodecKind kind() const override { return CodecKind::kFp32; }
+  std::string_view name() const override { return "holding"; }
+  std::size_t encoded_size(std::size_t floats) const override {
+    return inner_->encoded_size(floats);
+  }
+  bool encode(std::span<const float> values, std::span<std::byte> out) const override {
+    entered_.set_value();
+    released_.wait();
+    return inner_->encode(values, out);
+  }
+  bool decode(std::span<const std::byte> in, std::span<float> out) const override {
+    return inner_->decode(in, out);
+  }
+  void wait_entered() { entered_.get_future().wait(); }
+  void release() { release_.set_value(); }
+
+ private:
+  std::unique_ptr<Codec> inner_ = make_codec(CodecKind::kFp32);
+  mutable std::promise<void> entered_;
+  std::promise<void> release_;
+  std::shared_future<void> released_ = release_.get_future().share();
+};
+
+TEST(Mixer, a_bucket_in_work_is_folded_at_a_later_boundary_and_z_stays_right) {
+  const Layout layout = Layout::flat(12, 4);
+  std::vector<float> x(12, 1.0F);
+  Mixer mixer(layout, x, std::vector<double>{0.0});
+  const auto fp32 = make_codec(CodecKind::kFp32);
+  std::vector<float> threes(4, 3.0F);
+  Bytes s(16), d(16);
+  ASSERT_TRUE(fp32->encode(threes, s));
+  ASSERT_TRUE(mixer.answer(1, *fp32, s, 2, d).applied);  // p of bucket 1 is 1 now
+  Holding holding;
+  Bytes out(16);
+  std::thread background([&] { EXPECT_TRUE(mixer.offer(1, holding, out)); });
+  holding.wait_entered();
+  for (float& v : x) v += 10;  // a local step
+  const FoldReport first = mixer.fold(x);
+  EXPECT_EQ(first.folded, 2U);
+  EXPECT_EQ(first.deferred, 1U);
+  EXPECT_EQ(x[4], 11.0F) << "not folded";
+  EXPECT_EQ(x[0], 11.0F);
+  holding.release();
+  background.join();
+  std::vector<float> z(12);
+  mixer.read_z(z);
+  EXPECT_EQ(z[4], 2.0F) << "as before the step: the network sees it later";
+  const FoldReport second = mixer.fold(x);
+  EXPECT_EQ(second.deferred, 0U);
+  EXPECT_EQ(x[4], 12.0F) << "step and delta are both kept";
+  mixer.read_z(z);
+  EXPECT_EQ(z[4], 12.0F);
+}
+
+TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
+  const Layout layout = Layout::flat(4, 4);
+  const auto fp16 = make_codec(CodecKind::kFp16);
+  std::vector<float> a(4, 1e6F), b(4, -1e6F);
+  Mixer left(layout, a, {}), right(layout, b, {});
+  Bytes s(8), d(8);
+  ASSERT_TRUE(left.offer(0, *fp16, s));
+  ASSERT_TRUE(right.answer(0, *fp16, s, 2, d).applied);
+  ASSERT_TRUE(left.settle(0, *fp16, d, 2).applied);
+  (void)left.fold(a);
+  (void)right.fold(b);
+  EXPECT_EQ(a[0] + b[0], 0.0F);
+  EXPECT_LT(a[0], 1e6F);
+}
+
+TEST(TelemetryKernels, one_bad_scalar_stops_none_of_the_others) {
+  std::vector<double> y = {1, 2, 3}, p(3);
+  std::vector<double> theirs = {3, std::nan(""), 7};
+  Bytes d(24);
+  telemetry::answer(y, p, std::as_bytes(std::span(theirs)), 2, d);
+  EXPECT_EQ(p, (std::vector<double>{1, 0, 2}));
+  std::vector<double> asker(3);
+  telemetry::settle(asker, d);
+  EXPECT_EQ(asker, (std::vector<double>{-1, 0, -2}));
+  std::vector<double> merged(3);
+  telemetry::merge(merged, std::as_bytes(std::span(y)), std::as_bytes(std::span(theirs)));
+  EXPECT_EQ(merged, (std::vector<double>{1, 0, 2}));
+  std::vector<double> adopted(3);
+  telemetry::adopt(y, adopted, std::as_bytes(std::span(theirs)));
+  EXPECT_EQ(adopted, (std::vector<double>{2, 0, 4}));
+  std::vector<double> absorbed(3);
+  telemetry::absorb(absorbed, std::as_bytes(std::span(theirs)), 0.5);
+  EXPECT_EQ(absorbed, (std::vector<double>{1.5, 0, 3.5}));
+  std::vector<double> x = y;
+  telemetry::fold(x, y, p);
+  EXPECT_EQ(x, (std::vector<double>{2, 2, 5}));
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(p, (std::vector<double>{0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace stencil
