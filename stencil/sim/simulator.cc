@@ -309,7 +309,11 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
         ours.resize(range.size);
         const auto codec = make_codec(flight.codec);
         (void)codec->decode(view(flight.payload), theirs);
-        if (flight.crossed) (void)codec->decode(view(open), ours);
+        if (flight.crossed) {
+          // The two may have crossed from either side of the change to fp32 at the end.
+          const bool plain = open->size() == range.size * sizeof(float);
+          (void)make_codec(plain ? CodecKind::kFp32 : config_.codec)->decode(view(open), ours);
+        }
         for (std::size_t i = 0; i < range.size; ++i) {
           z[to][range.begin + i] +=
               flight.crossed ? 0.5F * (theirs[i] - ours[i]) : -static_cast<double>(theirs[i]);

@@ -62,5 +62,23 @@ TEST_P(Consensus, in_fp16_keeps_the_mean_and_ends_in_agreement_after_the_fp32_fi
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
 
+/// Offers in fp16 and in fp32 cross when the run ends.
+TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
+  for (int i = 0; i < 10; ++i) {
+    auto one = test::random_case(test::case_seed(3000 + i), CodecKind::kFp16);
+    one.config.finish_seconds = 0.02;  // each call goes on from where the last one stopped
+    SCOPED_TRACE(one.text);
+    const auto objective = sim::make_agreement(one.dimension, one.config.seed);
+    sim::Simulation simulation(one.config, *objective);
+    simulation.run_until(simulation.end_time());
+    const double before = simulation.snapshot().disagreement;
+    for (int call = 0; call < 40; ++call) {
+      (void)simulation.finish();
+      ASSERT_LT(simulation.snapshot().mean_drift, 1e-5);
+      ASSERT_LE(simulation.snapshot().disagreement, before * 1.01 + 1e-6);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stencil
