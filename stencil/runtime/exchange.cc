@@ -5,35 +5,37 @@
 
 namespace stencil {
 
+bool Pump::finishing() const {
+  return engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
+}
+
 CodecKind Pump::offer_codec() const {
-  const bool finishing =
-      engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
-  return finishing ? CodecKind::kFp32 : engine_.config().hello.codec;
+  return finishing() ? CodecKind::kFp32 : engine_.config().hello.codec;
 }
 
-void Pump::act(TimePoint now, const Message* in_hand) {
-  // Acting may break a link, which makes new actions; they join the end of the queue. Only the
-  // first batch can refer to the message in hand.
-  Actions batch;
-  while (!actions_.empty()) {
-    batch.swap(actions_);
-    for (Action& action : batch) act_on(now, action, in_hand);
-    batch.clear();
-    in_hand = nullptr;
-  }
+bool Pump::telling(const Message& message, const Sent* offer) const {
+  if (!finishing()) return true;
+  const bool theirs =
+      message.state == WorkerState::kSettling || message.state == WorkerState::kSettled;
+  return theirs && (offer == nullptr || offer->finishing);
 }
 
-void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
+void Pump::act(const Message* in_hand) {
+  for (Action& action : actions_) act_on(action, in_hand);
+  actions_.clear();
+}
+
+void Pump::act_on(Action& action, const Message* in_hand) {
   Side& side = this->side(action.rank);
   switch (action.kind) {
     case Action::Kind::kSend:
-      return transmit(now, side, std::move(*action.message));
+      return transmit(side, std::move(*action.message));
     case Action::Kind::kOffer:
-      return make_offer(now, side, action);
+      return make_offer(side, action);
     case Action::Kind::kAnswer:
-      return answer(now, side, action, *in_hand);
+      return answer(side, action, *in_hand);
     case Action::Kind::kDecline:
-      return decline(now, side, action, action.status);
+      return decline(side, action, action.status);
     case Action::Kind::kMerge:
       return merge(side, action, *in_hand);
     case Action::Kind::kSettle:
@@ -48,13 +50,13 @@ void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
       }
       return;
     case Action::Kind::kResend:
-      return resend(now, side, action);
+      return resend(side, action);
     case Action::Kind::kForget:
       side.kept.clear();
       side.backlog.clear();
       return;
     case Action::Kind::kServe:
-      return serve(now, side, action);
+      return serve(side, action);
     case Action::Kind::kAdopt:
     case Action::Kind::kAbsorb: {
       const bool adopt = action.kind == Action::Kind::kAdopt;
@@ -77,7 +79,7 @@ void Pump::act_on(TimePoint now, Action& action, const Message* in_hand) {
   }
 }
 
-void Pump::make_offer(TimePoint now, Side& side, const Action& action) {
+void Pump::make_offer(Side& side, const Action& action) {
   Message message = engine_.stamp(MessageKind::kOffer, side.rank);
   message.bucket = action.bucket;
   message.sequence = action.sequence;
@@ -91,11 +93,12 @@ void Pump::make_offer(TimePoint now, Side& side, const Action& action) {
     return;
   }
   message.payload = std::move(bytes);
-  side.sent.push_back({action.sequence, action.bucket, message.codec, message.payload});
-  transmit(now, side, std::move(message));
+  side.sent.push_back(
+      {action.sequence, action.bucket, message.codec, message.payload, finishing()});
+  transmit(side, std::move(message));
 }
 
-void Pump::answer(TimePoint now, Side& side, const Action& action, const Message& offer) {
+void Pump::answer(Side& side, const Action& action, const Message& offer) {
   Message reply = engine_.stamp(MessageKind::kReply, side.rank);
   reply.bucket = action.bucket;
   reply.sequence = action.sequence;
@@ -108,21 +111,22 @@ void Pump::answer(TimePoint now, Side& side, const Action& action, const Message
   if (!report.applied) {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
-    return decline(now, side, action, ReplyStatus::kRejected);
+    return decline(side, action, ReplyStatus::kRejected);
   }
-  settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, action.divisor);
+  settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, action.divisor,
+                       telling(offer, nullptr));
   reply.payload = std::move(bytes);
   side.kept.push_back({action.sequence, 0, reply});
-  transmit(now, side, std::move(reply));
+  transmit(side, std::move(reply));
 }
 
-void Pump::decline(TimePoint now, Side& side, const Action& action, ReplyStatus status) {
+void Pump::decline(Side& side, const Action& action, ReplyStatus status) {
   Message reply = engine_.stamp(MessageKind::kReply, side.rank);
   reply.bucket = action.bucket;
   reply.sequence = action.sequence;
   reply.status = status;
   side.kept.push_back({action.sequence, 0, reply});
-  transmit(now, side, std::move(reply));
+  transmit(side, std::move(reply));
 }
 
 void Pump::merge(Side& side, const Action& action, const Message& offer) {
@@ -131,7 +135,8 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
   const MixReport report = mixer_.merge(action.bucket, codec(it->codec), view(it->payload),
                                         codec(offer.codec), view(offer.payload));
   if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, 2);
+    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, 2,
+                         telling(offer, &*it));
   } else {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
@@ -146,19 +151,23 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
 }
 
 void Pump::settle(Side& side, const Action& action, const Message& reply) {
-  std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
+  const auto it = std::ranges::find(side.sent, action.sequence, &Sent::sequence);
+  if (it == side.sent.end()) return;
+  const Sent offer = std::move(*it);
+  side.sent.erase(it);
   if (reply.status != ReplyStatus::kDelta) return;
   const MixReport report =
       mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload), reply.divisor);
   if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, 0, reply.divisor);
+    settlement_.measured(side.rank, action.bucket, report.distance2, 0, reply.divisor,
+                         telling(reply, &offer));
   } else {
     ++counters_.non_finite;
     complain(side.rank, "reply", "a delta that is not finite was refused");
   }
 }
 
-void Pump::resend(TimePoint now, Side& side, const Action& action) {
+void Pump::resend(Side& side, const Action& action) {
   std::uint64_t next_own = action.own_sequence;
   for (Kept& kept : side.kept) {
     if (kept.sequence <= action.sequence) continue;
@@ -173,11 +182,11 @@ void Pump::resend(TimePoint now, Side& side, const Action& action) {
     kept.message.state = standing.state;
     kept.message.step = standing.step;
     ++counters_.resent;
-    transmit(now, side, kept.message);
+    transmit(side, kept.message);
   }
 }
 
-void Pump::serve(TimePoint now, Side& side, const Action& action) {
+void Pump::serve(Side& side, const Action& action) {
   Message message = engine_.stamp(MessageKind::kSnapshot, side.rank);
   message.bucket = action.bucket;
   message.round = action.sequence;
@@ -192,7 +201,7 @@ void Pump::serve(TimePoint now, Side& side, const Action& action) {
     return;
   }
   message.payload = std::move(bytes);
-  transmit(now, side, std::move(message));
+  transmit(side, std::move(message));
 }
 
 std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {

@@ -37,11 +37,11 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   while (std::optional<Received> received = transport_.receive()) {
     receive(now, std::move(*received));
   }
-  for (Side& side : sides_) flush(now, side);
+  for (Side& side : sides_) flush(side);
   update_settling(now);
   if (engine_.next_deadline() <= now) {
     engine_.on_tick(now, actions_);
-    act(now, nullptr);
+    act(nullptr);
   }
   const TimePoint dial = links_.tend(now);
   // Sending may have made frames ready to receive without waking any descriptor.
@@ -73,12 +73,12 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
       engine_.on_boundary(now, standing.step, actions_);
     }
   }
-  act(now, nullptr);
+  act(nullptr);
   if (standing.leave && !left_) {
     left_ = true;
     for (Side& side : sides_) {
       if (const Edge* edge = engine_.edge(side.rank); edge->up()) {
-        transmit(now, side, engine_.stamp(MessageKind::kLeave, side.rank));
+        transmit(side, engine_.stamp(MessageKind::kLeave, side.rank));
       }
     }
   }
@@ -87,10 +87,16 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
 void Pump::update_settling(TimePoint now) {
   const WorkerState state = engine_.state();
   if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
-  const bool settled = settlement_.settled(engine_.edges());
+  // A neighbour whose link is just being made anew is still one to agree with; one that stays
+  // silent is not waited for.
+  const Duration patience = engine_.config().suspect_after;
+  const bool broken = std::ranges::any_of(engine_.edges(), [&](const Edge& edge) {
+    return edge.ever_heard && edge.living() && !edge.up() && now - edge.heard < patience;
+  });
+  const bool settled = !broken && settlement_.settled(engine_.edges());
   if (settled == (state == WorkerState::kSettled)) return;
   engine_.on_state(now, settled ? WorkerState::kSettled : WorkerState::kSettling, actions_);
-  act(now, nullptr);
+  act(nullptr);
 }
 
 void Pump::receive(TimePoint now, Received&& received) {
@@ -98,7 +104,7 @@ void Pump::receive(TimePoint now, Received&& received) {
   if (received.event == LinkEvent::kUp) {
     if (const std::optional<Rank> rank = links_.dialled_up(received.link)) {
       engine_.on_link_up(now, *rank, actions_);
-      act(now, nullptr);
+      act(nullptr);
     }
     return;
   }
@@ -127,7 +133,7 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
                         " bytes for bucket " + std::to_string(message.bucket));
   }
   engine_.on_message(now, message, actions_);
-  act(now, &message);
+  act(&message);
 }
 
 bool Pump::expected_size(const Message& message) const {
@@ -175,7 +181,7 @@ void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) 
   if (!links_.accept(link, message.from)) return;
   engine_.on_link_up(now, message.from, actions_);
   engine_.on_message(now, message, actions_);
-  act(now, nullptr);
+  act(nullptr);
 }
 
 void Pump::refuse(const std::string& text) {
@@ -186,20 +192,20 @@ void Pump::link_down(TimePoint now, LinkId link) {
   if (const std::optional<Rank> rank = links_.down(link)) {
     side(*rank).backlog.clear();
     engine_.on_link_down(now, *rank, actions_);
-    act(now, nullptr);
+    act(nullptr);
   }
 }
 
-void Pump::transmit(TimePoint now, Side& side, Message message) {
+void Pump::transmit(Side& side, Message message) {
   if (links_.link_of(side.rank) == 0) {
     ++counters_.frames_dropped;
     return;
   }
   side.backlog.push_back(std::move(message));
-  flush(now, side);
+  flush(side);
 }
 
-void Pump::flush(TimePoint now, Side& side) {
+void Pump::flush(Side& side) {
   while (!side.backlog.empty()) {
     const LinkId link = links_.link_of(side.rank);
     Frame frame = encode_frame(side.backlog.front());
@@ -212,7 +218,11 @@ void Pump::flush(TimePoint now, Side& side) {
       case SendStatus::kFull:
         return;
       case SendStatus::kDown:
-        return link_down(now, link);
+        // The link's end will be reported, but only after what arrived on it before, which may be
+        // their good-bye. What is lost now is made up for when the edge is synchronised anew.
+        counters_.frames_dropped += side.backlog.size();
+        side.backlog.clear();
+        return;
     }
   }
 }

@@ -105,6 +105,7 @@ class Pump {
     std::uint32_t bucket;
     CodecKind codec;
     Payload payload;
+    bool finishing;  ///< made after our last step, so it shows the model that is to be agreed on
   };
   struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer
@@ -123,23 +124,27 @@ class Pump {
   void receive_message(TimePoint now, LinkId link, Message&& message);
   void receive_stranger(TimePoint now, LinkId link, const Message& message);
   void apply_standing(TimePoint now, const Standing& standing);
-  void act(TimePoint now, const Message* in_hand);
-  void act_on(TimePoint now, Action& action, const Message* in_hand);
-  void make_offer(TimePoint now, Side& side, const Action& action);
-  void answer(TimePoint now, Side& side, const Action& action, const Message& offer);
-  void decline(TimePoint now, Side& side, const Action& action, ReplyStatus status);
+  void act(const Message* in_hand);
+  void act_on(Action& action, const Message* in_hand);
+  void make_offer(Side& side, const Action& action);
+  void answer(Side& side, const Action& action, const Message& offer);
+  void decline(Side& side, const Action& action, ReplyStatus status);
   void merge(Side& side, const Action& action, const Message& offer);
   void settle(Side& side, const Action& action, const Message& reply);
-  void resend(TimePoint now, Side& side, const Action& action);
-  void serve(TimePoint now, Side& side, const Action& action);
-  void transmit(TimePoint now, Side& side, Message message);
-  void flush(TimePoint now, Side& side);
+  void resend(Side& side, const Action& action);
+  void serve(Side& side, const Action& action);
+  void transmit(Side& side, Message message);
+  void flush(Side& side);
   void link_down(TimePoint now, LinkId link);
   void refuse(const std::string& text);
   void update_settling(TimePoint now);
   [[nodiscard]] bool expected_size(const Message& message) const;
   [[nodiscard]] const Codec& codec(CodecKind kind) const;
   [[nodiscard]] CodecKind offer_codec() const;
+  [[nodiscard]] bool finishing() const;
+  /// Does what they show us with `message`, in answer to `offer` of ours where it is one, tell how
+  /// far apart we are? While training always, roughly; then only without a step to come.
+  [[nodiscard]] bool telling(const Message& message, const Sent* offer) const;
   Side& side(Rank rank);
   void complain(Rank rank, const std::string& cause, const std::string& text);
 

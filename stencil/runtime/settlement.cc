@@ -26,16 +26,18 @@ void Settlement::restart() {
 }
 
 void Settlement::measured(Rank rank, std::uint32_t bucket, double distance2, double norm2,
-                          int divisor) {
+                          int divisor, bool telling) {
   if (bucket >= buckets_ || divisor < 1) return;
   const auto it = std::ranges::find(edges_, rank, &PerEdge::rank);
   if (it == edges_.end()) return;
-  if (it->distance2[bucket] < 0) --it->missing;
-  it->distance2[bucket] = static_cast<float>(distance2);
+  if (telling) {
+    if (it->distance2[bucket] < 0) --it->missing;
+    it->distance2[bucket] = static_cast<float>(distance2);
+  }
   if (norm2 > 0) norm2_[bucket] = static_cast<float>(norm2);
   const double moved = std::sqrt(distance2) / divisor;
   for (PerEdge& other : edges_) {
-    if (other.rank == rank || other.distance2[bucket] < 0) continue;
+    if ((telling && other.rank == rank) || other.distance2[bucket] < 0) continue;
     const double bound = std::sqrt(other.distance2[bucket]) + moved;
     other.distance2[bucket] = static_cast<float>(bound * bound);
   }
@@ -57,6 +59,8 @@ bool Settlement::settled(std::span<const Edge> edges) const {
   double sum = 0;
   int counted = 0;
   for (const Edge& edge : edges) {
+    // It will bring a model of its own, or copy ours: either way there is more to come.
+    if (edge.up() && edge.peer_state == WorkerState::kJoining) return false;
     if (!edge.askable()) continue;
     const auto it = std::ranges::find(edges_, edge.rank, &PerEdge::rank);
     if (it->missing > 0) return false;

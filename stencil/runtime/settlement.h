@@ -29,7 +29,9 @@ class Settlement {
   void restart();
   /// An exchange found `distance2` between the two and moved us by 1 / `divisor` of it. That move
   /// counts against the other edges until they are measured anew; theirs, they count themselves.
-  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2, int divisor);
+  /// Where it is not `telling`, because an end still had a step to make, only the move counts.
+  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2, int divisor,
+                bool telling = true);
 
   /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
   /// their rms distance is under the threshold. True where there is no such edge.

@@ -119,7 +119,7 @@ class ZmqTransport final : public Transport {
       if ((*found)->connected && (*found)->events.empty()) status = send_in_turn(**found, frame);
     } else if (const auto known = inbound_.find(link); known != inbound_.end()) {
       status = send_in_turn(known->second, frame);
-      if (status == SendStatus::kDown) end_link(link);
+      if (status == SendStatus::kDown) break_link(link);
     }
     if (status != SendStatus::kSent) return status;
     ++stats_.frames_sent;
@@ -233,13 +233,21 @@ class ZmqTransport final : public Transport {
       any = true;
       if (send_waiting_of(link) == SendStatus::kDown) ended.push_back(id);
     }
-    for (const LinkId link : ended) end_link(link);
+    for (const LinkId link : ended) break_link(link);
     return any;
   }
 
   void end_link(LinkId link) {
     down_.push_back(link);
     forget(link);
+  }
+
+  /// A send has shown that the connection is gone. Frames of it may still wait to be received, so
+  /// its end is left to the monitor, which knows of it already.
+  void break_link(LinkId link) {
+    const auto known = by_connection_.find(inbound_.at(link).connection);
+    if (known == by_connection_.end() || known->second != link) return end_link(link);
+    listener_->busy = true;
   }
 
   /// The next event from the sockets known to be busy, each in its turn.
