@@ -92,7 +92,8 @@ class DeadlineError : public std::runtime_error {
 class Session {
  public:
   /// Binds its address and begins to look for its neighbours at once. `adapter` must outlive the
-  /// session, and its model stay the same. Throws ConfigError, AdapterError.
+  /// session, and its model stay the same. Throws ConfigError (NetworkError for the address),
+  /// AdapterError.
   Session(ModelAdapter& adapter, SessionOptions options);
   /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
   ~Session();

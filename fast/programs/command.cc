@@ -23,6 +23,8 @@ int fail(const std::string& name, const char* text, ExitCode code) {
 int run_guarded(const std::string& name, const std::function<int()>& body) {
   try {
     return body();
+  } catch (const stencil::NetworkError& error) {
+    return fail(name, error.what(), ExitCode::kNetwork);
   } catch (const ConfigError& error) {
     return fail(name, error.what(), ExitCode::kUsage);
   } catch (const DataError& error) {

@@ -15,6 +15,12 @@ class ConfigError : public std::runtime_error {
       : std::runtime_error(cause + "; " + remedy) {}
 };
 
+/// An address that cannot be listened on: in use, not of this machine, or not allowed.
+class NetworkError : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// An invariant of ours is broken: a defect in this program, never a peer's doing.
 class InvariantError : public std::logic_error {
  public:

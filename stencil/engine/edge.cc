@@ -19,6 +19,10 @@ std::string differ(std::string_view what, const std::string& ours, const std::st
          std::string(remedy);
 }
 
+std::string codec_name(CodecKind codec) {
+  return codec == CodecKind::kFp16 ? "fp16" : "fp32";
+}
+
 }  // namespace
 
 std::string_view name(LinkState state) {
@@ -73,8 +77,8 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
     return differ("mode", ours.mode, theirs.mode, "give both the same --mode");
   }
   if (ours.codec != theirs.codec) {
-    return differ("codec", std::to_string(static_cast<int>(ours.codec)),
-                  std::to_string(static_cast<int>(theirs.codec)), "give both the same --codec");
+    return differ("codec", codec_name(ours.codec), codec_name(theirs.codec),
+                  "give both the same --codec");
   }
   if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
     return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),

@@ -34,8 +34,8 @@ void InprocNetwork::Impl::enter(Node& node, const std::string& listen) {
       if (find(given) == nullptr) node.name = std::move(given);
     }
     if (find(node.name) != nullptr)
-      throw ConfigError("cannot listen on '" + listen + "': the name is in use",
-                        "choose another name, or inproc:// for one handed out");
+      throw NetworkError("cannot listen on '" + listen + "': the name is in use",
+                         "choose another name, or inproc:// for one handed out");
   }
   nodes_.insert(&node);
   if (node.name.empty()) return;

@@ -177,17 +177,17 @@ std::string bind_zmq_socket(void* socket, const std::string& endpoint) {
     const std::string cannot = "cannot listen on '" + endpoint + "': ";
     switch (zmq_errno()) {
       case EADDRINUSE:
-        throw ConfigError(cannot + "port in use (" + zmq_error_text() + ")",
-                          "choose another port, or 0 for one handed out by the system");
+        throw NetworkError(cannot + "port in use (" + zmq_error_text() + ")",
+                           "choose another port, or 0 for one handed out by the system");
       case EADDRNOTAVAIL:
       case ENODEV:
-        throw ConfigError(cannot + "no such interface or address here (" + zmq_error_text() + ")",
-                          "use an address of this machine, or tcp://*:PORT for all of them");
+        throw NetworkError(cannot + "no such interface or address here (" + zmq_error_text() + ")",
+                           "use an address of this machine, or tcp://*:PORT for all of them");
       case EACCES:
-        throw ConfigError(cannot + zmq_error_text(),
-                          "choose a port from 1024 on, or a path that is writable");
+        throw NetworkError(cannot + zmq_error_text(),
+                           "choose a port from 1024 on, or a path that is writable");
       default:
-        throw ConfigError(cannot + zmq_error_text(), "use tcp://HOST:PORT, with PORT 0 to 65535");
+        throw NetworkError(cannot + zmq_error_text(), "use tcp://HOST:PORT, with PORT 0 to 65535");
     }
   }
   std::array<char, 512> bound{};

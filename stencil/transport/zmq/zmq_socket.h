@@ -63,7 +63,7 @@ class ZmqPart {
 void check_zmq_endpoint(const std::string& endpoint, bool dialling);
 
 /// Binds; returns an endpoint that others can dial (a wildcard host becomes this host's name).
-/// Throws ConfigError naming the endpoint and the cause.
+/// Throws NetworkError naming the endpoint and the cause.
 [[nodiscard]] std::string bind_zmq_socket(void* socket, const std::string& endpoint);
 
 /// Everything up to the end of the message at hand; nothing where none is waiting.
