@@ -204,7 +204,7 @@ class Session::Impl {
   bool exchange_edge_delta() {
     const std::uint64_t next = step_ + 1;
     if (config_.engine.mode.kind == stencil::Mode::Kind::kBounded) {
-      demand("to come within " + config_.engine.mode.name() + " steps",
+      demand([this] { return "to come within " + config_.engine.mode.name() + " steps"; },
              [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
     const stencil::FoldReport report = mixer_.fold(values_);
@@ -216,26 +216,31 @@ class Session::Impl {
 
   bool exchange_in_lock_step() {
     const std::uint64_t next = step_ + 1;
-    demand("to complete round " + std::to_string(step_.load()), [next](const PumpStatus& s) {
-      return s.completed_round + 1 >= next && s.neighbours_completed;
-    });
+    const bool ready = demand([next] { return "to complete round " + std::to_string(next - 1); },
+                              [next](const PumpStatus& s) {
+                                return s.completed_round + 1 >= next && s.neighbours_completed;
+                              });
+    if (!ready) return true;  // stopped: neighbours may still pull the round before
+
     const stencil::FoldReport report =
         mixer_.publish(values_, progress_.scalars(), *codec_, self_weight_);
     if (!report.finite) return false;
     round_ = next;
     wake();
-    demand("in round " + std::to_string(next),
-           [next](const PumpStatus& s) { return s.completed_round >= next; });
+    const bool complete = demand([next] { return "in round " + std::to_string(next); },
+                                 [next](const PumpStatus& s) { return s.completed_round >= next; });
+    if (!complete) return true;  // stopped: the model stays as its own step left it
     mixer_.collect(values_, progress_.scalars());
     step_ = next;
     return true;
   }
 
-  /// Waits for a neighbour, or throws, naming those that keep us.
-  template <typename Condition>
-  void demand(const std::string& what, Condition condition) {
-    if (await(options_.wait_deadline, condition)) return;
-    if (stopped()) return;
+  /// Waits for a neighbour, or throws, naming those that keep us. False where the user wants to
+  /// stop instead. `what` makes the text, which is needed at the deadline only.
+  template <typename What, typename Condition>
+  bool demand(What what, Condition condition) {
+    if (await(options_.wait_deadline, condition)) return true;
+    if (stopped()) return false;
     const PumpStatus status = this->status();
     std::string who;
     for (const auto& n : status.neighbours) {
@@ -243,7 +248,7 @@ class Session::Impl {
              std::string(stencil::name(n.link)) + ", step " + std::to_string(n.step) + ")";
     }
     throw DeadlineError("waited " + std::to_string(static_cast<int>(options_.wait_deadline)) +
-                        " s for a neighbour " + what + ": " + who +
+                        " s for a neighbour " + what() + ": " + who +
                         "; check those workers, or raise --wait-deadline, or use --mode async");
   }
 
