@@ -1,0 +1,24 @@
+if(TARGET fast_program)
+  add_library(fast_test_faults STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/faults.cc)
+  target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
+    nlohmann_json::nlohmann_json)
+  target_compile_options(fast_test_faults PRIVATE -Wall -Wextra -Werror)
+  foreach(name faults sockets strangers refusals)
+    fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
+      LINK fast_test_faults fast_cifar_files stencil_core stencil_wire PkgConfig::zeromq
+      LABELS integration TIMEOUT 600)
+    target_compile_definitions(${name}_test PRIVATE
+      FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
+    add_dependencies(${name}_test fast_program fast-worker)
+  endforeach()
+endif()
+
+fast_test(session_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/session_test.cc
+  LINK fast fast_flat LABELS integration TIMEOUT 300)
+
+if(TARGET fast_program AND FAST_WITH_TORCH)
+  fast_test(cifar_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/cifar_test.cc
+    LINK fast_test_faults fast_cifar_files LABELS data TIMEOUT 900)
+  target_compile_definitions(cifar_test PRIVATE FAST_PROGRAM="$<TARGET_FILE:fast_program>")
+  add_dependencies(cifar_test fast_program fast-worker)
+endif()

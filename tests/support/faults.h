@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fast/report/metrics.h"
+#include "tests/support/process.h"
+
+namespace fast::testing {
+
+/// The long deadline of these tests: a loaded machine is slow, but never this slow.
+inline constexpr std::chrono::seconds kPatience{150};
+
+/// Looks at `condition` again and again until it holds (true) or the deadline comes (false).
+[[nodiscard]] bool eventually(const std::function<bool()>& condition,
+                              std::chrono::seconds deadline = kPatience);
+
+/// What a run folder tells while the run goes on.
+class RunWatch {
+ public:
+  explicit RunWatch(std::filesystem::path run) : run_(std::move(run)) {}
+
+  [[nodiscard]] const std::filesystem::path& path() const { return run_; }
+  [[nodiscard]] std::filesystem::path worker(int rank) const;
+  /// Empty (starts == 0) as long as there is none.
+  [[nodiscard]] WorkerHistory history(int rank) const;
+  [[nodiscard]] bool trains(int rank) const;  ///< has made steps, and sees a neighbour up
+  [[nodiscard]] bool all_train(int workers) const;
+  /// Lines of `rank` about `neighbour`: "suspect", "gone", "up", ...
+  [[nodiscard]] int events(int rank, const std::string& name, int neighbour) const;
+  [[nodiscard]] std::string log(int rank) const;
+  [[nodiscard]] nlohmann::json summary() const;
+  [[nodiscard]] std::string run_id() const;
+  /// The port that `rank` listens on; 0 as long as it is not published.
+  [[nodiscard]] int port(int rank) const;
+
+ private:
+  std::filesystem::path run_;
+};
+
+/// rank -> pid of the fast-worker processes that `parent` has started.
+[[nodiscard]] std::map<int, pid_t> worker_pids(pid_t parent);
+
+/// An established TCP connection of this machine as one process holds it.
+struct Connection {
+  int local_port = 0, remote_port = 0;
+};
+/// All of `pid`, from /proc/net/tcp{,6} and its descriptors.
+[[nodiscard]] std::vector<Connection> connections_of(pid_t pid);
+
+/// Resident memory in KiB, 0 where the process is gone.
+[[nodiscard]] std::uint64_t resident_kib(pid_t pid);
+
+}  // namespace fast::testing
