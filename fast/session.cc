@@ -167,6 +167,7 @@ class Session::Impl {
       wake();
       return true;
     }
+    fold_all();  // buckets that were held at the last boundary still lack the last step
     wanted_ = WorkerState::kSettling;
     wake();
     const bool settled =

@@ -152,10 +152,9 @@ class Run {
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
                 stencil::Random::derive(config.seed, 0x6c6f6164ULL + config.rank)),
         session_(std::make_unique<Session>(
-            learner.adapter(), session_options(config, budget_, shard_.size(), stop,
-                                               [this](LogLevel level, std::string_view text) {
-                                                 log_(level, text);
-                                               }))),
+            learner.adapter(),
+            session_options(config, budget_, shard_.size(), stop,
+                            [this](LogLevel level, std::string_view text) { log_(level, text); }))),
         metrics_(open_folder()) {
     write_atomically(folder_.endpoint(config.rank), session_->endpoint() + "\n");
     write_start();

@@ -29,12 +29,12 @@ class InvariantError : public std::logic_error {
 
 /// What a peer did wrong, or what an operation could not do: a value, never thrown.
 enum class Fault {
-  kMalformed,     ///< bytes that are no message of ours
-  kChecksum,      ///< payload and checksum disagree
-  kPayloadSize,   ///< payload of another length than its bucket and codec demand
-  kNonFinite,     ///< a NaN or an infinity
-  kOutOfRange,    ///< a bucket, rank or number outside its range
-  kUnknownPeer,   ///< a rank that is no neighbour
+  kMalformed,    ///< bytes that are no message of ours
+  kChecksum,     ///< payload and checksum disagree
+  kPayloadSize,  ///< payload of another length than its bucket and codec demand
+  kNonFinite,    ///< a NaN or an infinity
+  kOutOfRange,   ///< a bucket, rank or number outside its range
+  kUnknownPeer,  ///< a rank that is no neighbour
 };
 
 struct Error {

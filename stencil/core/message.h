@@ -20,7 +20,7 @@ enum class MessageKind : std::uint8_t {
   kPull,          ///< asks for `bucket` as it stands (round 0) or as of lock-step round `round`
   kSnapshot,      ///< answer to a pull: payload the values, no delta involved
   kHeartbeat,
-  kLeave,         ///< good-bye: will send nothing more
+  kLeave,  ///< good-bye: will send nothing more
 };
 
 /// Where a worker stands; travels in each header.
@@ -64,7 +64,7 @@ struct Message {
   std::uint64_t sequence = 0;  ///< of the offer, for kOffer and kReply
   std::uint64_t round = 0;     ///< for kPull and kSnapshot
   std::uint32_t bucket = 0;
-  std::uint8_t divisor = 0;    ///< for kReply: beta = 1 / divisor
+  std::uint8_t divisor = 0;  ///< for kReply: beta = 1 / divisor
   ReplyStatus status = ReplyStatus::kDelta;
   CodecKind codec = CodecKind::kFp32;  ///< of this payload
   Hello hello;                         ///< kHello only

@@ -26,8 +26,8 @@ class EventLoop {
   /// Watches a descriptor that somebody else owns and keeps open until stop(). Before start() only.
   void watch(int descriptor);
 
-  /// Starts the thread, with a first turn at once. `turn` must not throw; if it does all the same, the loop ends and
-  /// `on_failure` (in the loop's thread) is told what().
+  /// Starts the thread, with a first turn at once. `turn` must not throw; if it does all the same,
+  /// the loop ends and `on_failure` (in the loop's thread) is told what().
   void start(Turn turn, std::function<void(const std::string&)> on_failure);
 
   /// Any thread; cheap; several wake-ups before a turn are one.

@@ -10,8 +10,10 @@ endforeach()
 # Two workers on a wire that the test moves frame by frame.
 add_library(engine_pair STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/engine_pair.cc)
 target_link_libraries(engine_pair PUBLIC stencil_runtime)
-fast_test(engine_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/engine_test.cc
-          LINK engine_pair LABELS unit)
+foreach(name engine peer)
+  fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
+            LINK engine_pair LABELS unit)
+endforeach()
 find_package(Threads REQUIRED)
 fast_test(mixer_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/mixer_test.cc
           LINK stencil_mix Threads::Threads LABELS unit)
