@@ -8,7 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <ostream>
-#include <thread>
 
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
@@ -74,7 +73,9 @@ void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
     const Dataset data = load_dataset(config.data, config.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
-    options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    // One: OpenMP's threads spin while they wait for each other, and where the machine has other
+    // work a second one was measured to make this several times slower, not faster.
+    options.threads = 1;
     const std::unique_ptr<Learner> learner = make_learner(options);
     return evaluate_model(mean_model, *learner, data, config.seed);
   };

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <thread>
@@ -82,6 +83,8 @@ std::map<std::string, std::string> worker_environment(int threads) {
                                  "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
     out[name] = std::string_view(name).ends_with("THREADS") ? std::to_string(threads) : "";
   }
+  // Workers share cores with each other's background threads: waiting must not burn them.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
   return out;
 }
 
