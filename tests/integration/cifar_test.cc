@@ -18,7 +18,7 @@ TEST(CifarTest, ATorusOfFourTrainsResnet8ToTwoThirds) {
       FAST_PROGRAM,
       {"train", "--topology", "torus:2x2", "--model", "resnet8", "--data",
        std::string("cifar10:") + data, "--epochs", "5", "--out", run.path().string(), "--quiet"},
-      {}, std::chrono::seconds(880));
+      {}, std::chrono::seconds(1700));
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   const nlohmann::json summary = run.summary();
   EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 0, 0}));

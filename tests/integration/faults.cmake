@@ -20,7 +20,7 @@ fast_test(session_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/session_t
 
 if(TARGET fast_program AND FAST_WITH_TORCH)
   fast_test(cifar_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/cifar_test.cc
-    LINK fast_test_faults fast_cifar_files LABELS data TIMEOUT 900)
+    LINK fast_test_faults fast_cifar_files LABELS data TIMEOUT 1800)
   target_compile_definitions(cifar_test PRIVATE FAST_PROGRAM="$<TARGET_FILE:fast_program>")
   add_dependencies(cifar_test fast_program fast-worker)
 endif()
