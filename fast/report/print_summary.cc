@@ -10,6 +10,9 @@
 namespace fast {
 namespace {
 
+// Rows point at these, so they must outlive the function that makes the rows.
+constexpr char kRed[] = "\x1b[31m", kBold[] = "\x1b[1m", kYellow[] = "\x1b[33m";
+
 struct Row {
   std::string label, value;
   const char* colour = "";  ///< escape sequence for the value
@@ -40,7 +43,6 @@ std::string exit_codes(const Summary& s) {
 }
 
 std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
-  constexpr char kRed[] = "\x1b[31m", kBold[] = "\x1b[1m", kYellow[] = "\x1b[33m";
   std::vector<Row> rows = {
       {"run", s.run_id},
       {"workers", std::to_string(s.workers) + " on " + s.topology + ", " + s.mode},
