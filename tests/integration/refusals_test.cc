@@ -106,7 +106,8 @@ TEST_F(RefusalsTest, AWorkerWhoseModelTurnsNonFiniteStopsItselfAndHarmsNobody) {
   const std::vector<std::string> budget = {"--epochs", "40",           "--suspect-after",
                                            "0.5",      "--gone-after", "1"};
   std::vector<std::string> wild = budget;
-  wild.insert(wild.end(), {"--lr", "1e39", "--warmup", "0", "--schedule", "constant"});
+  wild.insert(wild.end(), {"--lr", "1e30", "--weight-decay", "1e30", "--warmup", "0", "--schedule",
+                           "constant"});
   Program zero(FAST_WORKER, worker("ring:3", 0, budget));
   Program one(FAST_WORKER, worker("ring:3", 1, budget));
   Program two(FAST_WORKER, worker("ring:3", 2, wild));
