@@ -3,12 +3,12 @@ if(TARGET fast_program)
   target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
     nlohmann_json::nlohmann_json)
   target_compile_options(fast_test_faults PRIVATE -Wall -Wextra -Werror)
-  # Nine processes and real time-outs: minutes under a sanitizer, on code that others try there too.
-  set(faults_labels slow)
+  # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the
+  # other tests and the fuzzers try there. `slow` leaves them out.
   foreach(name faults sockets strangers refusals)
     fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
       LINK fast_test_faults fast_cifar_files stencil_core stencil_wire PkgConfig::zeromq
-      LABELS integration ${${name}_labels} TIMEOUT 600)
+      LABELS integration slow TIMEOUT 600)
     target_compile_definitions(${name}_test PRIVATE
       FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
     add_dependencies(${name}_test fast_program fast-worker)
