@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
-  const std::vector<std::string> budget = {"--epochs", "120"};
+  const std::vector<std::string> budget = {"--epochs", "100000", "--warmup", "0"};
   // 0 and 1 are a pair that trains; 2 comes later and is not of their kind.
   Program zero(FAST_WORKER, worker("ring:3", 0, budget));
   Program one(FAST_WORKER, worker("ring:3", 1, budget));
@@ -83,8 +83,15 @@ TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
   const ProgramResult two = run_program(FAST_WORKER, worker("ring:3", 2, more), {}, kPatience);
   EXPECT_EQ(two.code, 6) << two.err;
   EXPECT_THAT(two.err, AllOf(HasSubstr(GetParam().ours), HasSubstr(GetParam().theirs)));
-  EXPECT_EQ(zero.wait(kPatience).code, 0) << zero.err();
-  EXPECT_EQ(one.wait(kPatience).code, 0) << one.err();
+  EXPECT_TRUE(run_.all_go_on(zero, {0, 1})) << zero.err() << one.err();
+  for (const int rank : {0, 1}) {
+    EXPECT_TRUE(run_.trains(rank)) << rank;
+    EXPECT_EQ(run_.events(rank, "suspect", 1 - rank), 0) << rank;
+  }
+  zero.signal(SIGTERM);
+  one.signal(SIGTERM);
+  EXPECT_EQ(zero.wait(kPatience).code, 130) << zero.err();
+  EXPECT_EQ(one.wait(kPatience).code, 130) << one.err();
 }
 
 TEST_F(RefusalsTest, APortInUseIsAnErrorOfTheNetworkAndNothingIsWritten) {

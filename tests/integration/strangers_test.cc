@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -120,7 +121,9 @@ class StrangersTest : public ::testing::Test {
                                           "--out",
                                           run_.path().string(),
                                           "--epochs",
-                                          "120",
+                                          "100000",  // it is ended when all is shown
+                                          "--warmup",
+                                          "0",
                                           "--threads",
                                           "1",
                                           "--lr",
@@ -131,7 +134,7 @@ class StrangersTest : public ::testing::Test {
                                           "10",
                                           "--quiet"};
     for (int rank = 0; rank < kWorkers; ++rank) {
-      arguments.insert(arguments.end(), {"--slow", std::to_string(rank) + ":150"});
+      arguments.insert(arguments.end(), {"--slow", std::to_string(rank) + ":60"});
     }
     program_ = std::make_unique<Program>(FAST_PROGRAM, arguments);
     ASSERT_TRUE(program_->wait_until([&] { return run_.all_train(kWorkers); }, kPatience))
@@ -140,13 +143,17 @@ class StrangersTest : public ::testing::Test {
     port_ = run_.port(0);
     ASSERT_GT(port_, 0);
   }
-  /// The end line's counters of the worker that was bothered, after a run in good order.
+  /// Ends the run, in good order, once it has gone on after all this: the counters in the end line
+  /// of the worker that was bothered.
   std::map<std::string, std::uint64_t> finish() {
+    EXPECT_TRUE(run_.all_go_on(*program_, {0, 1, 2, 3})) << program_->err();
+    for (int rank = 0; rank < kWorkers; ++rank) EXPECT_TRUE(run_.trains(rank)) << rank;
+    program_->signal(SIGTERM);
     const ProgramResult result = program_->wait(kPatience);
-    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    EXPECT_EQ(result.code, 130) << result.out << result.err;
     for (int rank = 0; rank < kWorkers; ++rank) {
       const WorkerHistory history = run_.history(rank);
-      EXPECT_TRUE(history.end && history.end->exit_code == 0) << rank;
+      EXPECT_TRUE(history.end && history.end->exit_code == 130) << rank;
     }
     const WorkerHistory history = run_.history(0);
     for (const auto& event : history.events) {

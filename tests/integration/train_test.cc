@@ -186,7 +186,7 @@ TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
-  std::vector<std::string> some = wishes("torus:2x2", "3000");
+  std::vector<std::string> some = wishes("torus:2x2", "1500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
@@ -203,7 +203,7 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
-  std::vector<std::string> some = wishes("ring:4", "6000");
+  std::vector<std::string> some = wishes("ring:4", "2500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();

@@ -42,6 +42,22 @@ bool RunWatch::all_train(int workers) const {
   return true;
 }
 
+std::uint64_t RunWatch::step(int rank) const {
+  const WorkerHistory history = this->history(rank);
+  return history.progress.empty() ? 0 : history.progress.back().step;
+}
+
+bool RunWatch::all_go_on(Program& program, const std::vector<int>& ranks) const {
+  std::map<int, std::uint64_t> before;
+  for (const int rank : ranks) before[rank] = step(rank);
+  return program.wait_until(
+      [&] {
+        return std::all_of(before.begin(), before.end(),
+                           [&](const auto& had) { return step(had.first) >= had.second + 10; });
+      },
+      kPatience);
+}
+
 int RunWatch::events(int rank, const std::string& name, int neighbour) const {
   const std::string text = "neighbour " + std::to_string(neighbour) + " is " + name;
   const auto events = history(rank).events;

@@ -37,6 +37,9 @@ class RunWatch {
   [[nodiscard]] WorkerHistory history(int rank) const;
   [[nodiscard]] bool trains(int rank) const;  ///< has made steps, and sees a neighbour up
   [[nodiscard]] bool all_train(int workers) const;
+  [[nodiscard]] std::uint64_t step(int rank) const;  ///< as of its last progress line
+  /// Each of `ranks` makes ten more steps than it has now; false where `program` ends before.
+  [[nodiscard]] bool all_go_on(Program& program, const std::vector<int>& ranks) const;
   /// Lines of `rank` about `neighbour`: "suspect", "gone", "up", ...
   [[nodiscard]] int events(int rank, const std::string& name, int neighbour) const;
   [[nodiscard]] std::string log(int rank) const;
