@@ -72,17 +72,20 @@ class Network::End : public Transport {
 
   std::deque<Received> inbox_;
   TransportStats stats_;
+  TimePoint busy_{};  ///< until when the worker's own interface is sending
 
  private:
   Network& network_;
   Rank rank_;
 };
 
-Network::Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed)
+Network::Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed,
+                 double worker_bandwidth)
     : model_(std::move(model)),
       outages_(std::move(outages)),
       in_outage_(outages_.size()),
-      random_(Random::derive(seed, 0x6e6574)) {
+      random_(Random::derive(seed, 0x6e6574)),
+      worker_bandwidth_(worker_bandwidth) {
   for (Rank rank = 0; rank < workers; ++rank) {
     ends_.push_back(std::make_unique<End>(*this, rank));
   }
@@ -167,14 +170,17 @@ SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
   if (link.under_way[direction] >= kQueueFrames) return SendStatus::kFull;
   const LinkModel model = model_(link.ranks[0], link.ranks[1]);
   const std::size_t bytes = frame.header.size() + view(frame.payload).size();
-  const Duration sending =
-      model.bandwidth > 0 ? seconds(static_cast<double>(bytes) / model.bandwidth) : Duration{};
-  link.busy[direction] = std::max(link.busy[direction], now_) + sending;
+  const auto sending = [bytes](double bandwidth) {
+    return bandwidth > 0 ? seconds(static_cast<double>(bytes) / bandwidth) : Duration{};
+  };
+  End& sender = *ends_[from];
+  sender.busy_ = std::max(sender.busy_, now_) + sending(worker_bandwidth_);
+  link.busy[direction] =
+      std::max(sender.busy_, std::max(link.busy[direction], now_) + sending(model.bandwidth));
   const TimePoint arrival =
       link.busy[direction] + seconds(model.latency) + seconds(model.jitter * random_.uniform());
   link.last[direction] = std::max(arrival, link.last[direction]);
   ++link.under_way[direction];
-  End& sender = *ends_[from];
   ++sender.stats_.frames_sent;
   sender.stats_.bytes_sent += bytes;
   schedule(link.last[direction], link.ranks[1 - direction], id, link.life,

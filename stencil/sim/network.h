@@ -32,7 +32,10 @@ class Network {
  public:
   using Model = std::function<LinkModel(Rank, Rank)>;
 
-  Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed);
+  /// `worker_bandwidth`: what each worker can send over all its connections, bytes a second; 0:
+  /// unlimited.
+  Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed,
+          double worker_bandwidth = 0);
   ~Network();
 
   [[nodiscard]] Transport& transport(Rank rank);
@@ -59,6 +62,7 @@ class Network {
   std::vector<Outage> outages_;
   std::vector<bool> in_outage_;
   Random random_;
+  double worker_bandwidth_;
   TimePoint now_{};
   std::vector<std::unique_ptr<End>> ends_;
   std::vector<Link> links_;

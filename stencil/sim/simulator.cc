@@ -42,7 +42,8 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
     const auto it = config_.links.find(std::minmax(a, b));
     return it == config_.links.end() ? config_.link : it->second;
   };
-  network_ = std::make_unique<Network>(size(), model, config_.outages, config_.seed);
+  network_ = std::make_unique<Network>(size(), model, config_.outages, config_.seed,
+                                       config_.worker_bandwidth);
   workers_.resize(size());
   for (Rank rank = 0; rank < size(); ++rank) {
     make(rank, 1);
@@ -277,6 +278,13 @@ std::vector<double> Simulation::telemetry_z(Rank rank) const {
   workers_[rank]->mixer->read_telemetry_z(z);
   return z;
 }
+std::uint64_t Simulation::bytes_sent() const {
+  std::uint64_t sum = 0;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    sum += network_->transport(rank).stats().bytes_sent;
+  }
+  return sum;
+}
 std::uint64_t Simulation::steps_of(Rank rank) const {
   return workers_[rank]->pump->engine().step();
 }
@@ -350,11 +358,11 @@ Snapshot Simulation::snapshot() const {
   s.consensus_distance = norm2 > 0 ? std::sqrt(spread2 / size() / norm2) : 0;
   s.mean_drift = initial2 > 0 ? std::sqrt(drift2 / initial2) : 0;
   s.objective = objective_.value(std::vector<float>(mean_x.begin(), mean_x.end()));
+  s.bytes = bytes_sent();
   for (const auto& worker : workers_) {
     const PumpStatus status = worker->pump->status();
     s.steps += worker->pump->engine().step();
     s.sweeps += status.engine.sweeps;
-    s.bytes += status.transport.bytes_sent;
   }
   return s;
 }

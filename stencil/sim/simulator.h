@@ -30,6 +30,7 @@ struct SimulationConfig {
   std::map<Rank, double> slow;  ///< rank -> factor by which its steps are stretched
   std::uint64_t steps = 100;    ///< per worker of speed 1: the run lasts steps * step_seconds
   LinkModel link;
+  double worker_bandwidth = 0;  ///< bytes a second that a worker can send in all; 0: unlimited
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
   double settle_target = 1e-4;
@@ -72,6 +73,8 @@ class Simulation {
   [[nodiscard]] std::span<const double> telemetry(Rank rank) const;
   /// The same as the network sees them now, deltas since the last boundary included.
   [[nodiscard]] std::vector<double> telemetry_z(Rank rank) const;
+  /// By all workers so far, headers included.
+  [[nodiscard]] std::uint64_t bytes_sent() const;
   /// Kills a worker at the present time: nothing of it is heard again.
   void kill(Rank rank);
   /// Starts a killed worker anew, from initial weights, as a new incarnation.
