@@ -13,7 +13,7 @@ namespace stencil {
 /// What the engine wants done, in order. The pump does it: the engine itself knows no payload.
 struct Action {
   enum class Kind : std::uint8_t {
-    kSend,      ///< a control message: `message` is complete but for the sender's standing
+    kSend,      ///< a control message, complete
     kOffer,     ///< encode z of `bucket` and send it as offer `sequence`
     kAnswer,    ///< answer the offer in hand with 1 / `divisor`, reply and retain the reply
     kDecline,   ///< answer it with d = 0 and `status`; retain that too (it settles the sequence)
@@ -30,7 +30,6 @@ struct Action {
     kAdopt,     ///< take over the snapshot in hand (joining)
     kAbsorb,    ///< add the snapshot in hand with the edge's mixing weight (lock-step)
     kRefused,   ///< no exchange with `rank`, for ever: `text` says why
-    kSwept,     ///< a sweep with `rank` is complete (`sequence`: how many, on this edge)
   };
   Kind kind = Kind::kSend;
   Rank rank = kNoRank;

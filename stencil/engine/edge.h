@@ -69,7 +69,6 @@ struct Edge {
   TimePoint heard{};  ///< any valid frame
   TimePoint sent{};   ///< any frame of ours
   TimePoint hello_sent{};
-  TimePoint asked{};  ///< a sweep begun
   TimePoint swept{};  ///< a sweep completed
   bool ever_heard = false;
   std::uint64_t sweeps = 0;      ///< completed, begun by us

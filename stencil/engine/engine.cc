@@ -54,7 +54,7 @@ Engine::Engine(EngineConfig config, TimePoint now)
     // Epochs of two lives of one worker must not be mistaken for each other.
     edge.my_epoch = 1 + static_cast<std::uint32_t>(Random::derive(config_.hello.incarnation, rank) &
                                                    0x3fffffffU);
-    edge.heard = edge.sent = edge.hello_sent = edge.asked = edge.swept = now;
+    edge.heard = edge.sent = edge.hello_sent = edge.swept = now;
     edges_.push_back(edge);
   }
   if (edges_.empty()) state_ = WorkerState::kTraining;
@@ -98,6 +98,13 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
       if (!edge->up()) edge->state = LinkState::kRefused;
       out.push_back({.kind = Action::Kind::kRefused, .rank = edge->rank, .text = message.text});
       return;
+    case MessageKind::kLeave:
+      // A last word: whoever says it may not have heard of our present epoch, and never will.
+      if (edge->peer_epoch == 0 || message.sender_epoch != edge->peer_epoch) {
+        ++counters_.stale_frames;
+        return;
+      }
+      break;
     default:
       if (!edge->acknowledged || message.sender_epoch != edge->peer_epoch ||
           message.receiver_epoch != edge->my_epoch) {
@@ -105,7 +112,6 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
         return;
       }
   }
-  if (!edge->acknowledged) return;
 
   edge->heard = now;
   edge->peer_state = message.state;
@@ -166,7 +172,7 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     edge.crossed.push_back({action.sequence, action.own_sequence});
     edge.retained.push_back(action.sequence);
     out.push_back(std::move(action));
-    close(now, edge, out.back().own_sequence, out);
+    close(now, edge, out.back().own_sequence);
     return;
   }
   // Declines take no memory to speak of: were they counted, many askers could keep us busy for
@@ -207,10 +213,10 @@ void Engine::on_reply(TimePoint now, Edge& edge, const Message& message, Actions
                  .bucket = offer->bucket,
                  .sequence = message.sequence,
                  .divisor = message.divisor});
-  close(now, edge, message.sequence, out);
+  close(now, edge, message.sequence);
 }
 
-void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& out) {
+void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence) {
   const OpenOffer offer = *edge.find_open(sequence);
   edge.erase_open(sequence);
   if (offer.parked) return;
@@ -225,7 +231,6 @@ void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& o
   ++edge.sweeps;
   edge.swept = now;
   edge.swept_step = step_;
-  out.push_back({.kind = Action::Kind::kSwept, .rank = edge.rank, .sequence = edge.sweeps});
 }
 
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
@@ -244,17 +249,32 @@ void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
   issue(now, out);
 }
 
-bool Engine::may_ask(const Edge& edge) {
-  return edge.askable() && edge.open.empty() && sweeps_.find(edge.rank) == nullptr;
+/// A neighbour that still trains moves on with each of its steps; whoever has settled meanwhile
+/// has nothing to gain from asking it without pause.
+bool Engine::resting(TimePoint now, const Edge& edge) const {
+  return state_ == WorkerState::kSettling && edge.peer_state == WorkerState::kTraining &&
+         now - edge.swept < kSettlingPause;
+}
+
+bool Engine::may_ask(TimePoint now, const Edge& edge) {
+  return edge.askable() && edge.open.empty() && sweeps_.find(edge.rank) == nullptr &&
+         !resting(now, edge);
+}
+
+/// Bounded: this worker may not pass its boundary for want of a sweep with this neighbour.
+bool Engine::overdue(const Edge& edge) const {
+  return config_.mode.kind == Mode::Kind::kBounded && state_ == WorkerState::kTraining &&
+         edge.peer_state == WorkerState::kTraining && step_ >= edge.swept_step + config_.mode.bound;
 }
 
 /// One of the two asked longest ago, at random: always the oldest would let workers fall into step.
-/// In bounded mode whoever is overdue comes first, for this worker may be waiting on it.
-Edge* Engine::choose() {
+/// In bounded mode whoever is overdue comes first, for this worker is waiting on it.
+Edge* Engine::choose(TimePoint now) {
   Edge* oldest = nullptr;
   Edge* second = nullptr;
   for (Edge& edge : edges_) {
-    if (!may_ask(edge)) continue;
+    if (!may_ask(now, edge)) continue;
+    if (overdue(edge)) return &edge;
     if (oldest == nullptr || edge.ask_order < oldest->ask_order) {
       second = oldest;
       oldest = &edge;
@@ -262,13 +282,12 @@ Edge* Engine::choose() {
       second = &edge;
     }
   }
-  const bool overdue = oldest != nullptr && config_.mode.kind == Mode::Kind::kBounded &&
-                       step_ >= oldest->swept_step + config_.mode.bound;
-  if (second == nullptr || overdue) return oldest;
+  if (second == nullptr) return oldest;
   return random_.below(2) == 0 ? oldest : second;
 }
 
 void Engine::issue(TimePoint now, Actions& out) {
+  rest_until_ = kNever;
   issue_pulls(now, out);
   if (config_.mode.kind == Mode::Kind::kSync) return;
   if (state_ == WorkerState::kJoining || state_ == WorkerState::kFrozen) return;
@@ -277,12 +296,16 @@ void Engine::issue(TimePoint now, Actions& out) {
     issue_offers(now, *find(active[i].rank), active[i], out);
   }
   const bool settling = state_ == WorkerState::kSettling;
-  const bool starved = limit().step <= step_;
-  while (open_total_ < config_.window_total &&
-         (settling || starved || (state_ == WorkerState::kTraining && sweeps_.may_begin()))) {
-    Edge* edge = choose();
+  for (const Edge& edge : edges_) {
+    if (resting(now, edge)) rest_until_ = std::min(rest_until_, edge.swept + kSettlingPause);
+  }
+  while (open_total_ < config_.window_total) {
+    const bool credit = state_ == WorkerState::kTraining && sweeps_.may_begin();
+    const bool starved = std::ranges::any_of(
+        edges_, [&](const Edge& edge) { return overdue(edge) && may_ask(now, edge); });
+    if (!settling && !credit && !starved) return;
+    Edge* edge = choose(now);
     if (edge == nullptr) return;
-    edge->asked = now;
     edge->ask_order = ++asks_;
     sweeps_.begin(edge->rank, !settling && sweeps_.may_begin());
     issue_offers(now, *edge, sweeps_.active().back(), out);

@@ -98,14 +98,17 @@ class Engine {
   void on_snapshot(TimePoint now, Edge& edge, const Message& message, Actions& out);
   [[nodiscard]] Duration hello_every(const Edge& edge) const;
   void check_edge(TimePoint now, Edge& edge, Actions& out);
-  void close(TimePoint now, Edge& edge, std::uint64_t sequence, Actions& out);
+  void close(TimePoint now, Edge& edge, std::uint64_t sequence);
   void consider_joining(TimePoint now, Actions& out);
   void joined(Rank from);
   void issue(TimePoint now, Actions& out);
   void issue_pulls(TimePoint now, Actions& out);
+  void send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out);
   void issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out);
-  Edge* choose();
-  [[nodiscard]] bool may_ask(const Edge& edge);
+  Edge* choose(TimePoint now);
+  [[nodiscard]] bool may_ask(TimePoint now, const Edge& edge);
+  [[nodiscard]] bool resting(TimePoint now, const Edge& edge) const;
+  [[nodiscard]] bool overdue(const Edge& edge) const;
 
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
@@ -117,10 +120,12 @@ class Engine {
   Random random_;
   EngineCounters counters_;
   std::uint64_t asks_ = 0;
-  std::size_t open_total_ = 0;  ///< offers open and not parked
+  TimePoint rest_until_ = kNever;  ///< when a resting neighbour may be asked again
+  std::size_t open_total_ = 0;     ///< offers open and not parked
   TimePoint first_heard_ = kNever;
   Rank joined_from_ = kNoRank;
   std::uint64_t published_round_ = 0, completed_round_ = 0;
+  static constexpr Duration kSettlingPause = std::chrono::milliseconds(100);
   struct ParkedPull {
     Rank rank;
     std::uint32_t bucket;

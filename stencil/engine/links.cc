@@ -179,12 +179,7 @@ void Engine::on_tick(TimePoint now, Actions& out) {
   for (Edge& edge : edges_) check_edge(now, edge, out);
   consider_joining(now, out);
   for (const PullPlan::Pull& pull : pulls_.overdue(now - config_.reply_deadline, now)) {
-    Edge* edge = find(pull.rank);
-    if (!edge->up()) continue;
-    Message message = stamp(MessageKind::kPull, pull.rank);
-    message.bucket = pull.bucket;
-    message.round = pulls_.round();
-    send(now, *edge, std::move(message), out);
+    send_pull(now, pull, out);
   }
   issue(now, out);
 }
@@ -247,6 +242,7 @@ TimePoint Engine::next_deadline() const {
       at(edge.open.front().since + config_.reply_deadline);
     }
   }
+  at(rest_until_);
   if (state_ == WorkerState::kJoining && first_heard_ != kNever && !pulls_.active()) {
     at(first_heard_ + kJoinGrace);
   }
@@ -263,7 +259,8 @@ void Engine::joined(Rank from) {
 }
 
 /// A newcomer copies an established neighbour; where all neighbours are newcomers too, all begin
-/// with the weights they have. It waits a moment for neighbours that have not spoken yet.
+/// with the weights they have. It waits a moment for neighbours that have not spoken yet, and for
+/// none where all have left.
 void Engine::consider_joining(TimePoint now, Actions& out) {
   if (state_ != WorkerState::kJoining) return;
   if (pulls_.active()) {
@@ -272,9 +269,11 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
     pulls_.stop();
   }
   bool all_heard = true;
+  bool all_left = true;
   bool any_fresh = false;
   for (const Edge& edge : edges_) {
     all_heard &= edge.ever_heard;
+    all_left &= edge.state == LinkState::kLeft;
     if (!edge.up()) continue;
     const bool established = !edge.fresh && edge.peer_state != WorkerState::kJoining &&
                              (edge.peer_step > 0 || edge.peer_state != WorkerState::kTraining);
@@ -290,7 +289,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
     any_fresh |= !foreign || config_.rank < edge.rank;
   }
   const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
-  if (any_fresh && (all_heard || waited)) {
+  if (all_left || (any_fresh && (all_heard || waited))) {
     joined(kNoRank);
     heartbeat_all(now, out);
   } else if (waited) {
@@ -306,13 +305,17 @@ void Engine::give_up_joining(TimePoint now, Actions& out) {
 
 void Engine::issue_pulls(TimePoint now, Actions& out) {
   while (const std::optional<PullPlan::Pull> pull = pulls_.next(now)) {
-    Edge* edge = find(pull->rank);
-    if (!edge->up()) continue;
-    Message message = stamp(MessageKind::kPull, pull->rank);
-    message.bucket = pull->bucket;
-    message.round = pulls_.round();
-    send(now, *edge, std::move(message), out);
+    send_pull(now, *pull, out);
   }
+}
+
+void Engine::send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out) {
+  Edge* edge = find(pull.rank);
+  if (!edge->up()) return;
+  Message message = stamp(MessageKind::kPull, pull.rank);
+  message.bucket = pull.bucket;
+  message.round = pulls_.round();
+  send(now, *edge, std::move(message), out);
 }
 
 void Engine::on_pull(TimePoint /*now*/, Edge& edge, const Message& message, Actions& out) {

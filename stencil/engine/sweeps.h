@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "stencil/core/random.h"
 #include "stencil/core/types.h"
 
 namespace stencil {

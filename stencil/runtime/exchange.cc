@@ -74,8 +74,6 @@ void Pump::act_on(Action& action, const Message* in_hand) {
     case Action::Kind::kRefused:
       complain(action.rank, "refused", action.text);
       return refuse("neighbour " + std::to_string(action.rank) + ": " + action.text);
-    case Action::Kind::kSwept:
-      return;
   }
 }
 

@@ -77,7 +77,9 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
   if (standing.leave && !left_) {
     left_ = true;
     for (Side& side : sides_) {
-      if (const Edge* edge = engine_.edge(side.rank); edge->up()) {
+      // Also where their answer to our Hello is still under way: for them we may be up already.
+      const Edge* edge = engine_.edge(side.rank);
+      if (edge->has_link && edge->peer_epoch != 0 && edge->state != LinkState::kLeft) {
         transmit(side, engine_.stamp(MessageKind::kLeave, side.rank));
       }
     }
@@ -258,7 +260,6 @@ PumpStatus Pump::status() const {
   s.flushed = engine_.open_offers() == 0 && engine_.replies_settled();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0;
   for (const Edge& edge : engine_.edges()) {
-    s.any_heard |= edge.ever_heard;
     const bool near =
         edge.peer_state == WorkerState::kSettled || edge.peer_state == WorkerState::kFrozen;
     if (edge.up() && !near) s.may_freeze = false;

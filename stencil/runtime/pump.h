@@ -55,7 +55,6 @@ struct PumpStatus {
   WorkerState state = WorkerState::kJoining;
   bool joined = false;
   Rank joined_from = kNoRank;
-  bool any_heard = false;
   bool may_freeze = false;  ///< this worker and its living neighbours are settled
   bool flushed = false;     ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;

@@ -61,6 +61,7 @@ TEST(Bounded, a_worker_held_back_names_who_holds_it) {
   EXPECT_EQ(simulation.status(0).limit.held_by, 1);
   EXPECT_EQ(simulation.status(2).limit.held_by, 1);
   EXPECT_EQ(simulation.status(0).limit.step, 2U);
+  EXPECT_LT(simulation.status(0).engine.sweeps, 10U) << "asks without pause while it waits";
   simulation.kill(1);
   simulation.run_until(9);  // suspect: nobody waits for it any more
   EXPECT_GT(simulation.steps_of(0), 20U);

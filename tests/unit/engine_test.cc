@@ -246,6 +246,42 @@ TEST(Engine, who_leaves_is_asked_nothing_and_is_not_suspected) {
   EXPECT_EQ(pair.counters(0).suspected, 0U);
 }
 
+TEST(Engine, who_leaves_before_it_has_heard_our_hello_has_left_all_the_same) {
+  EnginePair pair;
+  pair.wire.connect();
+  for (int i = 0; i < 10 && !pair.edge(0).up(); ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    if (!pair.edge(0).up()) pair.wire.deliver(0, 1);
+  }
+  ASSERT_TRUE(pair.edge(0).up() && !pair.edge(1).up());
+  pair.boundary(0);
+  ASSERT_GT(pair.pump(0).engine().open_offers(), 0U);
+  pair.standing[1].leave = true;
+  pair.turn(1);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
+  EXPECT_TRUE(pair.pump(0).status().flushed) << "waits for replies that cannot come";
+}
+
+TEST(Engine, who_leaves_while_we_synchronise_anew_has_left_all_the_same) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(0);
+  pair.boundary(1);
+  pair.wire.swallow(1);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  ASSERT_EQ(pair.counters(0).gaps, 1U);
+  pair.standing[1].leave = true;
+  pair.turn(1);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
+}
+
 TEST(Engine, a_restarted_neighbour_is_met_anew_and_what_died_with_it_is_counted) {
   EnginePair pair;
   pair.meet();
@@ -353,6 +389,28 @@ TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) 
   pair.meet();
   EXPECT_EQ(pair.pump(1).status().joined_from, 0);
   EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
+TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.wire.connect();
+  for (int i = 0; i < 10 && !pair.edge(1).up(); ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  ASSERT_TRUE(pair.edge(1).up());
+  ASSERT_EQ(pair.pump(1).status().state, WorkerState::kJoining) << "has not copied it yet";
+  pair.standing[0].leave = true;
+  pair.turn(0);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  EXPECT_EQ(pair.pump(1).status().joined_from, kNoRank);
 }
 
 TEST(Joining, other_initial_weights_are_adopted_where_allowed) {

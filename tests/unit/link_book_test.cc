@@ -1,0 +1,167 @@
+#include "stencil/runtime/link_book.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+namespace {
+
+/// Remembers who was dialled and dropped; carries nothing.
+class SilentTransport final : public Transport {
+ public:
+  std::string endpoint() const override { return "here"; }
+  LinkId dial(const std::string& endpoint) override {
+    if (endpoint == "nonsense") throw ConfigError("no address", "give one");
+    dialled.push_back(endpoint);
+    return dialled.size();
+  }
+  void drop(LinkId link) override { dropped.push_back(link); }
+  SendStatus send(LinkId, Frame&&) override { return SendStatus::kDown; }
+  std::optional<Received> receive() override { return {}; }
+  std::vector<int> descriptors() const override { return {}; }
+  TransportStats stats() const override { return {}; }
+
+  std::vector<std::string> dialled;
+  std::vector<LinkId> dropped;
+};
+
+constexpr LinkId kTheirs = 100;  // a link that the other end dialled
+
+class LinkBookTest : public testing::Test {
+ protected:
+  /// Rank 1 between ranks 0 and 2.
+  LinkBook book_{1, kNeighbours, transport_,
+                 [this](Rank rank) -> std::optional<std::string> {
+                   const auto it = where_.find(rank);
+                   return it == where_.end() ? std::nullopt : std::optional(it->second);
+                 },
+                 [this](LogLevel, std::string_view text) { said_.emplace_back(text); }};
+  TimePoint at(int milliseconds) const {
+    return TimePoint{} + std::chrono::hours(1) + std::chrono::milliseconds(milliseconds);
+  }
+
+  static constexpr std::array<Rank, 2> kNeighbours = {0, 2};
+  SilentTransport transport_;
+  std::map<Rank, std::string> where_;
+  std::vector<std::string> said_;
+};
+
+TEST_F(LinkBookTest, dials_a_neighbour_once_and_again_where_it_moved) {
+  where_[0] = "a";
+  book_.tend(at(0));
+  book_.tend(at(600));
+  EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
+  where_[0] = "b";
+  book_.tend(at(1200));
+  EXPECT_EQ(transport_.dialled, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
+}
+
+TEST_F(LinkBookTest, dials_nobody_faster_than_it_promises) {
+  EXPECT_EQ(book_.tend(at(0)), at(500));
+  where_[0] = "a";
+  EXPECT_EQ(book_.tend(at(100)), at(500));
+  EXPECT_TRUE(transport_.dialled.empty());
+  book_.tend(at(500));
+  EXPECT_EQ(transport_.dialled.size(), 1U);
+}
+
+TEST_F(LinkBookTest, names_who_stays_out_of_reach_and_does_not_repeat_itself_at_once) {
+  where_[0] = "tcp://host:1";
+  for (int ms = 0; ms <= 20000; ms += 500) book_.tend(at(ms));
+  ASSERT_EQ(said_.size(), 2U) << "one line for each neighbour";
+  EXPECT_NE(said_[0].find("neighbour 0"), std::string::npos);
+  EXPECT_NE(said_[0].find("tcp://host:1"), std::string::npos);
+  EXPECT_NE(said_[1].find("neighbour 2"), std::string::npos);
+}
+
+TEST_F(LinkBookTest, says_nothing_of_a_neighbour_that_is_connected) {
+  EXPECT_TRUE(book_.accept(kTheirs, 0));
+  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));
+  for (int ms = 0; ms <= 20000; ms += 500) book_.tend(at(ms));
+  EXPECT_TRUE(said_.empty());
+  EXPECT_TRUE(transport_.dialled.empty());
+}
+
+TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_given_up) {
+  where_[0] = "nonsense";
+  for (int ms = 0; ms <= 4000; ms += 500) book_.tend(at(ms));
+  ASSERT_EQ(said_.size(), 1U);
+  EXPECT_NE(said_[0].find("worker 0 cannot be dialled"), std::string::npos);
+}
+
+// Both ends dial. The connection dialled by the higher rank stays, whichever is up first.
+TEST_F(LinkBookTest, of_two_links_the_one_dialled_by_the_higher_rank_stays) {
+  where_[0] = "a";
+  where_[2] = "c";
+  book_.tend(at(0));
+  const LinkId to0 = 1;
+  const LinkId to2 = 2;
+
+  // We are the higher end towards 0: ours stays, theirs is not taken.
+  EXPECT_EQ(book_.dialled_up(to0), 0);
+  EXPECT_FALSE(book_.accept(kTheirs, 0));
+  EXPECT_EQ(book_.link_of(0), to0);
+
+  // We are the lower end towards 2: ours serves until theirs is there.
+  EXPECT_EQ(book_.dialled_up(to2), 2);
+  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));
+  EXPECT_EQ(book_.link_of(2), kTheirs + 1);
+  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{to2});
+}
+
+TEST_F(LinkBookTest, the_order_of_the_two_links_does_not_matter) {
+  where_[0] = "a";
+  where_[2] = "c";
+  book_.tend(at(0));
+
+  EXPECT_TRUE(book_.accept(kTheirs, 0));  // theirs first, ours is better
+  EXPECT_EQ(book_.dialled_up(1), 0);
+  EXPECT_EQ(book_.link_of(0), 1U);
+
+  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));  // theirs first, and better
+  EXPECT_EQ(book_.dialled_up(2), std::nullopt);
+  EXPECT_EQ(book_.link_of(2), kTheirs + 1);
+}
+
+TEST_F(LinkBookTest, an_edge_that_lost_its_link_is_dialled_again_at_once) {
+  where_[2] = "c";
+  EXPECT_TRUE(book_.accept(kTheirs, 2));
+  book_.tend(at(0));
+  EXPECT_TRUE(transport_.dialled.empty());
+  EXPECT_EQ(book_.down(kTheirs), 2);
+  EXPECT_EQ(book_.down(kTheirs), std::nullopt) << "no longer in service";
+  EXPECT_EQ(book_.link_of(2), 0U);
+  book_.tend(at(1));
+  EXPECT_EQ(transport_.dialled, std::vector<std::string>{"c"});
+}
+
+TEST_F(LinkBookTest, an_abandoned_neighbour_is_neither_dialled_nor_accepted) {
+  where_[0] = "a";
+  book_.tend(at(0));
+  book_.abandon(0);
+  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
+  EXPECT_FALSE(book_.accept(kTheirs, 0));
+  EXPECT_EQ(book_.dialled_up(1), std::nullopt);
+  for (int ms = 500; ms <= 3000; ms += 500) book_.tend(at(ms));
+  EXPECT_EQ(transport_.dialled.size(), 1U);
+}
+
+TEST_F(LinkBookTest, knows_only_links_in_service_and_only_neighbours) {
+  EXPECT_EQ(book_.rank_of(0), std::nullopt);
+  EXPECT_EQ(book_.rank_of(kTheirs), std::nullopt);
+  EXPECT_FALSE(book_.accept(kTheirs, 7));
+  EXPECT_EQ(book_.link_of(7), 0U);
+  EXPECT_TRUE(book_.accept(kTheirs, 0));
+  EXPECT_EQ(book_.rank_of(kTheirs), 0);
+}
+
+}  // namespace
+}  // namespace stencil
