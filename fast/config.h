@@ -56,7 +56,8 @@ struct WorkerConfig {
   double report_every = 1;  ///< seconds between lines of metrics.jsonl
 
   // For experiments.
-  double slow = 1;  ///< each step is stretched by this factor
+  double slow = 1;    ///< each step is stretched by this factor
+  double jitter = 0;  ///< each step takes up to this share longer, at random
 };
 
 /// `fast train`: the same for all its workers, plus what only the launcher knows.

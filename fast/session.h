@@ -6,12 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "fast/adapter.h"
 #include "fast/errors.h"
-#include "stencil/runtime/pump.h"
+#include "fast/exchange.h"
 
 namespace stencil {
 class InprocNetwork;
@@ -56,28 +55,6 @@ struct SessionOptions {
   std::shared_ptr<stencil::InprocNetwork> inproc;
 };
 
-/// What one local step did, for network-wide progress and loss.
-struct StepReport {
-  std::uint64_t samples = 0;
-  double loss = 0;
-};
-
-/// The worker's own loss or parameters are no longer numbers.
-class NonFiniteError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-/// No exchange with a neighbour is possible: another model, run, version or start.
-class RefusedError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-/// A wait for a neighbour passed its deadline.
-class DeadlineError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// What a training loop calls: one exchange() per step.
 ///
 ///     fast::Session session(adapter, {.topology = "torus:2x2", .rank = 0, ...});
@@ -89,42 +66,42 @@ class DeadlineError : public std::runtime_error {
 ///
 /// Owns the background thread, the sockets and the exchange's memory (two copies of the model).
 /// All methods belong to the training thread, except endpoint() and status().
-class Session {
+class Session final : public Exchange {
  public:
   /// Binds its address and begins to look for its neighbours at once. `adapter` must outlive the
   /// session, and its model stay the same. Throws ConfigError (NetworkError for the address),
   /// AdapterError.
   Session(ModelAdapter& adapter, SessionOptions options);
   /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Waits until this worker may begin: its neighbours begin too, or a model was copied from one
   /// that is ahead. After `start_deadline` it begins alone (sync: DeadlineError). Called by the
   /// first exchange() where it was not before. Throws RefusedError.
-  void join();
+  void join() override;
 
   /// The step boundary: takes in what neighbours agreed on since the last one and shows them the
   /// model as it is now. Never waits in mode async. Throws NonFiniteError, AdapterError, and in the
   /// other modes DeadlineError, naming the neighbour waited for.
-  void exchange(const StepReport& report);
+  void exchange(const StepReport& report) override;
 
   /// The budget is used, counted over all workers.
   [[nodiscard]] bool done() const { return progress() >= 1; }
   /// Share of the budget used by all workers together, as gossip tells; 0 without a budget.
-  [[nodiscard]] double progress() const;
+  [[nodiscard]] double progress() const override;
   /// Decayed mean of the loss over all workers; what this worker knows of it.
-  [[nodiscard]] double network_loss() const;
+  [[nodiscard]] double network_loss() const override;
 
   /// Trains no more: averages on until neighbours agree (or the deadline passes), then fixes the
   /// model, which from here on no one changes. True when agreement was reached.
-  bool finish();
+  bool finish() override;
 
   /// Where neighbours can dial this worker. Any thread.
-  [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] std::string endpoint() const override;
   /// A recent picture of the exchange. Any thread; allocates.
-  [[nodiscard]] stencil::PumpStatus status() const;
+  [[nodiscard]] stencil::PumpStatus status() const override;
   /// Seconds the training thread has spent in exchange().
   [[nodiscard]] double exchange_seconds() const;
   [[nodiscard]] std::uint64_t steps() const;

@@ -20,6 +20,7 @@
 #include "fast/report/safetensors.h"
 #include "fast/schedule.h"
 #include "fast/session.h"
+#include "stencil/core/random.h"
 
 namespace fast {
 namespace {
@@ -137,7 +138,7 @@ class EarlyLog {
 /// One run of one worker: what Worker::run() keeps between its stages.
 class Run {
  public:
-  Run(const WorkerConfig& config, const Dataset& data, Learner& learner,
+  Run(const WorkerConfig& config, const Dataset& data, Learner& learner, const MakeExchange& make,
       const std::atomic<bool>& stop)
       : config_(config),
         data_(data),
@@ -149,14 +150,15 @@ class Run {
             std::llround(config.epochs * static_cast<double>(network_examples())))),
         shard_(partition(data.train.labels, config.partition, workers_, config.rank, config.seed)),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
+        random_(stencil::Random::derive(config.seed, 0x6a697474ULL + config.rank)),
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
                 stencil::Random::derive(config.seed, 0x6c6f6164ULL + config.rank)),
-        session_(std::make_unique<Session>(
+        exchange_(make(
             learner.adapter(),
             session_options(config, budget_, shard_.size(), stop,
                             [this](LogLevel level, std::string_view text) { log_(level, text); }))),
         metrics_(open_folder()) {
-    write_atomically(folder_.endpoint(config.rank), session_->endpoint() + "\n");
+    write_atomically(folder_.endpoint(config.rank), exchange_->endpoint() + "\n");
     write_start();
   }
 
@@ -179,8 +181,8 @@ class Run {
     }
     log_(outcome.code == ExitCode::kOk ? LogLevel::kInfo : LogLevel::kError,
          outcome.text.empty() ? "done" : outcome.text);
-    const stencil::PumpStatus status = session_->status();
-    session_.reset();  // says good-bye, and may take a moment
+    const stencil::PumpStatus status = exchange_->status();
+    exchange_.reset();  // says good-bye, and may take a moment
     metrics_.end({.time = since(started_),
                   .exit_code = static_cast<int>(outcome.code),
                   .text = outcome.text,
@@ -218,26 +220,26 @@ class Run {
   }
 
   WorkerOutcome train() {
-    session_->join();
-    if (const auto from = session_->joined_from()) {
+    exchange_->join();
+    if (const stencil::Rank from = exchange_->status().joined_from; from != stencil::kNoRank) {
       metrics_.event(since(started_), "joined",
-                     "took over the model of worker " + std::to_string(*from));
+                     "took over the model of worker " + std::to_string(from));
     }
     const std::uint64_t lock_steps = lock_step_count();
     training_began_ = last_report_ = Clock::now();
     report_progress();
-    while (!stop_ && (lock_steps > 0 ? session_->steps() < lock_steps : !session_->done())) {
+    while (!stop_ && (lock_steps > 0 ? steps_ < lock_steps : exchange_->progress() < 1)) {
       if (const auto failure = step()) return *failure;
       if (since(last_report_) >= config_.report_every) report_progress();
     }
     training_seconds_ = since(training_began_);
     report_progress();
     if (stop_) {
-      (void)session_->finish();
+      (void)exchange_->finish();
       save();
       return {ExitCode::kInterrupted, "stopped early on request; the model so far is saved"};
     }
-    if (!session_->finish()) {
+    if (!exchange_->finish()) {
       log_(LogLevel::kWarning,
            "neighbours did not agree to " + std::to_string(config_.settle_target) + " within " +
                std::to_string(config_.settle_deadline) + " s; going on with what there is");
@@ -261,19 +263,22 @@ class Run {
 
   std::optional<WorkerOutcome> step() {
     const Clock::time_point begun = Clock::now();
-    rate_ = schedule_.rate(session_->progress());
+    rate_ = schedule_.rate(exchange_->progress());
     learner_.set_learning_rate(rate_);
     const StepResult result =
         learner_.train_step(config_.augment ? loader_.next() : loader_.next_plain());
     if (!std::isfinite(result.loss)) {
       return WorkerOutcome{ExitCode::kNonFinite,
                            "the loss became " + std::to_string(result.loss) + " at step " +
-                               std::to_string(session_->steps()) +
+                               std::to_string(steps_) +
                                "; lower the learning rate or lengthen the warm-up"};
     }
     stretch(since(begun));
     const auto batch = static_cast<std::uint64_t>(config_.batch);
-    session_->exchange({.samples = batch, .loss = result.loss});
+    const Clock::time_point boundary = Clock::now();
+    exchange_->exchange({.samples = batch, .loss = result.loss});
+    exchange_seconds_ += since(boundary);
+    ++steps_;
     samples_ += batch;
     loss_ += (result.loss - loss_) * weight();
     accuracy_ += (static_cast<double>(result.correct) / config_.batch - accuracy_) * weight();
@@ -286,12 +291,13 @@ class Run {
     return 1 / std::clamp(n, 1.0, 50.0);
   }
 
-  /// For experiments with unequal workers: makes a step last `slow` times as long.
+  /// For experiments with unequal workers: makes a step last `slow` times as long, or a little
+  /// more.
   void stretch(double seconds) {
-    if (config_.slow <= 1) return;
-    const auto until =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                           std::chrono::duration<double>(seconds * (config_.slow - 1)));
+    const double factor = config_.slow * (1 + config_.jitter * random_.uniform());
+    if (factor <= 1) return;
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(seconds * (factor - 1)));
     while (!stop_ && Clock::now() < until) {
       std::this_thread::sleep_for(
           std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(100)));
@@ -299,14 +305,14 @@ class Run {
   }
 
   void report_progress() {
-    const stencil::PumpStatus status = session_->status();
+    const stencil::PumpStatus status = exchange_->status();
     const Clock::time_point now = Clock::now();
     WorkerProgress p;
     p.time = since(started_);
-    p.step = session_->steps();
+    p.step = steps_;
     p.samples = samples_;
-    p.progress = std::min(1.0, session_->progress());
-    p.network_samples = session_->progress() * static_cast<double>(budget_);
+    p.progress = std::min(1.0, exchange_->progress());
+    p.network_samples = exchange_->progress() * static_cast<double>(budget_);
     const double interval = std::chrono::duration<double>(now - last_report_).count();
     if (interval > 0.05) {
       rate_of_samples_ = static_cast<double>(samples_ - reported_samples_) / interval;
@@ -316,10 +322,10 @@ class Run {
     p.samples_per_second = rate_of_samples_;
     p.loss = loss_;
     p.accuracy = accuracy_;
-    p.network_loss = session_->network_loss();
+    p.network_loss = exchange_->network_loss();
     p.learning_rate = rate_;
     p.consensus_distance = status.relative_distance;
-    p.exchange_seconds = session_->exchange_seconds();
+    p.exchange_seconds = exchange_seconds_;
     p.training_seconds = training_seconds_ > 0 ? training_seconds_ : since(training_began_);
     p.state = name(status.state);
     for (const auto& n : status.neighbours) {
@@ -368,25 +374,32 @@ class Run {
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;
   Schedule schedule_;
+  stencil::Random random_;
   EarlyLog log_;
   TrainLoader loader_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Exchange> exchange_;
   MetricsWriter metrics_;
 
   Clock::time_point started_ = Clock::now(), training_began_ = started_, last_report_ = started_;
-  double training_seconds_ = 0, loss_ = 0, accuracy_ = 0, rate_ = 0, rate_of_samples_ = 0;
-  std::uint64_t samples_ = 0, reported_samples_ = 0;
+  double training_seconds_ = 0, exchange_seconds_ = 0, loss_ = 0, accuracy_ = 0, rate_ = 0,
+         rate_of_samples_ = 0;
+  std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
   std::optional<TestResult> result_;
   std::map<int, stencil::LinkState> links_;
 };
 
 }  // namespace
 
-Worker::Worker(const WorkerConfig& config, const Dataset& data, Learner& learner)
-    : config_(config), data_(data), learner_(learner) {}
+Worker::Worker(const WorkerConfig& config, const Dataset& data, Learner& learner, MakeExchange make)
+    : config_(config), data_(data), learner_(learner), make_(std::move(make)) {
+  if (make_) return;
+  make_ = [](ModelAdapter& adapter, SessionOptions options) {
+    return std::make_unique<Session>(adapter, std::move(options));
+  };
+}
 
 WorkerOutcome Worker::run(const std::atomic<bool>& stop) {
-  return Run(config_, data_, learner_, stop).execute();
+  return Run(config_, data_, learner_, make_, stop).execute();
 }
 
 }  // namespace fast

@@ -5,6 +5,7 @@
 
 #include "fast/config.h"
 #include "fast/data/dataset.h"
+#include "fast/exchange.h"
 #include "fast/exit_codes.h"
 #include "fast/learner.h"
 
@@ -20,8 +21,9 @@ struct WorkerOutcome {
 /// and the metrics. Everything it writes is below RunFolder(config.out).worker(config.rank).
 class Worker {
  public:
-  /// All three must outlive the worker. Throws ConfigError, FileError.
-  Worker(const WorkerConfig& config, const Dataset& data, Learner& learner);
+  /// The first three must outlive the worker; without `make` it exchanges by a Session. Throws
+  /// ConfigError, FileError.
+  Worker(const WorkerConfig& config, const Dataset& data, Learner& learner, MakeExchange make = {});
 
   /// Trains until the network-wide budget is used, settles, freezes, re-estimates BatchNorm on its
   /// own shard, evaluates on the test set, saves. Ends early, in good order, when `stop` becomes
@@ -33,6 +35,7 @@ class Worker {
   const WorkerConfig& config_;
   const Dataset& data_;
   Learner& learner_;
+  MakeExchange make_;
 };
 
 }  // namespace fast

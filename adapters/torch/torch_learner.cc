@@ -10,7 +10,6 @@
 #include <cmath>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "adapters/torch/models/factory.h"
 #include "adapters/torch/torch_adapter.h"
@@ -69,101 +68,100 @@ std::size_t count_correct(const torch::Tensor& logits, std::span<const std::int6
   return correct;
 }
 
-class TorchLearner final : public Learner {
- public:
-  TorchLearner(const LearnerOptions& options, stencil::LogSink log)
-      : shape_(options.shape),
-        model_(make_model(options.model, options.shape, options.seed)),
-        adapter_(*model_, {.mix_buffers = options.mix_buffers, .log = std::move(log)}),
-        optimizer_(make_optimizer(options.optimizer, model_->parameters())) {
-    keep_freed_memory();
-    set_threads(options.threads);
-    for (const auto& module : model_->modules()) {
-      if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms_.push_back(norm);
-    }
-  }
+// Views of the batch's memory; LibTorch has no tensors of constant data, and the models only read.
+torch::Tensor images(const Batch& batch, const ImageShape& shape) {
+  return torch::from_blob(
+      const_cast<float*>(batch.images.data()),
+      {static_cast<std::int64_t>(batch.labels.size()), shape.channels, shape.height, shape.width});
+}
 
-  ModelAdapter& adapter() override { return adapter_; }
-
-  void set_learning_rate(double rate) override {
-    for (auto& group : optimizer_->param_groups()) group.options().set_lr(rate);
-  }
-
-  StepResult train_step(const Batch& batch) override {
-    leave_statistics();
-    set_training(true);
-    const auto logits = model_->forward(images(batch));
-    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
-    StepResult result{loss.item<double>(), count_correct(logits, batch.labels)};
-    if (!std::isfinite(result.loss)) return result;
-    optimizer_->zero_grad();
-    loss.backward();
-    optimizer_->step();
-    return result;
-  }
-
-  StepResult evaluate(const Batch& batch) override {
-    leave_statistics();
-    set_training(false);
-    torch::NoGradGuard no_grad;
-    const auto logits = model_->forward(images(batch));
-    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
-    return {loss.item<double>(), count_correct(logits, batch.labels)};
-  }
-
-  bool has_batch_statistics() const override { return !norms_.empty(); }
-
-  // BatchNorm averages cumulatively while its momentum is unset.
-  void begin_statistics() override {
-    leave_statistics();
-    for (auto* norm : norms_) {
-      momenta_.push_back(norm->options.momentum());
-      norm->options.momentum(Momentum{});
-      norm->reset_running_stats();
-    }
-  }
-
-  void accumulate_statistics(const Batch& batch) override {
-    set_training(true);
-    torch::NoGradGuard no_grad;
-    model_->forward(images(batch));
-  }
-
- private:
-  void leave_statistics() {
-    for (std::size_t i = 0; i < momenta_.size(); ++i) norms_[i]->options.momentum(momenta_[i]);
-    momenta_.clear();
-  }
-
-  void set_training(bool training) {
-    if (model_->is_training() != training) model_->train(training);
-  }
-
-  // Views of the batch's memory; LibTorch has no tensors of constant data, and the models only
-  // read.
-  torch::Tensor images(const Batch& batch) const {
-    return torch::from_blob(const_cast<float*>(batch.images.data()),
-                            {static_cast<std::int64_t>(batch.labels.size()), shape_.channels,
-                             shape_.height, shape_.width});
-  }
-
-  static torch::Tensor labels(const Batch& batch) {
-    return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
-                            {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
-  }
-
-  ImageShape shape_;
-  std::shared_ptr<Model> model_;
-  TorchAdapter adapter_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  std::vector<torch::nn::BatchNorm2dImpl*> norms_;
-  std::vector<Momentum> momenta_;  // while statistics are gathered
-};
+torch::Tensor labels(const Batch& batch) {
+  return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
+                          {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
+}
 
 }  // namespace
 
-std::unique_ptr<Learner> make_torch_learner(const LearnerOptions& options, stencil::LogSink log) {
-  return std::make_unique<TorchLearner>(options, std::move(log));
+TorchLearner::TorchLearner(const LearnerOptions& options, stencil::LogSink log)
+    : shape_(options.shape),
+      model_(make_model(options.model, options.shape, options.seed)),
+      adapter_(std::make_unique<TorchAdapter>(
+          *model_, TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})),
+      optimizer_(make_optimizer(options.optimizer, model_->parameters())) {
+  keep_freed_memory();
+  set_threads(options.threads);
+  for (const auto& module : model_->modules()) {
+    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms_.push_back(norm);
+  }
+}
+
+TorchLearner::~TorchLearner() = default;
+
+ModelAdapter& TorchLearner::adapter() {
+  return *adapter_;
+}
+
+void TorchLearner::set_learning_rate(double rate) {
+  for (auto& group : optimizer_->param_groups()) group.options().set_lr(rate);
+}
+
+StepResult TorchLearner::train_step(const Batch& batch) {
+  clear_gradients();
+  const StepResult result = backward(batch);
+  if (std::isfinite(result.loss)) update();
+  return result;
+}
+
+void TorchLearner::clear_gradients() {
+  optimizer_->zero_grad();
+}
+
+StepResult TorchLearner::backward(const Batch& batch) {
+  leave_statistics();
+  set_training(true);
+  const auto logits = model_->forward(images(batch, shape_));
+  const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
+  StepResult result{loss.item<double>(), count_correct(logits, batch.labels)};
+  if (std::isfinite(result.loss)) loss.backward();
+  return result;
+}
+
+void TorchLearner::update() {
+  optimizer_->step();
+}
+
+StepResult TorchLearner::evaluate(const Batch& batch) {
+  leave_statistics();
+  set_training(false);
+  torch::NoGradGuard no_grad;
+  const auto logits = model_->forward(images(batch, shape_));
+  const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
+  return {loss.item<double>(), count_correct(logits, batch.labels)};
+}
+
+// BatchNorm averages cumulatively while its momentum is unset.
+void TorchLearner::begin_statistics() {
+  leave_statistics();
+  for (auto* norm : norms_) {
+    momenta_.push_back(norm->options.momentum().value());
+    norm->options.momentum(Momentum{});
+    norm->reset_running_stats();
+  }
+}
+
+void TorchLearner::accumulate_statistics(const Batch& batch) {
+  set_training(true);
+  torch::NoGradGuard no_grad;
+  model_->forward(images(batch, shape_));
+}
+
+void TorchLearner::leave_statistics() {
+  for (std::size_t i = 0; i < momenta_.size(); ++i) norms_[i]->options.momentum(momenta_[i]);
+  momenta_.clear();
+}
+
+void TorchLearner::set_training(bool training) {
+  if (model_->is_training() != training) model_->train(training);
 }
 
 }  // namespace fast

@@ -1,17 +1,58 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "fast/learner.h"
 #include "stencil/core/types.h"
 
+namespace torch::nn {
+class BatchNorm2dImpl;
+}
+namespace torch::optim {
+class Optimizer;
+}
+
 namespace fast {
 
-/// A model of adapters/torch/models with torch::optim::SGD or AdamW and a TorchAdapter. Sets,
-/// for the whole process, LibTorch's thread counts (`options.threads` within an operation, one
-/// between operations) and glibc's malloc to keep what is freed. `log` hears of re-homed parameters
-/// and may be empty. Throws ConfigError for an unknown model or optimizer.
-[[nodiscard]] std::unique_ptr<Learner> make_torch_learner(const LearnerOptions& options,
-                                                          stencil::LogSink log = {});
+class Model;
+class TorchAdapter;
+
+/// A model of adapters/torch/models with torch::optim::SGD or AdamW and a TorchAdapter.
+class TorchLearner final : public Learner {
+ public:
+  /// Sets, for the whole process, LibTorch's thread counts (`options.threads` within an operation,
+  /// one between operations) and glibc's malloc to keep what is freed. `log` hears of re-homed
+  /// parameters and may be empty. Throws ConfigError for an unknown model or optimizer.
+  explicit TorchLearner(const LearnerOptions& options, stencil::LogSink log = {});
+  ~TorchLearner() override;
+
+  [[nodiscard]] ModelAdapter& adapter() override;
+  void set_learning_rate(double learning_rate) override;
+  StepResult train_step(const Batch& batch) override;
+  StepResult evaluate(const Batch& batch) override;
+  [[nodiscard]] bool has_batch_statistics() const override { return !norms_.empty(); }
+  void begin_statistics() override;
+  void accumulate_statistics(const Batch& batch) override;
+
+  // The parts of train_step(), for who has something to do with gradients in between.
+  void clear_gradients();
+  /// Adds to the gradients; where the loss is not finite, it leaves them alone.
+  StepResult backward(const Batch& batch);
+  /// The optimizer's step.
+  void update();
+  [[nodiscard]] Model& model() { return *model_; }
+
+ private:
+  void leave_statistics();
+  void set_training(bool training);
+
+  ImageShape shape_;
+  std::shared_ptr<Model> model_;
+  std::unique_ptr<TorchAdapter> adapter_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::vector<torch::nn::BatchNorm2dImpl*> norms_;
+  std::vector<double> momenta_;  ///< while statistics are gathered
+};
 
 }  // namespace fast

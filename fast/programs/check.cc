@@ -99,6 +99,7 @@ stencil::Topology check_config(const TrainConfig& config) {
     }
     demand(factor >= 1 && factor <= 1e6, "slow", factor, "use a factor of 1 to 1e6");
   }
+  demand(w.jitter >= 0 && w.jitter <= 1000, "jitter", w.jitter, "use a share from 0, e.g. 0.5");
   if (w.out.empty()) throw ConfigError("--out is empty", "name a folder for the run");
   (void)dataset_shape(w.data);
   return topology;

@@ -12,7 +12,7 @@ namespace fast {
 
 #ifdef FAST_HAVE_TORCH
 std::unique_ptr<Learner> make_learner(const LearnerOptions& options) {
-  return make_torch_learner(options);
+  return std::make_unique<TorchLearner>(options);
 }
 
 std::vector<std::string> model_names() {

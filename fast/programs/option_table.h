@@ -89,6 +89,7 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
 
   visit.group("For experiments");
   visit("--slow", config.slow, "RANK:FACTOR", "stretch that worker's steps (repeatable)");
+  visit("--jitter", w.jitter, "SHARE", "stretch each step by up to this share, at random");
   if (train) {
     visit("--worker-program", config.worker_program, "FILE",
           "the fast-worker to start; empty: the one beside this program");

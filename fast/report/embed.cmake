@@ -1,8 +1,8 @@
-# cmake -DOUT=file.cc -DFILES=NAME=path;NAME=path.. -P embed.cmake
-# Writes a source file that defines fast::embedded::NAME for each, as raw string literals: text that
+# cmake -DOUT=file.cc -DHEADER=who/declares/them.h -DNAMESPACE=a::b -DFILES=NAME=path;.. -P embed.cmake
+# Writes a source file that defines NAMESPACE::NAME for each, as raw string literals: text that
 # the compiler takes as it lies. The delimiter must not occur in the files.
 set(delimiter "=fast_embed=")
-set(source "#include \"fast/report/embedded.h\"\n\nnamespace fast::embedded {\n")
+set(source "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n")
 foreach(entry ${FILES})
   string(FIND "${entry}" "=" at)
   string(SUBSTRING "${entry}" 0 ${at} name)
@@ -15,5 +15,5 @@ foreach(entry ${FILES})
   endif()
   string(APPEND source "\nconst std::string_view ${name} = R\"${delimiter}(${text})${delimiter}\";\n")
 endforeach()
-string(APPEND source "\n}  // namespace fast::embedded\n")
+string(APPEND source "\n}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUT}" "${source}")

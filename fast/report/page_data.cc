@@ -5,6 +5,7 @@
 
 #include "fast/report/drawing.h"
 #include "fast/report/page.h"
+#include "fast/report/page_template.h"
 #include "fast/report/series.h"
 #include "fast/report/totals.h"
 
@@ -234,20 +235,9 @@ class PageData {
 }  // namespace
 
 std::string page_data(const Gathered& gathered, const Summary& summary, std::string_view config) {
-  const std::string json = PageData(gathered, summary)
-                               .make(config)
-                               .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  // "</script>" and "<!--" inside a text would end or bend the element that holds it.
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
+  return script_safe(PageData(gathered, summary)
+                         .make(config)
+                         .dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 }  // namespace fast

@@ -10,7 +10,8 @@ AdapterCase torch_case(std::string name, std::string model, bool mix_buffers = f
   options.model = std::move(model);
   options.mix_buffers = mix_buffers;
   options.optimizer.name = std::move(optimizer);
-  return {std::move(name), options, [](const LearnerOptions& o) { return make_torch_learner(o); }};
+  return {std::move(name), options,
+          [](const LearnerOptions& o) { return std::make_unique<TorchLearner>(o); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, AdapterContract,

@@ -72,7 +72,7 @@ TEST(TorchModels, HaveThePublishedNumbersOfParameters) {
 TEST(TorchModels, TakeSmallGreyAndColouredImages) {
   for (const ImageShape& shape : {ImageShape{1, 28, 28, 10}, ImageShape{3, 16, 16, 4}, kCifar}) {
     for (const char* name : {"linear", "mlp", "resnet8", "resnet20", "resnet18"}) {
-      const auto learner = make_torch_learner(options_for(name, shape));
+      const auto learner = std::make_unique<TorchLearner>(options_for(name, shape));
       const Examples examples(shape, 2, 5);
       EXPECT_TRUE(std::isfinite(learner->evaluate(examples.batch()).loss)) << name;
     }
@@ -88,7 +88,7 @@ TEST(TorchModels, AnUnknownNameIsRefusedAndTheKnownOnesListed) {
 TEST(TorchLearner, RefusesAnUnknownOptimizer) {
   auto options = options_for("linear", kCifar);
   options.optimizer.name = "adagrad";
-  EXPECT_THAT([&] { (void)make_torch_learner(options); },
+  EXPECT_THAT([&] { (void)std::make_unique<TorchLearner>(options); },
               ThrowsMessage<ConfigError>(HasSubstr("adagrad")));
 }
 
@@ -96,7 +96,7 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
   for (const char* optimizer : {"sgd", "adamw"}) {
     auto options = options_for("linear", {3, 8, 8, 5});
     options.optimizer.name = optimizer;
-    const auto torch = make_torch_learner(options);
+    const auto torch = std::make_unique<TorchLearner>(options);
     const auto flat = make_flat_learner(options);
     ASSERT_EQ(torch->adapter().parameters().size(), flat->adapter().parameters().size());
     for (std::size_t i = 0; i < 2; ++i) {
@@ -119,7 +119,7 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
 
 TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
   const ImageShape shape{3, 8, 8, 4};
-  const auto learner = make_torch_learner(options_for("resnet8", shape));
+  const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
   ASSERT_TRUE(learner->has_batch_statistics());
   const auto run_over = [&](std::uint64_t first, std::uint64_t last) {
     learner->begin_statistics();
@@ -139,7 +139,7 @@ TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
 
   // Back in training a batch counts for a tenth: the exponential average of before.
   const auto step_batch = Examples(shape, 8, 9);
-  auto fresh = make_torch_learner(options_for("resnet8", shape));
+  auto fresh = std::make_unique<TorchLearner>(options_for("resnet8", shape));
   fresh->begin_statistics();
   fresh->accumulate_statistics(step_batch.batch());
   const auto of_batch = tensor_of(fresh->adapter(), "layer2.0.bn1.running_var");
@@ -152,7 +152,7 @@ TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
 
 TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
   const ImageShape shape{1, 6, 6, 2};
-  const auto learner = make_torch_learner(options_for("resnet8", shape));
+  const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
   const Examples examples(shape, 4, 2);
   learner->begin_statistics();
   learner->accumulate_statistics(examples.batch());
@@ -183,7 +183,7 @@ TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
 }
 
 TEST(TorchLearner, ModelsWithoutBatchNormHaveNoStatistics) {
-  EXPECT_FALSE(make_torch_learner(options_for("mlp", kCifar))->has_batch_statistics());
+  EXPECT_FALSE(std::make_unique<TorchLearner>(options_for("mlp", kCifar))->has_batch_statistics());
 }
 
 }  // namespace
