@@ -1,0 +1,206 @@
+#include "bench/compare/cell.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "fast/errors.h"
+#include "fast/report/run_folder.h"
+#include "stencil/core/topology.h"
+
+namespace fast::compare {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+ordered_json point_json(const CurvePoint& p) {
+  return {{"samples", p.samples},   {"seconds", p.seconds}, {"bytes", p.bytes},
+          {"accuracy", p.accuracy}, {"loss", p.loss},       {"consensus", p.consensus}};
+}
+
+CurvePoint point_from(const json& j) {
+  return {.samples = j.at("samples"),
+          .seconds = j.at("seconds"),
+          .bytes = j.at("bytes"),
+          .accuracy = j.at("accuracy"),
+          .loss = j.at("loss"),
+          .consensus = j.at("consensus")};
+}
+
+json describe(const Cell& cell) {
+  const Job& j = cell.job;
+  const Condition& c = cell.condition;
+  const Strategy& s = cell.strategy;
+  json slow = json::object();
+  for (const auto& [rank, factor] : c.slow) slow[std::to_string(rank)] = factor;
+  json out = {{"job",
+               {{"model", j.model},
+                {"data", j.data},
+                {"examples", j.examples},
+                {"validation", j.validation},
+                {"epochs", j.epochs},
+                {"batch", j.batch},
+                {"optimizer", j.optimizer},
+                {"momentum", j.momentum},
+                {"weight_decay", j.weight_decay},
+                {"schedule", j.schedule},
+                {"warmup", j.warmup}}},
+              {"condition",
+               {{"topology", c.topology},
+                {"partition", c.partition},
+                {"slow", slow},
+                {"jitter", c.jitter},
+                {"link_mbit", c.link_mbit}}},
+              {"strategy",
+               {{"name", s.name},
+                {"learning_rate", s.learning_rate},
+                {"sweeps", s.sweeps},
+                {"codec", s.codec}}},
+              {"seed", cell.seed},
+              {"time", cell.time == TimeKind::kReal ? "real" : "virtual"},
+              {"tuning", cell.tuning}};
+  if (cell.time == TimeKind::kVirtual) {
+    out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds},
+                        {"latency", cell.clockwork.latency},
+                        {"rate_mbit", cell.clockwork.rate_mbit}};
+  }
+  return out;
+}
+
+CellResult result_from(const json& j) {
+  CellResult r;
+  r.diverged = j.value("diverged", false);
+  r.failure = j.value("failure", "");
+  for (const json& point : j.at("curve")) r.curve.push_back(point_from(point));
+  if (!j.at("mean_model").is_null()) r.mean_model = j.at("mean_model").get<double>();
+  r.workers = j.at("workers").get<std::vector<double>>();
+  r.consensus = j.at("consensus");
+  r.samples = j.at("samples");
+  r.training_seconds = j.at("training_seconds");
+  r.bytes = j.at("bytes");
+  r.steps_per_second = j.at("steps_per_second");
+  r.wall_seconds = j.at("wall_seconds");
+  r.machine = j.at("machine");
+  r.version = j.at("version");
+  return r;
+}
+
+ordered_json to_object(const CellResult& r) {
+  ordered_json curve = ordered_json::array();
+  for (const CurvePoint& point : r.curve) curve.push_back(point_json(point));
+  return {{"diverged", r.diverged},
+          {"failure", r.failure},
+          {"mean_model", r.mean_model ? ordered_json(*r.mean_model) : ordered_json(nullptr)},
+          {"workers", r.workers},
+          {"consensus", r.consensus},
+          {"samples", r.samples},
+          {"training_seconds", r.training_seconds},
+          {"bytes", r.bytes},
+          {"steps_per_second", r.steps_per_second},
+          {"wall_seconds", r.wall_seconds},
+          {"machine", r.machine},
+          {"version", r.version},
+          {"curve", std::move(curve)}};
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+int Cell::workers() const {
+  return strategy.name == "single" ? 1 : stencil::Topology::parse(condition.topology).size();
+}
+
+std::uint64_t Cell::budget(std::size_t examples) const {
+  return static_cast<std::uint64_t>(std::llround(job.epochs * static_cast<double>(examples)));
+}
+
+std::string to_json(const Cell& cell) {
+  return describe(cell).dump(2);
+}
+
+std::string hash(const Cell& cell) {
+  const std::string text = describe(cell).dump();
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
+
+std::string title(const Cell& cell) {
+  return fmt::format("{} on {}, {}, rate {}, seed {}", cell.strategy.name, cell.condition.topology,
+                     cell.condition.name, cell.strategy.learning_rate, cell.seed);
+}
+
+Cell cell_from_json(const std::string& text) {
+  const json all = json::parse(text);
+  Cell cell;
+  const json& j = all.at("job");
+  cell.job.model = j.at("model");
+  cell.job.data = j.at("data");
+  cell.job.examples = j.at("examples");
+  cell.job.validation = j.at("validation");
+  cell.job.epochs = j.at("epochs");
+  cell.job.batch = j.at("batch");
+  cell.job.optimizer = j.at("optimizer");
+  cell.job.momentum = j.at("momentum");
+  cell.job.weight_decay = j.at("weight_decay");
+  cell.job.schedule = j.at("schedule");
+  cell.job.warmup = j.at("warmup");
+  const json& c = all.at("condition");
+  cell.condition.topology = c.at("topology");
+  cell.condition.partition = c.at("partition");
+  for (const auto& [rank, factor] : c.at("slow").items()) {
+    cell.condition.slow[std::stoi(rank)] = factor.get<double>();
+  }
+  cell.condition.jitter = c.at("jitter");
+  cell.condition.link_mbit = c.at("link_mbit");
+  const json& s = all.at("strategy");
+  cell.strategy = {.name = s.at("name"),
+                   .learning_rate = s.at("learning_rate"),
+                   .sweeps = s.at("sweeps"),
+                   .codec = s.at("codec")};
+  cell.seed = all.at("seed");
+  cell.time = all.at("time") == "real" ? TimeKind::kReal : TimeKind::kVirtual;
+  cell.tuning = all.at("tuning");
+  if (all.contains("clockwork")) {
+    const json& w = all.at("clockwork");
+    cell.clockwork = {w.at("step_seconds"), w.at("latency"), w.at("rate_mbit")};
+  }
+  return cell;
+}
+
+std::filesystem::path CellStore::file(const Cell& cell) const {
+  std::string name = cell.strategy.name;
+  for (char& c : name) {
+    if (c == ':') c = '-';
+  }
+  return folder_ / fmt::format("{}-seed{}-{}.json", name, cell.seed, hash(cell));
+}
+
+std::optional<CellResult> CellStore::find(const Cell& cell) const {
+  const std::filesystem::path path = file(cell);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const json all = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  if (!all.is_object() || !all.contains("cell") || all.at("cell") != describe(cell)) {
+    return std::nullopt;
+  }
+  try {
+    return result_from(all.at("result"));
+  } catch (const json::exception& error) {
+    throw FileError(path.string() + ": " + error.what(), "remove the file; the cell runs again");
+  }
+}
+
+void CellStore::keep(const Cell& cell, const CellResult& result) const {
+  std::filesystem::create_directories(folder_);
+  const ordered_json all = {{"cell", describe(cell)}, {"result", to_object(result)}};
+  write_atomically(file(cell), all.dump(1) + "\n");
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fast::compare {
+
+/// Which time a cell's seconds are.
+enum class TimeKind {
+  kReal,     ///< real processes on this machine, its clock
+  kVirtual,  ///< real gradients, but a modelled clock: each worker on a core of its own
+};
+
+/// What a strategy trains: the same for all strategies of a comparison.
+struct Job {
+  std::string model = "resnet8";
+  std::string data = "synthetic";  ///< "cifar10" is found by --cifar10 DIR
+  std::size_t examples = 0;        ///< use so many training examples; 0: all
+  std::size_t validation = 0;      ///< of them, how many are held out
+  double epochs = 5;               ///< of what is left, by all workers together
+  int batch = 32;
+  std::string optimizer = "sgd";
+  double momentum = 0.9, weight_decay = 5e-4;
+  std::string schedule = "cosine";
+  double warmup = 0.05;
+};
+
+/// Under what circumstances.
+struct Condition {
+  std::string name = "uniform";
+  std::string topology = "torus:2x2";
+  std::string partition = "iid";
+  std::map<int, double> slow;  ///< rank -> factor by which its steps are stretched
+  double jitter = 0;           ///< each step takes up to this share longer, at random
+  double link_mbit = 0;        ///< what each worker can send, Mbit/s; 0: the machine's own network
+};
+
+struct Strategy {
+  std::string name = "stencil-async";
+  double learning_rate = 0.1;
+  double sweeps = 1;
+  std::string codec = "fp32";
+};
+
+/// The virtual clock's measured facts; not used in real time.
+struct Clockwork {
+  double step_seconds = 0;  ///< of one local step on a core of its own
+  double latency = 0;       ///< of a message, one way
+  double rate_mbit = 8000;  ///< of a link where the condition sets none
+};
+
+/// One training run: everything that determines its result, and nothing else. Value type.
+struct Cell {
+  Job job;
+  Condition condition;
+  Strategy strategy;
+  std::uint64_t seed = 1;
+  TimeKind time = TimeKind::kReal;
+  Clockwork clockwork;
+  bool tuning = false;  ///< judged on the held-out examples; the test set stays unread
+
+  [[nodiscard]] int workers() const;
+  /// Samples over all workers, given how many training examples there are.
+  [[nodiscard]] std::uint64_t budget(std::size_t examples) const;
+};
+
+/// The mean model at one moment, judged on held-out examples.
+struct CurvePoint {
+  double samples = 0;  ///< over all workers
+  double seconds = 0;  ///< since training began
+  double bytes = 0;    ///< sent, over all workers
+  double accuracy = 0, loss = 0;
+  double consensus = 0;  ///< rms over workers of |x_i - mean| / |mean|
+};
+
+struct CellResult {
+  bool diverged = false;            ///< a loss or a parameter became non-finite
+  std::string failure;              ///< why it did not end well; empty where it did
+  std::vector<CurvePoint> curve;    ///< over the held-out examples
+  std::optional<double> mean_model;  ///< accuracy at the end; see Cell::tuning
+  std::vector<double> workers;      ///< of each worker's own model
+  double consensus = 0;
+  double samples = 0;           ///< made by all workers
+  double training_seconds = 0;  ///< of the cell's kind of time
+  double bytes = 0;             ///< sent by all workers
+  double steps_per_second = 0;  ///< of the fastest worker
+  double wall_seconds = 0;      ///< what making this result took, evaluation included
+  std::string machine, version;
+};
+
+/// Canonical JSON of what determines the cell; its hash names the file of its result.
+[[nodiscard]] std::string to_json(const Cell& cell);
+[[nodiscard]] std::string hash(const Cell& cell);
+/// "stencil-async torus:2x2 uniform, seed 1".
+[[nodiscard]] std::string title(const Cell& cell);
+
+/// Finished cells, one small JSON file each, named by strategy, seed and hash. A file that does not
+/// hold exactly this cell (a collision, an edited file) counts as none.
+class CellStore {
+ public:
+  explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
+  void keep(const Cell& cell, const CellResult& result) const;
+  [[nodiscard]] std::filesystem::path file(const Cell& cell) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// A cell as one process hands it to another.
+[[nodiscard]] Cell cell_from_json(const std::string& text);
+
+}  // namespace fast::compare

@@ -1,0 +1,216 @@
+// fast-compare: the same training job under several strategies and conditions, side by side.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "bench/compare/interrupted.h"
+#include "bench/compare/matrix.h"
+#include "bench/compare/real/member.h"
+#include "bench/compare/report/report.h"
+#include "fast/errors.h"
+#include "fast/exchange.h"
+#include "fast/exit_codes.h"
+#include "fast/programs/options.h"
+#include "fast/programs/signals.h"
+
+namespace fast::compare {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kExamples[] =
+    R"(Finished cells are kept as small JSON files (--cells) and not made again: a comparison can be
+interrupted and goes on where it was. Pages and tables go to --out.
+
+Examples:
+  A small, true picture in five minutes (real processes, four workers):
+    fast-compare --quick --cifar10 DIR
+  A comparison of your own:
+    fast-compare bench/specs/uniform.toml --cifar10 DIR --out runs/uniform
+  How long a step of a model lasts here (for [time] step_seconds):
+    fast-compare measure --model resnet20 --cifar10 DIR)";
+
+/// Small enough for five minutes on two cores, on CIFAR-10 or on what is generated without it.
+std::string quick_spec(bool cifar10) {
+  return fmt::format(R"(
+name = "quick"
+[job]
+model = "resnet8"
+data = "{}"
+examples = 6000
+validation = 500
+epochs = 4
+[[condition]]
+name = "uniform"
+topology = "torus:2x2"
+[[condition]]
+name = "one worker 4x slower"
+topology = "torus:2x2"
+slow = {{"1" = 4}}
+[[strategy]]
+name = "stencil-async"
+[[strategy]]
+name = "allreduce"
+[[strategy]]
+name = "local"
+)",
+                     cifar10 ? "cifar10" : "synthetic:6000,2000");
+}
+
+struct Wishes {
+  std::vector<std::string> specs;
+  bool quick = false, quiet = false;
+  std::string out, cells = "bench/results/cells", runs;
+  DataPlaces places;
+  int jobs = 0, threads = 0;
+  double hours = 0, deadline = 60;
+};
+
+std::string command_line(const std::vector<std::string>& args) {
+  std::string out = "fast-compare";
+  for (const std::string& argument : args) out += " " + argument;
+  return out;
+}
+
+std::string this_program() {
+  return fs::read_symlink("/proc/self/exe").string();
+}
+
+void add_cifar10(CLI::App& app, DataPlaces& places) {
+  app.add_option("--cifar10", places.cifar10, "where CIFAR-10 lies, in its binary format")
+      ->type_name("DIR")
+      ->envname("FAST_CIFAR10_DIR")
+      ->check(CLI::ExistingDirectory);
+}
+
+int compare(const std::vector<std::string>& args) {
+  Wishes w;
+  CLI::App app("Trains the same job under several strategies and conditions, side by side.",
+               "fast-compare");
+  set_conventions(app, kExamples);
+  app.add_option("specs", w.specs, "what to compare (TOML); see bench/specs")->type_name("SPEC");
+  app.add_flag("--quick", w.quick, "a small comparison that needs no spec");
+  add_cifar10(app, w.places);
+  app.add_option("--out,-o", w.out, "where report and tables go; by default runs/compare-NAME")
+      ->type_name("DIR");
+  app.add_option("--cells", w.cells, "where finished cells are kept")->type_name("DIR");
+  app.add_option("--jobs,-j", w.jobs, "cells of virtual time side by side; 0: one per core")
+      ->type_name("N");
+  app.add_option("--hours", w.hours, "begin no new cell after so long; 0: no limit")
+      ->type_name("HOURS");
+  app.add_option("--deadline", w.deadline, "longest wait of a worker for others")
+      ->type_name("SECONDS");
+  app.add_flag("--quiet,-q", w.quiet, "no progress, only the table");
+  if (const auto code = parse_arguments(app, args)) return *code;
+  if (w.quick == !w.specs.empty()) {
+    throw ConfigError(w.quick ? "--quick has its own spec" : "nothing to compare",
+                      "name a spec, or say --quick");
+  }
+  std::vector<Spec> specs;
+  for (const std::string& file : w.specs) specs.push_back(read_spec(file));
+  if (w.quick) specs.push_back(parse_spec(quick_spec(!w.places.cifar10.empty()), "--quick"));
+  if (w.quick) w.cells = "runs/compare-quick/cells";
+  for (const Spec& spec : specs) {
+    for (const Cell& cell : spec.cells) (void)dataset_shape(data_spec(cell.job, w.places));
+  }
+
+  const CellStore store(w.cells);
+  for (const Spec& spec : specs) {
+    const fs::path out = w.out.empty() ? fs::path("runs") / ("compare-" + spec.name) : fs::path(w.out);
+    MatrixOptions options;
+    options.quiet = w.quiet;
+    options.hours = w.hours;
+    options.jobs = w.jobs > 0 ? w.jobs : static_cast<int>(std::thread::hardware_concurrency());
+    options.real = {this_program(), out / "runs", w.places, 1, w.deadline};
+    const std::vector<Finished> finished = run_matrix(spec, store, options);
+    if (finished.empty()) {
+      fmt::print(stderr, "fast-compare: {}: no cell was finished\n", spec.name);
+      return static_cast<int>(ExitCode::kFailure);
+    }
+    const Circumstances circumstances{.name = spec.name,
+                                      .command = command_line(args),
+                                      .machine = describe_machine(),
+                                      .version = FAST_VERSION,
+                                      .tuned = !w.quick};
+    write_comparison(finished, circumstances, out);
+    fmt::print("{}\nreport: {}\n", to_markdown(make_groups(finished)),
+               fs::absolute(out / "report.html").string());
+    if (finished.size() < spec.cells.size()) {
+      fmt::print("{} of {} cells are finished; the same command makes the rest\n",
+                 finished.size(), spec.cells.size());
+    }
+  }
+  return 0;
+}
+
+int measure(const std::vector<std::string>& args) {
+  Cell cell;
+  DataPlaces places;
+  CLI::App app("Measures one training step on one core.", "fast-compare measure");
+  set_conventions(app, "Example:\n  fast-compare measure --model resnet20");
+  app.add_option("--model,-m", cell.job.model, "which model")->type_name("NAME");
+  app.add_option("--batch,-b", cell.job.batch, "examples per step")->type_name("EXAMPLES");
+  add_cifar10(app, places);
+  if (const auto code = parse_arguments(app, args)) return *code;
+  if (!places.cifar10.empty()) cell.job.data = "cifar10";
+  const double seconds = measure_step(cell, places);
+  fmt::print("step_seconds = {:.4f}  # {}, batch {}, on one core of {}\n", seconds,
+             cell.job.model, cell.job.batch, describe_machine());
+  return 0;
+}
+
+int member(const std::vector<std::string>& args) {
+  MemberOptions options;
+  std::string run;
+  CLI::App app("One process of a run; started by fast-compare itself.", "fast-compare member");
+  app.add_option("--run", run)->required();
+  app.add_option("--rank", options.rank)->required();
+  app.add_option("--run-id", options.run_id)->required();
+  app.add_option("--host", options.host);
+  app.add_option("--threads", options.threads);
+  app.add_option("--deadline", options.deadline);
+  add_cifar10(app, options.places);
+  if (const auto code = parse_arguments(app, args)) return *code;
+  options.run = run;
+  return run_member(options);
+}
+
+int dispatch(const std::vector<std::string>& args) {
+  const std::string first = args.empty() ? "" : args.front();
+  const std::vector<std::string> rest(args.begin() + (args.empty() ? 0 : 1), args.end());
+  if (first == "member") return member(rest);
+  if (first == "measure") return measure(rest);
+  return compare(args);
+}
+
+int failed(ExitCode code, const std::exception& error) {
+  fmt::print(stderr, "fast-compare: {}\n", error.what());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace fast::compare
+
+int main(int argc, char** argv) {
+  using fast::ExitCode;
+  using fast::compare::failed;
+  try {
+    return fast::compare::dispatch({argv + 1, argv + argc});
+  } catch (const fast::compare::Interrupted& error) {
+    return failed(ExitCode::kInterrupted, error);
+  } catch (const fast::DeadlineError& error) {
+    return failed(ExitCode::kDeadline, error);
+  } catch (const fast::FileError& error) {
+    return failed(ExitCode::kFile, error);
+  } catch (const fast::DataError& error) {
+    return failed(ExitCode::kData, error);
+  } catch (const fast::ConfigError& error) {
+    return failed(ExitCode::kUsage, error);
+  } catch (const std::exception& error) {
+    return failed(ExitCode::kFailure, error);
+  }
+}

@@ -1,0 +1,98 @@
+#include "bench/compare/real/allreduce.h"
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <vector>
+
+#include <cmath>
+
+#include "adapters/torch/models/model.h"
+#include "bench/compare/real/counted_exchange.h"
+#include "bench/compare/real/wrapped_learner.h"
+#include "fast/session.h"
+
+namespace fast::compare {
+namespace {
+
+// As torch.nn.parallel.DistributedDataParallel has them.
+constexpr std::int64_t kFirstBucketBytes = 1 << 20;
+constexpr std::int64_t kBucketBytes = 25 << 20;
+
+c10::intrusive_ptr<c10d::ProcessGroup> meet(const Place& place) {
+  const auto deadline = std::chrono::milliseconds(static_cast<std::int64_t>(place.deadline * 1e3));
+  const auto store = c10::make_intrusive<c10d::FileStore>((place.meeting / "gloo").string(),
+                                                          place.workers);
+  store->setTimeout(deadline);
+  const auto options = c10d::ProcessGroupGloo::Options::create(deadline);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(place.host));
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.workers, options);
+}
+
+std::unique_ptr<c10d::Reducer> make_reducer(const std::vector<torch::Tensor>& parameters,
+                                            const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
+  const std::vector<bool> sparse(parameters.size(), false);
+  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
+      parameters, {kFirstBucketBytes, kBucketBytes}, sparse);
+  // The backward pass meets the last parameters first.
+  std::ranges::reverse(buckets);
+  std::ranges::reverse(limits);
+  return std::make_unique<c10d::Reducer>(
+      parameters, std::move(buckets), std::move(limits), group, sparse, kBucketBytes,
+      /*find_unused_parameters=*/false, /*gradient_as_bucket_view=*/false,
+      std::unordered_map<std::size_t, std::string>{}, kFirstBucketBytes);
+}
+
+class AllReduceLearner final : public WrappedLearner {
+ public:
+  AllReduceLearner(const Place& place, std::unique_ptr<TorchLearner> inner)
+      : WrappedLearner(std::move(inner)),
+        place_(place),
+        group_(meet(place)),
+        reducer_(make_reducer(inner_->model().parameters(), group_)) {}
+
+  StepResult train_step(const Batch& batch) override {
+    try {
+      inner_->clear_gradients();
+      reducer_->rebuild_buckets();
+      reducer_->prepare_for_forward();
+      reducer_->prepare_for_backward({});
+      const StepResult result = inner_->backward(batch);
+      if (std::isfinite(result.loss)) inner_->update();
+      ++steps_;
+      return result;
+    } catch (const std::exception& error) {
+      std::string what = error.what();
+      what.resize(std::min(what.find('\n'), what.size()));
+      throw DeadlineError("the all-reduce of step " + std::to_string(steps_ + 1) +
+                          " did not end (a worker is gone, or slower than " +
+                          std::to_string(static_cast<int>(place_.deadline)) + " s): " + what);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes_sent() {
+    const std::uint64_t model = inner_->adapter().values().size_bytes();
+    const auto n = static_cast<std::uint64_t>(place_.workers);
+    return steps_ * 2 * (n - 1) * model / n;
+  }
+
+ private:
+  Place place_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  std::unique_ptr<c10d::Reducer> reducer_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> learner) {
+  auto made = std::make_unique<AllReduceLearner>(place, std::move(learner));
+  AllReduceLearner* const reducing = made.get();
+  return {std::move(made), [place, reducing](ModelAdapter&, const SessionOptions&) {
+            return std::make_unique<CountedExchange>(place.workers, place.budget,
+                                                     std::function<double()>{},
+                                                     [reducing] { return reducing->bytes_sent(); });
+          }};
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "fast/exchange.h"
+
+namespace fast::compare {
+
+/// The exchange of a strategy that does its own elsewhere (or none): counts samples, no more.
+class CountedExchange final : public Exchange {
+ public:
+  /// `progress`, where given, knows better than counting one's own samples; `bytes` says what was
+  /// sent. Both are called by the training thread.
+  CountedExchange(int workers, std::uint64_t budget, std::function<double()> progress = {},
+                  std::function<std::uint64_t()> bytes = {})
+      : share_(static_cast<double>(workers) / static_cast<double>(budget)),
+        progress_(std::move(progress)),
+        bytes_(std::move(bytes)) {}
+
+  void join() override {}
+  void exchange(const StepReport& report) override {
+    samples_ += report.samples;
+    loss_ += (report.loss - loss_) * kNewest;
+  }
+  bool finish() override { return true; }
+  double progress() const override {
+    return progress_ ? progress_() : share_ * static_cast<double>(samples_);
+  }
+  double network_loss() const override { return loss_; }
+  std::string endpoint() const override { return ""; }
+  stencil::PumpStatus status() const override {
+    stencil::PumpStatus status;
+    status.state = stencil::WorkerState::kTraining;
+    if (bytes_) status.transport.bytes_sent = bytes_();
+    return status;
+  }
+
+ private:
+  static constexpr double kNewest = 0.02;
+  double share_;
+  std::function<double()> progress_;
+  std::function<std::uint64_t()> bytes_;
+  std::uint64_t samples_ = 0;
+  double loss_ = 0;
+};
+
+}  // namespace fast::compare

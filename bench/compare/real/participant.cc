@@ -1,0 +1,45 @@
+#include "bench/compare/real/participant.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "bench/compare/real/allreduce.h"
+#include "bench/compare/real/counted_exchange.h"
+#include "bench/compare/real/parameter_server.h"
+#include "fast/errors.h"
+#include "fast/session.h"
+
+namespace fast::compare {
+
+std::vector<std::string> strategy_names() {
+  return {"single",       "local",         "allreduce",         "parameter-server",
+          "parameter-server-sync", "stencil-sync",  "stencil-async", "stencil-bounded:K",
+          "stencil-gradients"};
+}
+
+std::string stencil_mode(const std::string& strategy) {
+  constexpr std::string_view kPrefix = "stencil-";
+  if (!strategy.starts_with(kPrefix) || strategy == "stencil-gradients") return "";
+  return strategy.substr(kPrefix.size());
+}
+
+bool has_server(const Strategy& strategy) {
+  return strategy.name.starts_with("parameter-server");
+}
+
+Participant make_participant(const Cell& cell, const Place& place,
+                             std::unique_ptr<TorchLearner> learner) {
+  const std::string& name = cell.strategy.name;
+  if (!stencil_mode(name).empty()) return {std::move(learner), {}};
+  if (name == "single" || name == "local") {
+    return {std::move(learner), [place](ModelAdapter&, const SessionOptions&) {
+              return std::make_unique<CountedExchange>(place.workers, place.budget);
+            }};
+  }
+  if (name == "allreduce") return make_allreduce(place, std::move(learner));
+  if (has_server(cell.strategy)) return make_server_client(place, std::move(learner));
+  throw ConfigError("strategy '" + name + "' has no real processes", "use time = \"virtual\"");
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "bench/compare/cell.h"
+#include "bench/compare/split.h"
+
+namespace fast::compare {
+
+struct RealRunOptions {
+  std::string program;         ///< this program: it starts itself, once a worker
+  std::filesystem::path runs;  ///< where run folders go
+  DataPlaces places;
+  int threads = 1;             ///< per worker
+  double deadline = 60;        ///< seconds: longest wait of a worker for others
+};
+
+/// Trains a cell in real processes on this machine and judges what they leave behind, in a run
+/// folder like that of `fast train`. `shown(share of the budget)` is called as it goes on. A run
+/// that does not end well is a result too: see CellResult::failure. Throws ConfigError, FileError.
+[[nodiscard]] CellResult run_really(const Cell& cell, const Split& split,
+                                    const RealRunOptions& options,
+                                    const std::function<void(double)>& shown);
+
+}  // namespace fast::compare

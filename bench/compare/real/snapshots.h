@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "bench/compare/judge.h"
+#include "fast/exchange.h"
+
+namespace fast::compare {
+
+/// A worker's weights at one mark of the budget, and when that was.
+struct Snapshot {
+  double seconds = 0;  ///< since this worker joined
+  double samples = 0;  ///< over all workers, as it knew then
+  double bytes = 0;    ///< sent by this worker
+  Weights weights;
+};
+
+/// Passes everything on to another exchange and saves the worker's weights at each mark, below
+/// `folder`. Saving is not counted as exchange: it happens after the boundary.
+class SnapshotExchange final : public Exchange {
+ public:
+  SnapshotExchange(ModelAdapter& adapter, std::unique_ptr<Exchange> inner, std::uint64_t budget,
+                   std::filesystem::path folder);
+  void join() override;
+  void exchange(const StepReport& report) override;
+  bool finish() override { return inner_->finish(); }
+  double progress() const override { return inner_->progress(); }
+  double network_loss() const override { return inner_->network_loss(); }
+  std::string endpoint() const override { return inner_->endpoint(); }
+  stencil::PumpStatus status() const override { return inner_->status(); }
+
+ private:
+  void save(int index);
+
+  ModelAdapter& adapter_;
+  std::unique_ptr<Exchange> inner_;
+  std::uint64_t budget_;
+  std::filesystem::path folder_;
+  double joined_ = 0;
+  int next_ = 0;
+};
+
+/// Nothing where this worker did not get there.
+[[nodiscard]] std::optional<Snapshot> read_snapshot(const std::filesystem::path& folder, int index,
+                                                    std::size_t parameters);
+
+}  // namespace fast::compare

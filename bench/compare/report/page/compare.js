@@ -1,0 +1,206 @@
+'use strict';
+// Draws the comparison from the JSON in #data. Every text goes in by textContent.
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const byId = id => document.getElementById(id);
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const known = v => v !== null && v !== undefined && Number.isFinite(v);
+  const mean = s => s ? s.mean : null;
+
+  // --- numbers as people read them
+  const percent = (v, digits = 1) => known(v) ? (100 * v).toFixed(digits) + ' %' : '–';
+  const spread = s => !s ? '–' : s.count > 1
+    ? `${(100 * s.mean).toFixed(2)} ± ${(100 * s.deviation).toFixed(2)}` : (100 * s.mean).toFixed(2);
+  const short = v => {
+    if (!known(v)) return '–';
+    for (const [limit, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
+      if (Math.abs(v) >= limit) return trim(v / limit) + ' ' + unit;
+    return trim(v);
+  };
+  const trim = v => String(+v.toFixed(Math.abs(v) < 10 ? 2 : Math.abs(v) < 100 ? 1 : 0));
+  const seconds = v => !known(v) ? '–' : v < 120 ? trim(v) + ' s'
+    : v < 7200 ? trim(v / 60) + ' min' : trim(v / 3600) + ' h';
+  const axes = {
+    seconds: {title: 'seconds of training', format: v => short(v)},
+    samples: {title: 'samples, all workers', format: v => short(v)},
+    bytes: {title: 'bytes sent, all workers', format: v => short(v) + 'B'},
+  };
+
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === 'class') element.className = value;
+      else if (name === 'style') element.style.cssText = value;
+      else element.setAttribute(name, value);
+    }
+    element.append(...children.map(c => c instanceof Node ? c : document.createTextNode(String(c))));
+    return element;
+  };
+
+  // --- one colour per strategy, the same under every condition
+  const label = row => row.strategy
+    + (row.strategy.startsWith('stencil-') && row.sweeps !== 1 ? `, ${row.sweeps} sweeps` : '')
+    + (row.codec !== 'fp32' ? `, ${row.codec}` : '')
+    + (ambiguous.has(row.strategy) ? `, rate ${row.learning_rate}` : '');
+  const ambiguous = new Set();
+  for (const group of data.groups) {
+    const seen = new Map();
+    for (const row of group.rows) {
+      const key = `${row.strategy} ${row.sweeps} ${row.codec}`;
+      if (seen.has(key) && seen.get(key) !== row.learning_rate) ambiguous.add(row.strategy);
+      seen.set(key, row.learning_rate);
+    }
+  }
+  const names = [...new Set(data.groups.flatMap(g => g.rows.map(label)))];
+  const hues = {'stencil-async': 217, allreduce: 22, local: 145, single: 0, 'parameter-server': 280,
+                'parameter-server-sync': 320, 'stencil-sync': 190, 'stencil-gradients': 45};
+  const spare = [95, 255, 340, 60, 170, 300, 120, 240];
+  const hue = name => name in hues ? hues[name] : spare[names.indexOf(name) % spare.length];
+  const colour = (name, alpha = 1) => `hsla(${hue(name)}, 72%, ${css('--lightness')}, ${alpha})`;
+
+  let group = data.groups[0];
+  let axis = 'seconds';
+  const hidden = new Set();
+  let charts = [];
+
+  const header = () => {
+    byId('title').textContent = data.name;
+    for (const [name, value] of [['model', group.model], ['data', group.data],
+      ['epochs', trim(group.epochs)], ['version', data.version]])
+      byId('chips').append(make('li', {}, make('span', {}, name), value));
+    const notes = [];
+    if (!data.tuned) notes.push('Not tuned: one learning rate for all strategies, one seed where no ± stands. A true picture, but not the last word.');
+    for (const g of data.groups) for (const row of g.rows) {
+      if (row.diverged) notes.push(`${label(row)}, ${g.condition}: ${row.diverged} of ${row.seeds} diverged.`);
+      if (row.failed) notes.push(`${label(row)}, ${g.condition}: ${row.failed} of ${row.seeds} failed.`);
+    }
+    byId('notice').hidden = notes.length === 0;
+    byId('notice').append(...notes.map(text => make('p', {}, text)));
+    data.groups.forEach((g, i) => byId('groups').append(
+      make('button', {'data-value': i, class: i ? '' : 'on'}, g.condition)));
+    byId('made').textContent = [data.command, data.machine, 'FAST ' + data.version].join('\n');
+  };
+
+  const about = () => {
+    const slow = Object.entries(group.slow).map(([r, f]) => `worker ${r} ${f}x slower`);
+    byId('about').textContent = [`${group.workers} workers on ${group.topology}`,
+      `shards ${group.partition}`, ...slow,
+      ...(group.link_mbit ? [`${group.link_mbit} Mbit/s per worker`] : []),
+      group.time === 'real' ? 'real processes, this machine’s clock'
+        : 'real gradients, virtual clock: each worker on a core of its own'].join(' · ');
+    const best = (title, value, text) => byId('cards').append(
+      make('div', {class: byId('cards').children.length ? 'card' : 'card first'},
+        make('h3', {}, title), make('p', {}, value), make('div', {}, text)));
+    byId('cards').replaceChildren();
+    const find = name => group.rows.find(r => r.strategy === name);
+    const ours = find('stencil-async'), theirs = find('allreduce');
+    if (ours) best('stencil-async', ours.accuracy ? percent(ours.accuracy.mean, 2) : '–', 'mean model, final set');
+    if (theirs) best('all-reduce', theirs.accuracy ? percent(theirs.accuracy.mean, 2) : '–', 'final set');
+    if (ours && theirs && ours.accuracy && theirs.accuracy)
+      best('Difference', ((ours.accuracy.mean - theirs.accuracy.mean) * 100).toFixed(2), 'points, ours − all-reduce');
+    if (ours && theirs && ours.seconds_to_target && theirs.seconds_to_target)
+      best('To the target', trim(theirs.seconds_to_target.mean / ours.seconds_to_target.mean) + 'x',
+        'as fast as all-reduce');
+    if (ours && theirs && ours.bytes_per_sample && theirs.bytes_per_sample)
+      best('Bytes', trim(ours.bytes_per_sample.mean / theirs.bytes_per_sample.mean) + 'x', 'of all-reduce’s');
+  };
+
+  const legend = () => {
+    byId('legend').replaceChildren(...group.rows.map(row => {
+      const name = label(row);
+      const button = make('button', {class: hidden.has(name) ? 'off' : ''},
+        make('i', {style: `background:${colour(name)}`}), name);
+      button.addEventListener('click', () => {
+        hidden.has(name) ? hidden.delete(name) : hidden.add(name);
+        draw();
+      });
+      return button;
+    }));
+  };
+
+  const scale = (title, more = {}) => ({grid: {color: css('--line')}, ticks: {color: css('--soft')},
+    title: {display: !!title, text: title, color: css('--soft')}, ...more});
+
+  const lines = (id, y, yScale) => {
+    const datasets = [];
+    const rows = group.rows.filter(r => !hidden.has(label(r)) && r.curve.length);
+    for (const row of rows) {
+      const name = label(row);
+      const points = f => row.curve.filter(p => known(p[axis])).map(p => ({x: p[axis], y: f(p)}));
+      if (axis === 'bytes' && !row.curve.some(p => p.bytes > 0)) continue;
+      if (y === 'accuracy' && row.curve.some(p => p.deviation > 0)) {
+        datasets.push({data: points(p => 100 * (p.accuracy + p.deviation)), pointRadius: 0,
+          borderWidth: 0, fill: '+1', backgroundColor: colour(name, .16), band: true});
+        datasets.push({data: points(p => 100 * (p.accuracy - p.deviation)), pointRadius: 0,
+          borderWidth: 0, band: true});
+      }
+      datasets.push({label: name, data: points(p => y === 'accuracy' ? 100 * p.accuracy : p[y] || NaN),
+        borderColor: colour(name), backgroundColor: colour(name), pointRadius: 2.5, borderWidth: 2,
+        tension: .15});
+    }
+    charts.push(new Chart(byId(id), {type: 'line', data: {datasets}, options: {
+      animation: false, maintainAspectRatio: false, parsing: false, interaction: {mode: 'nearest', intersect: false},
+      plugins: {legend: {display: false}, tooltip: {filter: i => !i.dataset.band, callbacks: {
+        title: items => items.length ? axes[axis].format(items[0].parsed.x) : '',
+        label: i => `${i.dataset.label}: ${y === 'accuracy' ? i.parsed.y.toFixed(2) + ' %' : i.parsed.y.toExponential(1)}`}}},
+      scales: {x: scale(axes[axis].title, {type: 'linear', min: 0, ticks: {color: css('--soft'), callback: v => axes[axis].format(v)}}), y: yScale}}}));
+  };
+
+  const race = () => {
+    byId('targetnote').textContent = `${percent(group.target)} on held-out examples, shorter is better; – not reached`;
+    const rows = group.rows.filter(r => !hidden.has(label(r)));
+    const base = rows.find(r => r.strategy === 'allreduce');
+    const ratio = row => base && base.seconds_to_target && row.seconds_to_target && row !== base
+      ? ` · ${trim(base.seconds_to_target.mean / row.seconds_to_target.mean)}x` : '';
+    charts.push(new Chart(byId('race'), {type: 'bar',
+      data: {labels: rows.map(r => `${label(r)}${r.seconds_to_target ? ratio(r) : ' –'}`), datasets: [{
+        data: rows.map(r => mean(r.seconds_to_target)), backgroundColor: rows.map(r => colour(label(r), .85)), borderRadius: 4}]},
+      options: {indexAxis: 'y', animation: false, maintainAspectRatio: false,
+        plugins: {legend: {display: false}, tooltip: {callbacks: {label: i => seconds(i.parsed.x)}}},
+        scales: {x: scale('seconds', {beginAtZero: true}), y: scale('', {grid: {display: false}})}}}));
+  };
+
+  const table = () => {
+    const columns = [['strategy', r => label(r)], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
+      ['mean model %', r => spread(r.accuracy), r => mean(r.accuracy)],
+      ['worst worker %', r => spread(r.worst_worker), r => mean(r.worst_worker)],
+      ['training', r => seconds(mean(r.seconds)), r => known(mean(r.seconds)) ? -mean(r.seconds) : null],
+      ['to target', r => seconds(mean(r.seconds_to_target)), r => known(mean(r.seconds_to_target)) ? -mean(r.seconds_to_target) : null],
+      ['at equal time', r => percent(r.at_equal_time), r => r.at_equal_time],
+      ['at equal bytes', r => percent(r.at_equal_bytes), r => r.at_equal_bytes],
+      ['bytes / sample', r => r.bytes_per_sample ? short(r.bytes_per_sample.mean) + 'B' : '–'],
+      ['consensus', r => r.consensus ? r.consensus.toExponential(1) : '0']];
+    const best = columns.map(([, , value]) => value
+      ? Math.max(...group.rows.map(value).filter(known)) : null);
+    byId('table').replaceChildren(
+      make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
+      make('tbody', {}, ...group.rows.map(row => make('tr', {}, ...columns.map(([, text, value], i) =>
+        i === 0 ? make('td', {}, make('i', {style: `background:${colour(label(row))}`}), text(row))
+          : make('td', {class: value && known(value(row)) && value(row) === best[i] ? 'best' : ''}, text(row)))))));
+  };
+
+  const draw = () => {
+    for (const chart of charts) chart.destroy();
+    charts = [];
+    about();
+    legend();
+    lines('accuracy', 'accuracy', scale('%'));
+    lines('consensus', 'consensus', scale('', {type: 'logarithmic', ticks: {color: css('--soft'),
+      callback: v => /^1e/.test(v.toExponential()) ? v.toExponential() : ''}}));
+    race();
+    table();
+  };
+
+  const toggle = (id, change) => byId(id).addEventListener('click', event => {
+    const value = event.target.dataset && event.target.dataset.value;
+    if (value === undefined) return;
+    for (const button of byId(id).children) button.classList.toggle('on', button === event.target);
+    change(value);
+    draw();
+  });
+  header();
+  toggle('groups', value => { group = data.groups[+value]; });
+  toggle('axis', value => { axis = value; });
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+  draw();
+})();

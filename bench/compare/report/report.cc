@@ -1,0 +1,121 @@
+#include "bench/compare/report/report.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "bench/compare/report/embedded.h"
+#include "fast/report/embedded.h"
+#include "fast/report/page_template.h"
+#include "fast/report/run_folder.h"
+
+namespace fast::compare {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json number(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json number(const std::optional<Spread>& s) {
+  if (!s) return nullptr;
+  return {{"mean", s->mean}, {"deviation", s->deviation}, {"count", s->count}};
+}
+
+ordered_json row_json(const Row& row) {
+  ordered_json curve = ordered_json::array();
+  for (std::size_t i = 0; i < row.curve.size(); ++i) {
+    const CurvePoint& p = row.curve[i];
+    curve.push_back({{"samples", p.samples},
+                     {"seconds", p.seconds},
+                     {"bytes", p.bytes},
+                     {"accuracy", p.accuracy},
+                     {"deviation", row.curve_deviation[i]},
+                     {"loss", p.loss},
+                     {"consensus", p.consensus}});
+  }
+  const Strategy& s = row.cell.strategy;
+  return {{"strategy", s.name},
+          {"learning_rate", s.learning_rate},
+          {"sweeps", s.sweeps},
+          {"codec", s.codec},
+          {"seeds", row.seeds},
+          {"diverged", row.diverged},
+          {"failed", row.failed},
+          {"accuracy", number(row.accuracy)},
+          {"worst_worker", number(row.worst)},
+          {"seconds", number(row.seconds)},
+          {"seconds_to_target", number(row.seconds_to_target)},
+          {"bytes_per_sample", number(row.bytes_per_sample)},
+          {"at_equal_time", number(row.at_equal_time)},
+          {"at_equal_bytes", number(row.at_equal_bytes)},
+          {"samples", row.samples},
+          {"consensus", row.consensus},
+          {"curve", curve}};
+}
+
+ordered_json all_json(const std::vector<Group>& groups, const Circumstances& c) {
+  ordered_json out = {{"name", c.name},       {"command", c.command}, {"machine", c.machine},
+                      {"version", c.version}, {"tuned", c.tuned},     {"groups", ordered_json::array()}};
+  for (const Group& group : groups) {
+    const Cell& first = group.rows.front().cell;
+    ordered_json slow = ordered_json::object();
+    for (const auto& [rank, factor] : group.condition.slow) slow[std::to_string(rank)] = factor;
+    ordered_json g = {{"condition", group.condition.name},
+                      {"topology", group.condition.topology},
+                      {"partition", group.condition.partition},
+                      {"slow", slow},
+                      {"link_mbit", group.condition.link_mbit},
+                      {"workers", first.workers()},
+                      {"time", first.time == TimeKind::kReal ? "real" : "virtual"},
+                      {"model", first.job.model},
+                      {"data", first.job.data},
+                      {"examples", first.job.examples},
+                      {"epochs", first.job.epochs},
+                      {"target", group.target},
+                      {"rows", ordered_json::array()}};
+    for (const Row& row : group.rows) g["rows"].push_back(row_json(row));
+    out["groups"].push_back(std::move(g));
+  }
+  return out;
+}
+
+}  // namespace
+
+void write_comparison(const std::vector<Finished>& finished, const Circumstances& circumstances,
+                      const std::filesystem::path& folder) {
+  make_writable_folder(folder);
+  const std::vector<Group> groups = make_groups(finished);
+  const ordered_json all = all_json(groups, circumstances);
+  write_atomically(folder / "results.json", all.dump(1) + "\n");
+  write_atomically(folder / "results.csv", to_csv(groups));
+  write_atomically(folder / "table.md", to_markdown(groups));
+  write_atomically(folder / "report.html",
+                   filled(embedded::kCompareHtml,
+                          {{"TITLE", html_escaped(circumstances.name)},
+                           {"CSS", std::string(fast::embedded::kReportCss) +
+                                       std::string(embedded::kCompareCss)},
+                           {"CHART", std::string(fast::embedded::kChartJs)},
+                           {"JS", std::string(embedded::kCompareJs)},
+                           {"DATA", script_safe(all.dump())}}));
+}
+
+std::string describe_machine() {
+  std::string processor = "unknown processor";
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (!line.starts_with("model name")) continue;
+    processor = line.substr(line.find(':') + 2);
+    break;
+  }
+  utsname system{};
+  uname(&system);
+  return fmt::format("{}, {} cores, {} {}", processor, std::thread::hardware_concurrency(),
+                     system.sysname, system.release);
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/compare/report/table.h"
+
+namespace fast::compare {
+
+/// What stands beside the figures.
+struct Circumstances {
+  std::string name;     ///< of the comparison
+  std::string command;  ///< as it was typed
+  std::string machine, version;
+  bool tuned = true;    ///< false: learning rates are one for all, said on the page
+};
+
+/// Writes report.html (self-contained), results.json, results.csv and table.md into `folder`.
+void write_comparison(const std::vector<Finished>& finished, const Circumstances& circumstances,
+                      const std::filesystem::path& folder);
+
+/// "AMD EPYC ..., 2 cores, Linux 6.1".
+[[nodiscard]] std::string describe_machine();
+
+}  // namespace fast::compare

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/compare/cell.h"
+#include "bench/compare/spec.h"
+
+namespace fast::compare {
+
+struct Finished {
+  Cell cell;
+  CellResult result;
+};
+
+/// Mean and sample standard deviation over seeds; the deviation is 0 where there is one.
+struct Spread {
+  double mean = 0, deviation = 0;
+  int count = 0;
+};
+[[nodiscard]] Spread spread_of(const std::vector<double>& values);
+
+/// One strategy under one condition, all seeds together.
+struct Row {
+  Cell cell;  ///< of the first seed
+  int seeds = 0, diverged = 0, failed = 0;
+  std::optional<Spread> accuracy;         ///< of the mean model
+  std::optional<Spread> worst;            ///< of the worst worker
+  std::optional<Spread> seconds;          ///< of training
+  std::optional<Spread> seconds_to_target;  ///< only where every seed got there
+  std::optional<Spread> bytes_per_sample;
+  double samples = 0;
+  double consensus = 0;
+  std::vector<CurvePoint> curve;           ///< mean over seeds
+  std::vector<double> curve_deviation;     ///< of its accuracy
+  std::optional<double> at_equal_time;     ///< held-out accuracy when the fastest row was done
+  std::optional<double> at_equal_bytes;    ///< and when the leanest exchanging row was done
+};
+
+/// A condition's rows, and the target that they race for.
+struct Group {
+  Condition condition;
+  double target = 0;  ///< held-out accuracy: kTargetShare of the all-reduce's last (or the best's)
+  std::vector<Row> rows;
+};
+inline constexpr double kTargetShare = 0.95;
+
+[[nodiscard]] std::vector<Group> make_groups(const std::vector<Finished>& finished);
+
+/// When a curve first reaches `accuracy`, between its points by straight lines.
+[[nodiscard]] std::optional<double> seconds_until(const std::vector<CurvePoint>& curve,
+                                                  double accuracy);
+
+/// Markdown and CSV of the same rows.
+[[nodiscard]] std::string to_markdown(const std::vector<Group>& groups);
+[[nodiscard]] std::string to_csv(const std::vector<Group>& groups);
+
+}  // namespace fast::compare

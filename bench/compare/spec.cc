@@ -1,0 +1,333 @@
+#include "bench/compare/spec.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+
+#include "bench/compare/real/participant.h"
+#include "fast/data/partition.h"
+#include "fast/errors.h"
+#include "fast/programs/learner_factory.h"
+#include "fast/schedule.h"
+#include "stencil/codec/codec.h"
+#include "stencil/core/topology.h"
+#include "stencil/engine/config.h"
+
+namespace fast::compare {
+namespace {
+
+/// Turns whatever check a value fails into an error that says where it stands.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void fail(const toml::node& node, const std::string& what,
+                         const std::string& remedy) const {
+    throw ConfigError(fmt::format("{}:{}: {}", file_, node.source().begin.line, what), remedy);
+  }
+
+  /// Reads `key` of `table` into `value` where it is there, and ticks it off.
+  template <typename T>
+  bool read(const toml::table& table, std::string_view key, T& value) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return false;
+    known_.insert(node);
+    if constexpr (std::is_same_v<T, std::vector<double>> ||
+                  std::is_same_v<T, std::vector<std::uint64_t>> ||
+                  std::is_same_v<T, std::vector<std::string>>) {
+      const toml::array* array = node->as_array();
+      if (array == nullptr) fail(*node, fmt::format("'{}' is no list", key), "write [a, b, c]");
+      value.clear();
+      for (const toml::node& element : *array) {
+        value.push_back(scalar<typename T::value_type>(element, key));
+      }
+    } else {
+      value = scalar<T>(*node, key);
+    }
+    return true;
+  }
+
+  const toml::table* table(const toml::table& parent, std::string_view key) {
+    const toml::node* node = parent.get(key);
+    if (node == nullptr) return nullptr;
+    known_.insert(node);
+    const toml::table* out = node->as_table();
+    if (out == nullptr) fail(*node, fmt::format("'{}' is no table", key), "write [" + std::string(key) + "]");
+    return out;
+  }
+
+  std::vector<const toml::table*> tables(const toml::table& parent, std::string_view key) {
+    std::vector<const toml::table*> out;
+    const toml::node* node = parent.get(key);
+    if (node == nullptr) return out;
+    known_.insert(node);
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+      fail(*node, fmt::format("'{}' is no list of tables", key),
+           "write [[" + std::string(key) + "]]");
+    }
+    for (const toml::node& element : *array) {
+      if (!element.is_table()) fail(element, fmt::format("'{}' holds no table", key), "write [[..]]");
+      out.push_back(element.as_table());
+    }
+    return out;
+  }
+
+  /// Every key of `table` has been read by now.
+  void no_others(const toml::table& table, std::string_view where) const {
+    for (const auto& [key, node] : table) {
+      if (known_.contains(&node)) continue;
+      fail(node, fmt::format("unknown key '{}' in {}", key.str(), where),
+           "see bench/compare/spec.h for the keys");
+    }
+  }
+
+  /// Runs a check of ours; its ConfigError gets file and line.
+  template <typename Check>
+  void check(const toml::table& table, std::string_view key, Check check) const {
+    try {
+      check();
+    } catch (const ConfigError& error) {
+      const toml::node* node = table.get(key);
+      fail(node != nullptr ? *node : table, fmt::format("'{}': {}", key, error.what()),
+           "correct the value");
+    }
+  }
+
+  void demand(bool ok, const toml::table& table, std::string_view key,
+              const std::string& remedy) const {
+    if (ok) return;
+    const toml::node* node = table.get(key);
+    fail(node != nullptr ? *node : table, fmt::format("'{}' is missing or out of range", key),
+         remedy);
+  }
+
+ private:
+  template <typename T>
+  T scalar(const toml::node& node, std::string_view key) const {
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (const auto* text = node.as_string()) return text->get();
+      fail(node, fmt::format("'{}' is no text", key), "write it in quotes");
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto* number = node.as_integer();
+      if (number != nullptr && number->get() >= 0) return static_cast<T>(number->get());
+      fail(node, fmt::format("'{}' is no whole number from 0", key), "write e.g. 32");
+    } else {
+      if (const auto value = node.value<double>(); value && std::isfinite(*value)) return *value;
+      fail(node, fmt::format("'{}' is no number", key), "write e.g. 0.1");
+    }
+  }
+
+  std::string file_;
+  std::set<const toml::node*> known_;
+};
+
+struct StrategyRow {
+  Strategy strategy;
+  std::vector<std::uint64_t> seeds;
+  std::vector<std::string> conditions;  ///< names; empty: all
+};
+
+class SpecReader {
+ public:
+  explicit SpecReader(const std::string& file) : in_(file) {}
+
+  Spec read(const toml::table& root) {
+    Spec spec;
+    in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
+    std::vector<std::uint64_t> seeds = {1};
+    in_.read(root, "seeds", seeds);
+    if (const auto* job = in_.table(root, "job")) read_job(*job);
+    if (const auto* time = in_.table(root, "time")) read_time(*time);
+    std::vector<double> rates;
+    if (const auto* tune = in_.table(root, "tune")) {
+      in_.demand(in_.read(*tune, "learning_rates", rates) && !rates.empty(), *tune,
+                 "learning_rates", "write learning_rates = [0.05, 0.1, 0.2]");
+      in_.no_others(*tune, "[tune]");
+      in_.demand(base_.job.validation > 0, *tune, "learning_rates",
+                 "tuning needs held-out examples: validation = 5000 in [job]");
+    }
+    for (const auto* row : in_.tables(root, "condition")) read_condition(*row);
+    in_.demand(!conditions_.empty(), root, "condition", "write at least one [[condition]]");
+    for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
+    in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");
+    in_.no_others(root, "the spec");
+    spec.cells = cells(rates);
+    return spec;
+  }
+
+ private:
+  void read_job(const toml::table& t) {
+    Job& j = base_.job;
+    in_.read(t, "model", j.model);
+    in_.check(t, "model", [&] {
+      const auto names = model_names();
+      if (std::ranges::find(names, j.model) == names.end()) {
+        throw ConfigError("no model '" + j.model + "'",
+                          fmt::format("use one of {}", fmt::join(names, ", ")));
+      }
+    });
+    in_.read(t, "data", j.data);
+    in_.read(t, "examples", j.examples);
+    in_.read(t, "validation", j.validation);
+    in_.read(t, "epochs", j.epochs);
+    in_.demand(j.epochs > 0, t, "epochs", "use more than 0");
+    in_.read(t, "batch", j.batch);
+    in_.demand(j.batch > 0, t, "batch", "use 1 or more");
+    in_.read(t, "optimizer", j.optimizer);
+    in_.demand(j.optimizer == "sgd" || j.optimizer == "adamw", t, "optimizer",
+               "use sgd or adamw");
+    in_.read(t, "momentum", j.momentum);
+    in_.read(t, "weight_decay", j.weight_decay);
+    in_.read(t, "warmup", j.warmup);
+    in_.read(t, "schedule", j.schedule);
+    in_.check(t, "schedule", [&] { (void)Schedule::parse(j.schedule, 0.1, j.warmup); });
+    in_.no_others(t, "[job]");
+  }
+
+  void read_time(const toml::table& t) {
+    std::string kind = "real";
+    in_.read(t, "kind", kind);
+    in_.demand(kind == "real" || kind == "virtual", t, "kind", "use real or virtual");
+    base_.time = kind == "real" ? TimeKind::kReal : TimeKind::kVirtual;
+    in_.read(t, "step_seconds", base_.clockwork.step_seconds);
+    in_.read(t, "latency", base_.clockwork.latency);
+    in_.read(t, "rate_mbit", base_.clockwork.rate_mbit);
+    in_.demand(base_.time == TimeKind::kReal || base_.clockwork.step_seconds > 0, t,
+               "step_seconds", "say how long a step lasts; `fast-compare measure` tells");
+    in_.demand(base_.clockwork.rate_mbit > 0, t, "rate_mbit", "use more than 0");
+    in_.no_others(t, "[time]");
+  }
+
+  void read_condition(const toml::table& t) {
+    Condition c;
+    in_.demand(in_.read(t, "name", c.name), t, "name", "give the condition a name");
+    in_.read(t, "topology", c.topology);
+    int workers = 0;
+    in_.check(t, "topology", [&] { workers = stencil::Topology::parse(c.topology).size(); });
+    int said = workers;
+    in_.read(t, "workers", said);
+    in_.demand(said == workers, t, "workers",
+               fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
+    in_.read(t, "partition", c.partition);
+    in_.check(t, "partition", [&] {
+      (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1);
+    });
+    in_.read(t, "jitter", c.jitter);
+    in_.read(t, "link_mbit", c.link_mbit);
+    in_.demand(c.jitter >= 0, t, "jitter", "use 0 or more");
+    in_.demand(c.link_mbit >= 0, t, "link_mbit", "use 0 (no limit) or more");
+    if (const auto* slow = in_.table(t, "slow")) {
+      for (const auto& [key, node] : *slow) {
+        const std::string_view text = key.str();
+        int rank = -1;
+        std::from_chars(text.data(), text.data() + text.size(), rank);
+        double factor = 0;
+        in_.read(*slow, text, factor);
+        in_.demand(rank >= 0 && rank < workers && factor >= 1, *slow, text,
+                   fmt::format("write slow = {{\"RANK\" = FACTOR}}, ranks 0 to {}, factors from 1",
+                               workers - 1));
+        c.slow[rank] = factor;
+      }
+    }
+    in_.no_others(t, "[[condition]]");
+    conditions_.push_back(c);
+  }
+
+  void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
+    StrategyRow row;
+    Strategy& s = row.strategy;
+    in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
+    in_.check(t, "name", [&] { check_name(s.name); });
+    in_.read(t, "learning_rate", s.learning_rate);
+    in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
+    in_.read(t, "sweeps", s.sweeps);
+    in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
+    in_.read(t, "codec", s.codec);
+    in_.check(t, "codec", [&] { (void)stencil::parse_codec(s.codec); });
+    row.seeds = seeds;
+    in_.read(t, "seeds", row.seeds);
+    in_.read(t, "conditions", row.conditions);
+    for (const std::string& name : row.conditions) {
+      in_.demand(std::ranges::find(conditions_, name, &Condition::name) != conditions_.end(), t,
+                 "conditions", "there is no condition named '" + name + "'");
+    }
+    in_.no_others(t, "[[strategy]]");
+    strategies_.push_back(row);
+  }
+
+  void check_name(const std::string& name) const {
+    const auto names = strategy_names();
+    const std::string mode = stencil_mode(name);
+    if (!mode.empty()) {
+      (void)stencil::Mode::parse(mode);
+    } else if (std::ranges::find(names, name) == names.end()) {
+      throw ConfigError("no strategy '" + name + "'",
+                        fmt::format("use one of {}", fmt::join(names, ", ")));
+    }
+    if (name == "stencil-gradients" && base_.time == TimeKind::kReal) {
+      throw ConfigError("stencil-gradients has no real processes", "use kind = \"virtual\"");
+    }
+  }
+
+  [[nodiscard]] std::vector<Cell> cells(const std::vector<double>& rates) const {
+    std::vector<Cell> out;
+    for (const Condition& condition : conditions_) {
+      for (const StrategyRow& row : strategies_) {
+        const bool here = row.conditions.empty() ||
+                          std::ranges::find(row.conditions, condition.name) !=
+                              row.conditions.end();
+        if (!here) continue;
+        Cell cell = base_;
+        cell.condition = condition;
+        cell.strategy = row.strategy;
+        cell.tuning = !rates.empty();
+        for (const std::uint64_t seed : row.seeds) {
+          cell.seed = seed;
+          if (rates.empty()) out.push_back(cell);
+          for (const double rate : rates) {
+            cell.strategy.learning_rate = rate;
+            out.push_back(cell);
+          }
+        }
+      }
+    }
+    return out;
+  }
+
+  Reader in_;
+  Cell base_;
+  std::vector<Condition> conditions_;
+  std::vector<StrategyRow> strategies_;
+};
+
+}  // namespace
+
+Spec parse_spec(std::string_view text, const std::string& file) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    throw ConfigError(fmt::format("{}:{}: {}", file, error.source().begin.line,
+                                  error.description()),
+                      "see bench/compare/spec.h for an example");
+  }
+  return SpecReader(file).read(root);
+}
+
+Spec read_spec(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw FileError(file + " cannot be read", "name a spec, e.g. bench/specs/quick.toml");
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return parse_spec(text, file);
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/compare/cell.h"
+
+namespace fast::compare {
+
+/// A comparison: its name and every cell of it, in the order in which they are to be made.
+struct Spec {
+  std::string name;
+  std::vector<Cell> cells;
+};
+
+/// Reads a spec (TOML):
+///
+///     name = "uniform"
+///     seeds = [1, 2, 3]
+///     [job]            # what is trained; see Job
+///     [time]           # kind = "real" | "virtual"; step_seconds, latency, rate_mbit for virtual
+///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
+///                      # held-out examples; without it the strategies' own rates
+///     [[strategy]]     # name, learning_rate, sweeps, codec; seeds and conditions where fewer
+///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit
+///
+/// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
+/// and key for what is unknown, of a wrong type, missing or contradictory.
+[[nodiscard]] Spec parse_spec(std::string_view text, const std::string& file);
+[[nodiscard]] Spec read_spec(const std::string& file);
+
+}  // namespace fast::compare

@@ -1,0 +1,86 @@
+#include "bench/compare/split.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "fast/errors.h"
+#include "stencil/core/random.h"
+
+namespace fast::compare {
+namespace {
+
+/// One order for every cell: all strategies and seeds hold out the same examples.
+constexpr std::uint64_t kOrderSeed = 20191;
+/// Enough to re-estimate BatchNorm's statistics for a point of a curve.
+constexpr std::size_t kStatisticsExamples = 2000;
+
+ImageSet pick(const ImageSet& from, std::span<const std::uint32_t> which) {
+  ImageSet out;
+  out.shape = from.shape;
+  out.pixels.reserve(which.size() * from.shape.pixels());
+  for (const std::uint32_t i : which) {
+    const auto image = from.image(i);
+    out.pixels.insert(out.pixels.end(), image.begin(), image.end());
+    out.labels.push_back(from.labels[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string data_spec(const Job& job, const DataPlaces& places) {
+  if (job.data != "cifar10") return job.data;
+  if (places.cifar10.empty()) {
+    throw ConfigError("the data set cifar10 is not at hand", "say where: --cifar10 DIR");
+  }
+  return "cifar10:" + places.cifar10;
+}
+
+Split load_split(const Cell& cell, const DataPlaces& places) {
+  const Job& job = cell.job;
+  Dataset all = load_dataset(data_spec(job, places), cell.seed);
+  std::vector<std::uint32_t> order(all.train.size());
+  std::iota(order.begin(), order.end(), 0U);
+  stencil::Random random(kOrderSeed);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+
+  const std::size_t used = job.examples == 0 ? order.size() : job.examples;
+  if (used > order.size() || job.validation >= used) {
+    throw ConfigError("examples = " + std::to_string(job.examples) + ", validation = " +
+                          std::to_string(job.validation) + ": the data set has " +
+                          std::to_string(order.size()),
+                      "use fewer");
+  }
+  const auto held_out = std::span(order).first(job.validation);
+  const auto trained = std::span(order).subspan(job.validation, used - job.validation);
+  Split split;
+  for (Dataset* part : {&split.training, &split.validation}) {
+    part->name = all.name;
+    part->mean = all.mean;
+    part->deviation = all.deviation;
+    part->crop_and_flip = all.crop_and_flip;
+  }
+  split.validation.train = pick(all.train, trained.first(std::min(trained.size(),
+                                                                  kStatisticsExamples)));
+  split.validation.test = pick(all.train, held_out);
+  split.training.train = pick(all.train, trained);
+  split.training.test = cell.tuning ? split.validation.test : std::move(all.test);
+  return split;
+}
+
+std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape, int threads) {
+  LearnerOptions options;
+  options.model = cell.job.model;
+  options.shape = shape;
+  options.optimizer = {.name = cell.job.optimizer,
+                       .learning_rate = cell.strategy.learning_rate,
+                       .momentum = cell.job.momentum,
+                       .weight_decay = cell.job.weight_decay};
+  options.seed = cell.seed;
+  options.threads = threads;
+  return std::make_unique<TorchLearner>(options);
+}
+
+}  // namespace fast::compare

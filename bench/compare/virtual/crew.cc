@@ -1,0 +1,43 @@
+#include "bench/compare/virtual/crew.h"
+
+#include <cmath>
+
+#include "fast/data/partition.h"
+#include "stencil/core/random.h"
+
+namespace fast::compare {
+
+Crew::Crew(const Cell& cell, const Split& split, int models)
+    : workers_(cell.workers()),
+      batch_(cell.job.batch),
+      budget_(cell.budget(split.training.train.size())),
+      schedule_(
+          Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)) {
+  const ImageSet& train = split.training.train;
+  for (int rank = 0; rank < workers_; ++rank) {
+    shards_.push_back(
+        partition(train.labels, cell.condition.partition, workers_, rank, cell.seed));
+    // As Worker seeds its own: real and virtual runs see the same batches.
+    loaders_.emplace_back(split.training, shards_.back(), static_cast<std::size_t>(batch_),
+                          stencil::Random::derive(
+                              cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));
+  }
+  for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, train.shape, 1));
+}
+
+std::vector<std::span<const float>> Crew::all_weights() {
+  std::vector<std::span<const float>> out;
+  for (std::size_t i = 0; i < learners_.size(); ++i) out.push_back(weights(static_cast<int>(i)));
+  return out;
+}
+
+void Crew::set_rate(int i, double progress) {
+  learner(i).set_learning_rate(schedule_.rate(progress));
+}
+
+bool Crew::step(int i, double progress) {
+  set_rate(i, progress);
+  return std::isfinite(learner(i).train_step(next(i)).loss);
+}
+
+}  // namespace fast::compare

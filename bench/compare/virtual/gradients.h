@@ -1,0 +1,11 @@
+#pragma once
+
+#include "bench/compare/virtual/recorder.h"
+
+namespace fast::compare {
+
+/// stencil-gradients, for the record: as the first FAST did, a worker sends each gradient to its
+/// neighbours and applies theirs, whenever they have arrived, as optimizer steps of its own.
+[[nodiscard]] CellResult run_gradients(const Cell& cell, const Split& split, Recorder& recorder);
+
+}  // namespace fast::compare

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "bench/compare/judge.h"
+#include "bench/compare/virtual/crew.h"
+
+namespace fast::compare {
+
+/// Told of each step made; judges the mean model whenever the next mark of the budget is reached.
+class Recorder {
+ public:
+  /// `shown(share)` is told of progress, for people; may be empty.
+  Recorder(const Cell& cell, const Split& split, std::function<void(double)> shown);
+
+  struct Moment {
+    double samples = 0, seconds = 0, bytes = 0;
+  };
+  /// True where at() would judge.
+  [[nodiscard]] bool due(double samples, std::uint64_t budget) const;
+  /// `weights()` gives the models as they stand; called at marks alone.
+  void at(const Moment& moment, std::uint64_t budget,
+          const std::function<std::vector<std::span<const float>>()>& weights);
+
+  /// After the end of training: judges the mean and each worker's own model. `seconds` of training.
+  [[nodiscard]] CellResult finish(Crew& crew, const std::vector<std::span<const float>>& models,
+                                  const Moment& moment);
+  [[nodiscard]] static CellResult diverged(const Moment& moment);
+
+ private:
+  const Cell& cell_;
+  Judge judge_;
+  std::function<void(double)> shown_;
+  std::vector<CurvePoint> curve_;
+};
+
+}  // namespace fast::compare

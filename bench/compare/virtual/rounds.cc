@@ -1,0 +1,105 @@
+#include "bench/compare/virtual/rounds.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "adapters/torch/models/model.h"
+#include "stencil/core/mixing_weights.h"
+
+namespace fast::compare {
+namespace {
+
+/// Each on its own; the mean is taken by whoever judges.
+class Apart : public RoundStrategy {
+ public:
+  Apart(const Cell& cell, const Split& split) : crew_(cell, split, cell.workers()) {}
+  bool round(double progress) override {
+    for (int i = 0; i < crew_.workers(); ++i) {
+      if (!crew_.step(i, progress)) return false;
+    }
+    return true;
+  }
+  Crew& crew() override { return crew_; }
+
+ protected:
+  Crew crew_;
+};
+
+/// Averaged gradients of all workers, one optimizer step: replicas stay equal, so one does for all.
+class AveragedGradients final : public RoundStrategy {
+ public:
+  AveragedGradients(const Cell& cell, const Split& split) : crew_(cell, split, 1) {}
+  bool round(double progress) override {
+    TorchLearner& learner = crew_.learner(0);
+    crew_.set_rate(0, progress);
+    learner.clear_gradients();
+    for (int worker = 0; worker < crew_.workers(); ++worker) {
+      if (!std::isfinite(learner.backward(crew_.next(worker)).loss)) return false;
+    }
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : learner.model().parameters()) {
+      if (parameter.grad().defined()) parameter.grad().div_(crew_.workers());
+    }
+    learner.update();
+    return true;
+  }
+  Crew& crew() override { return crew_; }
+
+ private:
+  Crew crew_;
+};
+
+/// D-PSGD (Lian et al. 2017), adapt then combine: X <- W (X - rate G).
+class LockStep final : public Apart {
+ public:
+  LockStep(const Cell& cell, const Split& split)
+      : Apart(cell, split),
+        topology_(stencil::Topology::parse(cell.condition.topology)),
+        weights_(topology_) {}
+  bool round(double progress) override {
+    if (!Apart::round(progress)) return false;
+    std::vector<Weights> mixed;
+    for (int i = 0; i < crew_.workers(); ++i) mixed.push_back(combined(i));
+    for (int i = 0; i < crew_.workers(); ++i) {
+      std::ranges::copy(mixed[static_cast<std::size_t>(i)], crew_.weights(i).begin());
+    }
+    return true;
+  }
+
+ private:
+  Weights combined(int i) {
+    std::vector<double> sum(crew_.weights(i).size());
+    const auto add = [&](int j) {
+      const double w = weights_.weight(i, j);
+      const auto from = crew_.weights(j);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * from[k];
+    };
+    add(i);
+    for (const stencil::Rank j : topology_.neighbours(i)) add(j);
+    return {sum.begin(), sum.end()};
+  }
+
+  stencil::Topology topology_;
+  stencil::MixingWeights weights_;
+};
+
+}  // namespace
+
+bool goes_by_rounds(const Strategy& strategy) {
+  constexpr std::array<std::string_view, 5> kNames = {
+      "single", "local", "allreduce", "parameter-server-sync", "stencil-sync"};
+  return std::ranges::find(kNames, strategy.name) != kNames.end();
+}
+
+std::unique_ptr<RoundStrategy> make_round_strategy(const Cell& cell, const Split& split) {
+  const std::string& name = cell.strategy.name;
+  if (name == "single" || name == "local") return std::make_unique<Apart>(cell, split);
+  if (name == "allreduce" || name == "parameter-server-sync") {
+    return std::make_unique<AveragedGradients>(cell, split);
+  }
+  if (name == "stencil-sync") return std::make_unique<LockStep>(cell, split);
+  return nullptr;
+}
+
+}  // namespace fast::compare

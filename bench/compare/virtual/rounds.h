@@ -1,0 +1,26 @@
+#pragma once
+
+#include "bench/compare/virtual/crew.h"
+#include "bench/compare/virtual/timing.h"
+
+namespace fast::compare {
+
+/// A strategy in which every worker makes step k before any makes step k + 1, or which does not
+/// depend on when they do: single, local, allreduce, parameter-server-sync, stencil-sync. What it
+/// learns depends on samples alone; time is added by a RoundClock.
+class RoundStrategy {
+ public:
+  virtual ~RoundStrategy() = default;
+  /// One step of every worker. False where a loss is not finite.
+  virtual bool round(double progress) = 0;
+  [[nodiscard]] virtual Crew& crew() = 0;
+};
+
+/// Nothing where the cell's strategy does not go by rounds.
+[[nodiscard]] std::unique_ptr<RoundStrategy> make_round_strategy(const Cell& cell,
+                                                                 const Split& split);
+
+/// True for the strategies above.
+[[nodiscard]] bool goes_by_rounds(const Strategy& strategy);
+
+}  // namespace fast::compare

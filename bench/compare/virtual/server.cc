@@ -1,0 +1,67 @@
+#include "bench/compare/virtual/server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "adapters/torch/models/model.h"
+#include "bench/compare/virtual/timing.h"
+
+namespace fast::compare {
+namespace {
+
+struct Push {
+  double at;  ///< when the gradient is complete at its worker
+  int rank;
+  friend bool operator>(const Push& a, const Push& b) {
+    return std::tie(a.at, a.rank) > std::tie(b.at, b.rank);
+  }
+};
+
+}  // namespace
+
+CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) {
+  Crew crew(cell, split, 1);
+  TorchLearner& learner = crew.learner(0);
+  const std::span<float> weights = crew.weights(0);
+  StepTimes times(cell);
+  const double model_bytes = static_cast<double>(weights.size_bytes());
+
+  // What each worker has pulled; gradients are taken there. The learner holds the server's own
+  // parameters and optimizer, and lends its memory to workers.
+  std::vector<Weights> pulled(static_cast<std::size_t>(crew.workers()),
+                              Weights(weights.begin(), weights.end()));
+  Weights server(weights.begin(), weights.end());
+  std::priority_queue<Push, std::vector<Push>, std::greater<>> pushes;
+  for (int rank = 0; rank < crew.workers(); ++rank) pushes.push({times.next(rank), rank});
+
+  double in_busy = 0, out_busy = 0;
+  Recorder::Moment moment;
+  while (moment.samples < static_cast<double>(crew.budget())) {
+    const Push push = pushes.top();
+    pushes.pop();
+    Weights& mine = pulled[static_cast<std::size_t>(push.rank)];
+    std::ranges::copy(mine, weights.begin());
+    learner.clear_gradients();
+    if (!std::isfinite(learner.backward(crew.next(push.rank)).loss)) {
+      return Recorder::diverged(moment);
+    }
+    std::ranges::copy(server, weights.begin());
+    crew.set_rate(0, moment.samples / static_cast<double>(crew.budget()));
+    learner.update();
+    std::ranges::copy(weights, server.begin());
+
+    in_busy = std::max(in_busy, push.at) + times.transfer(model_bytes);
+    out_busy = std::max(out_busy, in_busy) + times.transfer(model_bytes);
+    mine = server;
+    pushes.push({out_busy + times.next(push.rank), push.rank});
+    moment.samples += crew.batch();
+    moment.seconds = in_busy;
+    moment.bytes += 2 * model_bytes;
+    recorder.at(moment, crew.budget(),
+                [&] { return std::vector{std::span<const float>(server)}; });
+  }
+  return recorder.finish(crew, {std::span<const float>(server)}, moment);
+}
+
+}  // namespace fast::compare

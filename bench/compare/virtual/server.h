@@ -1,0 +1,12 @@
+#pragma once
+
+#include "bench/compare/virtual/recorder.h"
+
+namespace fast::compare {
+
+/// parameter-server, asynchronous, as MXNet's dist_async: a worker pushes each gradient, the server
+/// applies it at once, whatever has happened since that worker's last pull, and answers with the
+/// parameters. The server's link is one for all.
+[[nodiscard]] CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder);
+
+}  // namespace fast::compare

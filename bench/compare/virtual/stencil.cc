@@ -1,0 +1,91 @@
+#include "bench/compare/virtual/stencil.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "stencil/sim/simulator.h"
+
+namespace fast::compare {
+namespace {
+
+/// Local steps on real models. The simulation owns the weights; a learner borrows them for a step
+/// and keeps momentum and BatchNorm's statistics.
+class Training final : public stencil::sim::Objective {
+ public:
+  explicit Training(Crew& crew) : crew_(crew) {}
+
+  std::size_t dimension() const override { return crew_.weights(0).size(); }
+  void initial(stencil::Rank rank, std::span<float> x) const override {
+    std::ranges::copy(crew_.weights(rank), x.begin());
+  }
+  void step(stencil::Rank rank, std::span<float> x) override {
+    if (diverged) return;
+    const auto weights = crew_.weights(rank);
+    std::ranges::copy(x, weights.begin());
+    if (!crew_.step(rank, progress(rank))) diverged = true;
+    std::ranges::copy(weights, x.begin());
+    ++steps;
+  }
+  double value(std::span<const float> /*x*/) const override { return 0; }
+
+  std::function<double(stencil::Rank)> progress;
+  std::uint64_t steps = 0;
+  bool diverged = false;
+
+ private:
+  Crew& crew_;
+};
+
+stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
+  stencil::sim::SimulationConfig config;
+  config.topology = stencil::Topology::parse(cell.condition.topology);
+  config.mode = stencil::Mode::parse(cell.strategy.name.substr(std::string("stencil-").size()));
+  config.codec = stencil::parse_codec(cell.strategy.codec);
+  config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
+  config.seed = cell.seed;
+  config.step_seconds = cell.clockwork.step_seconds;
+  config.step_jitter = cell.condition.jitter;
+  for (const auto& [rank, factor] : cell.condition.slow) config.slow[rank] = factor;
+  config.link.latency = cell.clockwork.latency;
+  const double mbit =
+      cell.condition.link_mbit > 0 ? cell.condition.link_mbit : cell.clockwork.rate_mbit;
+  config.worker_bandwidth = mbit * 1e6 / 8;
+  config.settle_target = 1e-3;
+  config.finish = true;
+  return config;
+}
+
+}  // namespace
+
+CellResult run_stencil(const Cell& cell, const Split& split, Recorder& recorder) {
+  Crew crew(cell, split, cell.workers());
+  Training training(crew);
+  stencil::sim::Simulation simulation(simulation_config(cell), training);
+  const double per_worker = static_cast<double>(crew.budget()) / crew.workers() / crew.batch();
+  // As real workers do, each goes by what gossip has told it of everybody's steps.
+  training.progress = [&](stencil::Rank rank) {
+    return simulation.telemetry(rank)[0] / per_worker;
+  };
+  const auto models = [&] {
+    std::vector<std::span<const float>> out;
+    for (int rank = 0; rank < crew.workers(); ++rank) out.push_back(simulation.model(rank));
+    return out;
+  };
+  const double slice = cell.clockwork.step_seconds / 4;
+  double time = 0, bytes = 0;
+  const auto samples = [&] { return static_cast<double>(training.steps) * crew.batch(); };
+  while (samples() < static_cast<double>(crew.budget()) && !training.diverged) {
+    simulation.run_until(time += slice);
+    if (recorder.due(samples(), crew.budget())) {
+      bytes = static_cast<double>(simulation.bytes_sent());
+    }
+    recorder.at({samples(), time, bytes}, crew.budget(), models);
+  }
+  const Recorder::Moment end{samples(), time, static_cast<double>(simulation.bytes_sent())};
+  if (training.diverged) return Recorder::diverged(end);
+  (void)simulation.finish();
+  return recorder.finish(crew, models(), end);
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,105 @@
+#include "bench/compare/virtual/timing.h"
+
+#include <algorithm>
+
+namespace fast::compare {
+namespace {
+
+constexpr double kBackwardShare = 2.0 / 3.0;
+
+}  // namespace
+
+StepTimes::StepTimes(const Cell& cell)
+    : step_(cell.clockwork.step_seconds),
+      jitter_(cell.condition.jitter),
+      latency_(cell.clockwork.latency),
+      rate_((cell.condition.link_mbit > 0 ? cell.condition.link_mbit : cell.clockwork.rate_mbit) *
+            1e6 / 8) {
+  for (int rank = 0; rank < cell.workers(); ++rank) {
+    const auto it = cell.condition.slow.find(rank);
+    factor_.push_back(it == cell.condition.slow.end() ? 1 : it->second);
+    random_.emplace_back(stencil::Random::derive(cell.seed, 0x73746570ULL + rank));
+  }
+}
+
+double StepTimes::next(int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  return step_ * factor_[i] * (1 + jitter_ * random_[i].uniform());
+}
+
+double StepTimes::transfer(double bytes) const {
+  return latency_ + bytes / rate_;
+}
+
+RoundClock::RoundClock(const Cell& cell, double model_bytes)
+    : kind_(cell.strategy.name == "allreduce"               ? Kind::kAllReduce
+            : cell.strategy.name == "parameter-server-sync" ? Kind::kServer
+            : cell.strategy.name == "stencil-sync"          ? Kind::kNeighbours
+                                                            : Kind::kApart),
+      topology_(stencil::Topology::parse(cell.strategy.name == "single" ? "ring:1"
+                                                                        : cell.condition.topology)),
+      steps_(cell),
+      model_bytes_(model_bytes),
+      at_(static_cast<std::size_t>(cell.workers())) {}
+
+void RoundClock::tick() {
+  ++rounds_;
+  const std::size_t n = at_.size();
+  std::vector<double> step(n), ready(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    step[i] = steps_.next(static_cast<int>(i));
+    ready[i] = at_[i] + step[i];
+  }
+  switch (kind_) {
+    case Kind::kApart:
+      at_ = ready;
+      return;
+    case Kind::kAllReduce: {
+      const double parts = static_cast<double>(n);
+      const double sending = 2 * (parts - 1) * steps_.transfer(model_bytes_ / parts);
+      const double longest = *std::ranges::max_element(step);
+      const double end = *std::ranges::max_element(ready) +
+                         std::max(0.0, n > 1 ? sending - kBackwardShare * longest : 0.0);
+      std::ranges::fill(at_, end);
+      return;
+    }
+    case Kind::kServer: {
+      const double all = 2 * steps_.transfer(static_cast<double>(n) * model_bytes_);
+      std::ranges::fill(at_, *std::ranges::max_element(ready) + all);
+      return;
+    }
+    case Kind::kNeighbours:
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto neighbours = topology_.neighbours(static_cast<stencil::Rank>(i));
+        at_[i] = ready[i];
+        for (const stencil::Rank j : neighbours) {
+          const auto degree = static_cast<double>(topology_.neighbours(j).size());
+          at_[i] = std::max(at_[i], ready[static_cast<std::size_t>(j)] +
+                                        steps_.transfer(degree * model_bytes_));
+        }
+      }
+      return;
+  }
+}
+
+double RoundClock::seconds() const {
+  return *std::ranges::max_element(at_);
+}
+
+double RoundClock::bytes() const {
+  const auto n = static_cast<double>(at_.size());
+  const auto rounds = static_cast<double>(rounds_);
+  switch (kind_) {
+    case Kind::kApart:
+      return 0;
+    case Kind::kAllReduce:
+      return rounds * 2 * (n - 1) * model_bytes_;
+    case Kind::kServer:
+      return rounds * 2 * n * model_bytes_;
+    case Kind::kNeighbours:
+      return rounds * n * topology_.mean_degree() * model_bytes_;
+  }
+  return 0;
+}
+
+}  // namespace fast::compare

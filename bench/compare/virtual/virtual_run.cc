@@ -1,0 +1,69 @@
+#include "bench/compare/virtual/virtual_run.h"
+
+#include "bench/compare/virtual/gradients.h"
+#include "bench/compare/virtual/recorder.h"
+#include "bench/compare/virtual/rounds.h"
+#include "bench/compare/virtual/server.h"
+#include "bench/compare/virtual/stencil.h"
+#include "fast/errors.h"
+
+namespace fast::compare {
+namespace {
+
+CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) {
+  const std::unique_ptr<RoundStrategy> strategy = make_round_strategy(cell, split);
+  Crew& crew = strategy->crew();
+  RoundClock clock(cell, static_cast<double>(crew.weights(0).size_bytes()));
+  const auto per_round = static_cast<std::uint64_t>(crew.workers()) *
+                         static_cast<std::uint64_t>(crew.batch());
+  const std::uint64_t rounds = (crew.budget() + per_round - 1) / per_round;
+  Recorder::Moment moment;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    if (!strategy->round(static_cast<double>(i) / static_cast<double>(rounds))) {
+      return Recorder::diverged(moment);
+    }
+    clock.tick();
+    moment = {static_cast<double>((i + 1) * per_round), clock.seconds(), clock.bytes()};
+    recorder.at(moment, crew.budget(), [&] { return crew.all_weights(); });
+  }
+  return recorder.finish(crew, crew.all_weights(), moment);
+}
+
+}  // namespace
+
+CellResult run_virtually(const Cell& cell, const Split& split,
+                         const std::function<void(double)>& shown) {
+  Recorder recorder(cell, split, shown);
+  const std::string& name = cell.strategy.name;
+  if (goes_by_rounds(cell.strategy)) return run_rounds(cell, split, recorder);
+  if (name == "parameter-server") return run_server(cell, split, recorder);
+  if (name == "stencil-gradients") return run_gradients(cell, split, recorder);
+  return run_stencil(cell, split, recorder);
+}
+
+Cell timeless(const Cell& cell) {
+  Cell twin = cell;
+  if (cell.time != TimeKind::kVirtual || !goes_by_rounds(cell.strategy)) return twin;
+  twin.condition.slow.clear();
+  twin.condition.jitter = 0;
+  twin.condition.link_mbit = 0;
+  return twin;
+}
+
+CellResult retimed(const Cell& cell, CellResult twin, double model_bytes) {
+  RoundClock clock(cell, model_bytes);
+  const double per_round = static_cast<double>(cell.workers()) * cell.job.batch;
+  double samples = 0;
+  const auto advance = [&](double to) {
+    while (samples + per_round / 2 < to) {
+      clock.tick();
+      samples += per_round;
+    }
+    return clock.seconds();
+  };
+  for (CurvePoint& point : twin.curve) point.seconds = advance(point.samples);
+  twin.training_seconds = advance(twin.samples);
+  return twin;
+}
+
+}  // namespace fast::compare

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+
+#include "bench/compare/cell.h"
+#include "bench/compare/split.h"
+
+namespace fast::compare {
+
+/// Trains a cell with real gradients under a virtual clock, in this thread: each worker has, by
+/// that clock, a core of its own. `shown(share of the budget)` is called as it goes on.
+///
+/// What the strategies of rounds learn does not depend on time, so slow workers, jitter and links
+/// only change their clock.
+[[nodiscard]] CellResult run_virtually(const Cell& cell, const Split& split,
+                                       const std::function<void(double)>& shown);
+
+/// The cell without what changes nothing but its time (slow workers, jitter, links), where its
+/// strategy learns the same with and without; otherwise the cell itself.
+[[nodiscard]] Cell timeless(const Cell& cell);
+
+/// The result of `cell`, from that of its timeless twin and the cell's own clock.
+[[nodiscard]] CellResult retimed(const Cell& cell, CellResult twin, double model_bytes);
+
+}  // namespace fast::compare

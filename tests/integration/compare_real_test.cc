@@ -1,0 +1,158 @@
+// The comparison's strategies in real processes.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "bench/compare/cell.h"
+#include "bench/compare/judge.h"
+#include "bench/compare/virtual/rounds.h"
+#include "fast/report/safetensors.h"
+#include "tests/support/cifar_files.h"
+#include "tests/support/faults.h"
+
+namespace fast::compare {
+namespace {
+
+using ::fast::testing::kPatience;
+using ::testing::HasSubstr;
+
+constexpr int kRounds = 2;
+
+Cell cell_of(const std::string& strategy) {
+  Cell cell;
+  cell.job.model = "mlp";
+  cell.job.data = "synthetic:192,64";
+  cell.job.validation = 64;
+  cell.job.epochs = 2;  // of 128 examples: two rounds of four times 32
+  cell.condition.topology = "torus:2x2";
+  cell.strategy.name = strategy;
+  cell.strategy.learning_rate = 0.05;
+  return cell;
+}
+
+std::string spec_of(const std::string& strategies, const std::string& job) {
+  return "name = \"tested\"\n[job]\nmodel = \"mlp\"\ndata = \"synthetic:192,64\"\nvalidation = 64\n" +
+         job + "[[condition]]\nname = \"uniform\"\ntopology = \"torus:2x2\"\n" + strategies;
+}
+
+class RealRun : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::vector<std::string> arguments(const std::string& spec) const {
+    std::ofstream(folder_.path() / "spec.toml") << spec;
+    return {(folder_.path() / "spec.toml").string(),
+            "--out",
+            (folder_.path() / "out").string(),
+            "--cells",
+            (folder_.path() / "cells").string(),
+            "--deadline",
+            "10"};
+  }
+  testing::TemporaryFolder folder_;
+};
+
+class Waiting : public RealRun, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Strategies, Waiting,
+                         ::testing::Values("allreduce", "parameter-server-sync", "stencil-sync"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(Waiting, reaches_the_weights_of_its_reference_after_two_steps) {
+  const Cell cell = cell_of(GetParam());
+  const auto result = testing::run_program(
+      FAST_COMPARE,
+      arguments(spec_of("[[strategy]]\nname = \"" + cell.strategy.name +
+                            "\"\nlearning_rate = 0.05\n",
+                        "epochs = 2\n")),
+      {}, kPatience);
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+
+  const Split split = load_split(cell, {});
+  const auto reference = make_round_strategy(cell, split);
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_TRUE(reference->round(static_cast<double>(round) / kRounds));
+  }
+  Crew& crew = reference->crew();
+  const auto learner = make_learner(cell, split.training.train.shape, 1);
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto file = folder_.path() / "out" / "runs" / hash(cell) /
+                      ("worker-" + std::to_string(rank)) / "model.safetensors";
+    const SafetensorsFile saved = SafetensorsFile::open(file);
+    for (const NamedTensor& tensor : learner->adapter().state()) {
+      const TensorView* const from = saved.find(tensor.name);
+      ASSERT_NE(from, nullptr) << tensor.name;
+      std::ranges::copy(from->bytes, tensor.bytes.begin());
+    }
+    const auto ours = learner->adapter().values();
+    const auto theirs = crew.all_weights()[crew.all_weights().size() == 1 ? 0 : rank];
+    double off = 0, norm = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      off += std::pow(ours[i] - theirs[i], 2);
+      norm += std::pow(theirs[i], 2);
+    }
+    EXPECT_LT(std::sqrt(off / norm), 1e-6) << rank;
+  }
+}
+
+TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
+  const auto all = arguments(spec_of(
+      "[[strategy]]\nname = \"stencil-async\"\n[[strategy]]\nname = \"parameter-server\"\n"
+      "[[strategy]]\nname = \"local\"\n[[strategy]]\nname = \"single\"\n",
+      "epochs = 8\n"));
+  const auto first = testing::run_program(FAST_COMPARE, all, {}, kPatience);
+  ASSERT_EQ(first.code, 0) << first.out << first.err;
+  EXPECT_THAT(first.err, HasSubstr("4 of them to be made"));
+  for (const char* const file : {"report.html", "results.json", "results.csv", "table.md"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "out" / file)) << file;
+  }
+  const std::string table = testing::read_text(folder_.path() / "out" / "table.md");
+  const auto second = testing::run_program(FAST_COMPARE, all, {}, kPatience);
+  EXPECT_THAT(second.err, HasSubstr("0 of them to be made"));
+  EXPECT_EQ(testing::read_text(folder_.path() / "out" / "table.md"), table);
+}
+
+TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
+  testing::Program program(FAST_COMPARE, arguments(spec_of("[[strategy]]\nname = \"allreduce\"\n",
+                                                           "epochs = 100000\n")));
+  const testing::RunWatch run(folder_.path() / "out" / "runs" / hash([] {
+                                Cell cell = cell_of("allreduce");
+                                cell.strategy.learning_rate = 0.1;
+                                cell.job.epochs = 100000;
+                                return cell;
+                              }()));
+  ASSERT_TRUE(program.wait_until(
+      [&] {
+        for (int rank = 0; rank < 4; ++rank) {
+          const WorkerHistory history = run.history(rank);
+          if (history.progress.empty() || history.progress.back().step == 0) return false;
+        }
+        return true;
+      },
+      kPatience))
+      << program.err();
+  kill(testing::worker_pids(program.pid())[2], SIGKILL);
+  const auto result = program.wait(kPatience);
+  EXPECT_NE(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("failed: "));
+  const WorkerHistory history = run.history(0);
+  ASSERT_TRUE(history.end);
+  EXPECT_EQ(history.end->exit_code, 10) << history.end->text;
+  EXPECT_THAT(history.end->text, HasSubstr("a worker is gone"));
+}
+
+TEST_F(RealRun, a_bad_spec_fails_before_anything_runs) {
+  const auto result = testing::run_program(
+      FAST_COMPARE, arguments(spec_of("[[strategy]]\nname = \"allreduse\"\n", "")), {}, kPatience);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("spec.toml:10"));
+  EXPECT_THAT(result.err, HasSubstr("allreduse"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
+}
+
+}  // namespace
+}  // namespace fast::compare

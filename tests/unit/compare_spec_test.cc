@@ -1,0 +1,88 @@
+#include "bench/compare/spec.h"
+
+#include <gmock/gmock.h>
+
+#include "fast/errors.h"
+
+namespace fast::compare {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr char kGood[] = R"(name = "good"
+seeds = [1, 2]
+[job]
+epochs = 3
+[[condition]]
+name = "uniform"
+[[condition]]
+name = "slow"
+slow = {"1" = 4}
+[[strategy]]
+name = "allreduce"
+[[strategy]]
+name = "stencil-bounded:3"
+seeds = [7]
+conditions = ["slow"]
+)";
+
+TEST(Spec, every_strategy_meets_every_condition_with_every_seed) {
+  const Spec spec = parse_spec(kGood, "good.toml");
+  ASSERT_EQ(spec.cells.size(), 5U);
+  EXPECT_EQ(spec.cells[0].strategy.name, "allreduce");
+  EXPECT_EQ(spec.cells[1].seed, 2U);
+  EXPECT_EQ(spec.cells[2].condition.slow.at(1), 4);
+  EXPECT_EQ(spec.cells[4].strategy.name, "stencil-bounded:3");
+  EXPECT_EQ(spec.cells[4].seed, 7U);
+  EXPECT_EQ(spec.cells[0].job.epochs, 3);
+}
+
+TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {
+  std::string text = kGood;
+  text.replace(text.find("epochs = 3"), 10, "validation = 10");
+  const Spec spec = parse_spec(text + "[tune]\nlearning_rates = [0.1, 0.2]\n", "tune.toml");
+  ASSERT_EQ(spec.cells.size(), 10U);
+  EXPECT_TRUE(spec.cells[0].tuning);
+  EXPECT_EQ(spec.cells[1].strategy.learning_rate, 0.2);
+}
+
+struct Bad {
+  const char* what;
+  std::string from, to;
+  std::string line, key;
+};
+void PrintTo(const Bad& bad, std::ostream* out) {
+  *out << bad.what;
+}
+class BadSpecTest : public ::testing::TestWithParam<Bad> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BadSpecTest,
+    ::testing::Values(
+        Bad{"UnknownStrategy", "\"allreduce\"", "\"allreduse\"", ":11:", "allreduse"},
+        Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
+        Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
+        Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9", ":9:",
+            "workers"},
+        Bad{"RankOutside", "\"1\" = 4", "\"4\" = 4", ":9:", "4"},
+        Bad{"FactorBelowOne", "\"1\" = 4", "\"1\" = 0.5", ":9:", "1"},
+        Bad{"WrongType", "epochs = 3", "epochs = \"three\"", ":4:", "epochs"},
+        Bad{"UnknownModel", "epochs = 3", "model = \"resnet9\"", ":4:", "resnet9"},
+        Bad{"UnknownCondition", "[\"slow\"]", "[\"slaw\"]", ":15:", "conditions"},
+        Bad{"NoToml", "[job]", "[job", ":3:", "good.toml"},
+        Bad{"TuningWithoutValidation", "[job]", "[tune]\nlearning_rates = [0.1]\n[job]", ":4:",
+            "learning_rates"}),
+    [](const auto& info) { return info.param.what; });
+
+TEST_P(BadSpecTest, NamesFileLineAndKey) {
+  std::string text = kGood;
+  text.replace(text.find(GetParam().from), GetParam().from.size(), GetParam().to);
+  EXPECT_THAT([&] { (void)parse_spec(text, "good.toml"); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("good.toml" + GetParam().line), HasSubstr(GetParam().key))));
+}
+
+}  // namespace
+}  // namespace fast::compare

@@ -1,0 +1,80 @@
+// Whole cells under the virtual clock: budgets, times, and that they repeat.
+#include "bench/compare/virtual/virtual_run.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/compare/virtual/rounds.h"
+
+namespace fast::compare {
+namespace {
+
+class VirtualRun : public ::testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static Cell cell() {
+    Cell cell;
+    cell.job.model = "linear";
+    cell.job.data = "synthetic:2112,500";
+    cell.job.validation = 64;
+    cell.job.epochs = 25;
+    cell.condition.topology = "ring:4";
+    cell.strategy = {.name = GetParam(), .learning_rate = 0.001};
+    cell.time = TimeKind::kVirtual;
+    cell.clockwork = {.step_seconds = 0.01, .latency = 0.0005, .rate_mbit = 1000};
+    return cell;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, VirtualRun,
+                         ::testing::Values("single", "local", "allreduce", "parameter-server",
+                                           "parameter-server-sync", "stencil-sync",
+                                           "stencil-async", "stencil-bounded:2",
+                                           "stencil-gradients"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) {
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           }
+                           return name;
+                         });
+
+TEST_P(VirtualRun, keeps_its_budget_learns_and_repeats) {
+  const Cell one = cell();
+  const Split split = load_split(one, {});
+  const double budget = static_cast<double>(one.budget(split.training.train.size()));
+  const CellResult result = run_virtually(one, split, {});
+  const bool waits = goes_by_rounds(one.strategy);
+  const double round = one.workers() * one.job.batch;
+  EXPECT_GE(result.samples, budget);
+  EXPECT_LT(result.samples, waits ? budget + round : 1.01 * budget + round);
+  ASSERT_EQ(result.curve.size(), 10U);
+  EXPECT_GT(*result.mean_model, 0.13) << "ten classes by chance: 0.1";
+  EXPECT_EQ(result.curve.back().samples, result.samples);
+  EXPECT_GT(result.training_seconds, 0);
+
+  const CellResult again = run_virtually(one, split, {});
+  EXPECT_EQ(again.mean_model, result.mean_model);
+  EXPECT_EQ(again.training_seconds, result.training_seconds);
+  EXPECT_EQ(again.bytes, result.bytes);
+}
+
+TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {
+  const Cell one = cell();
+  Cell slow = one;
+  slow.condition.slow = {{1, 4.0}};
+  if (one.strategy.name == "single") slow.condition.slow.clear();
+  const Split split = load_split(one, {});
+  const double stretched = run_virtually(slow, split, {}).training_seconds /
+                           run_virtually(one, split, {}).training_seconds;
+  const bool free = one.strategy.name == "stencil-async" || one.strategy.name == "single" ||
+                    one.strategy.name == "parameter-server" ||
+                    one.strategy.name == "stencil-gradients";
+  // Three workers and a quarter do what four did.
+  if (free) {
+    EXPECT_LT(stretched, 1.4);
+  } else {
+    EXPECT_GT(stretched, 2);
+  }
+}
+
+}  // namespace
+}  // namespace fast::compare
