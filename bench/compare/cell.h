@@ -78,11 +78,11 @@ struct CurvePoint {
 };
 
 struct CellResult {
-  bool diverged = false;            ///< a loss or a parameter became non-finite
-  std::string failure;              ///< why it did not end well; empty where it did
-  std::vector<CurvePoint> curve;    ///< over the held-out examples
+  bool diverged = false;             ///< a loss or a parameter became non-finite
+  std::string failure;               ///< why it did not end well; empty where it did
+  std::vector<CurvePoint> curve;     ///< over the held-out examples
   std::optional<double> mean_model;  ///< accuracy at the end; see Cell::tuning
-  std::vector<double> workers;      ///< of each worker's own model
+  std::vector<double> workers;       ///< of each worker's own model
   double consensus = 0;
   double samples = 0;           ///< made by all workers
   double training_seconds = 0;  ///< of the cell's kind of time

@@ -120,7 +120,8 @@ int compare(const std::vector<std::string>& args) {
 
   const CellStore store(w.cells);
   for (const Spec& spec : specs) {
-    const fs::path out = w.out.empty() ? fs::path("runs") / ("compare-" + spec.name) : fs::path(w.out);
+    const fs::path out =
+        w.out.empty() ? fs::path("runs") / ("compare-" + spec.name) : fs::path(w.out);
     MatrixOptions options;
     options.quiet = w.quiet;
     options.hours = w.hours;
@@ -140,8 +141,8 @@ int compare(const std::vector<std::string>& args) {
     fmt::print("{}\nreport: {}\n", to_markdown(make_groups(finished)),
                fs::absolute(out / "report.html").string());
     if (finished.size() < spec.cells.size()) {
-      fmt::print("{} of {} cells are finished; the same command makes the rest\n",
-                 finished.size(), spec.cells.size());
+      fmt::print("{} of {} cells are finished; the same command makes the rest\n", finished.size(),
+                 spec.cells.size());
     }
   }
   return 0;
@@ -158,8 +159,8 @@ int measure(const std::vector<std::string>& args) {
   if (const auto code = parse_arguments(app, args)) return *code;
   if (!places.cifar10.empty()) cell.job.data = "cifar10";
   const double seconds = measure_step(cell, places);
-  fmt::print("step_seconds = {:.4f}  # {}, batch {}, on one core of {}\n", seconds,
-             cell.job.model, cell.job.batch, describe_machine());
+  fmt::print("step_seconds = {:.4f}  # {}, batch {}, on one core of {}\n", seconds, cell.job.model,
+             cell.job.batch, describe_machine());
   return 0;
 }
 

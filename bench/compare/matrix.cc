@@ -45,7 +45,9 @@ double work(const Cell& cell) {
 class Board {
  public:
   Board(bool quiet, std::size_t cells, double work_to_do)
-      : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1), cells_(cells),
+      : quiet_(quiet),
+        live_(!quiet && isatty(STDERR_FILENO) == 1),
+        cells_(cells),
         left_(work_to_do) {}
 
   void begin(const Cell& cell) {
@@ -70,10 +72,10 @@ class Board {
     left_ -= work(cell);
     if (quiet_) return;
     const std::string outcome =
-        result.diverged            ? "diverged"
-        : !result.failure.empty()  ? "failed: " + result.failure.substr(0, result.failure.find('\n'))
-        : result.mean_model        ? fmt::format("{:.2f} %", 100 * *result.mean_model)
-                                   : "no model";
+        result.diverged           ? "diverged"
+        : !result.failure.empty() ? "failed: " + result.failure.substr(0, result.failure.find('\n'))
+        : result.mean_model       ? fmt::format("{:.2f} %", 100 * *result.mean_model)
+                                  : "no model";
     fmt::print(stderr, "{}[{}/{}] {}: {}, {:.1f} s of {} time, took {}{}\n",
                live_ ? "\r\x1b[K" : "", done_, cells_, title(cell), outcome,
                result.training_seconds, cell.time == TimeKind::kReal ? "real" : "virtual",
@@ -149,13 +151,11 @@ class Matrix {
       const std::optional<CellResult> known = store_.find(twin);
       result = known ? *known : make_itself(twin);
     }
-    const double bytes =
-        static_cast<double>(make_learner(cell, dataset_shape(data_spec(cell.job,
-                                                                       options_.real.places)),
-                                         1)
-                                ->adapter()
-                                .values()
-                                .size_bytes());
+    const double bytes = static_cast<double>(
+        make_learner(cell, dataset_shape(data_spec(cell.job, options_.real.places)), 1)
+            ->adapter()
+            .values()
+            .size_bytes());
     result = retimed(cell, std::move(result), bytes);
     store_.keep(cell, result);
     return result;
@@ -169,9 +169,8 @@ class Matrix {
       heed_signals();
       board_->shown(cell, share);
     };
-    CellResult result = cell.time == TimeKind::kReal
-                            ? run_really(cell, split, options_.real, shown)
-                            : run_virtually(cell, split, shown);
+    CellResult result = cell.time == TimeKind::kReal ? run_really(cell, split, options_.real, shown)
+                                                     : run_virtually(cell, split, shown);
     result.wall_seconds = since(begun);
     result.machine = machine_;
     result.version = FAST_VERSION;

@@ -60,7 +60,8 @@ class Reader {
     if (node == nullptr) return nullptr;
     known_.insert(node);
     const toml::table* out = node->as_table();
-    if (out == nullptr) fail(*node, fmt::format("'{}' is no table", key), "write [" + std::string(key) + "]");
+    if (out == nullptr)
+      fail(*node, fmt::format("'{}' is no table", key), "write [" + std::string(key) + "]");
     return out;
   }
 
@@ -75,7 +76,8 @@ class Reader {
            "write [[" + std::string(key) + "]]");
     }
     for (const toml::node& element : *array) {
-      if (!element.is_table()) fail(element, fmt::format("'{}' holds no table", key), "write [[..]]");
+      if (!element.is_table())
+        fail(element, fmt::format("'{}' holds no table", key), "write [[..]]");
       out.push_back(element.as_table());
     }
     return out;
@@ -183,8 +185,7 @@ class SpecReader {
     in_.read(t, "batch", j.batch);
     in_.demand(j.batch > 0, t, "batch", "use 1 or more");
     in_.read(t, "optimizer", j.optimizer);
-    in_.demand(j.optimizer == "sgd" || j.optimizer == "adamw", t, "optimizer",
-               "use sgd or adamw");
+    in_.demand(j.optimizer == "sgd" || j.optimizer == "adamw", t, "optimizer", "use sgd or adamw");
     in_.read(t, "momentum", j.momentum);
     in_.read(t, "weight_decay", j.weight_decay);
     in_.read(t, "warmup", j.warmup);
@@ -201,8 +202,8 @@ class SpecReader {
     in_.read(t, "step_seconds", base_.clockwork.step_seconds);
     in_.read(t, "latency", base_.clockwork.latency);
     in_.read(t, "rate_mbit", base_.clockwork.rate_mbit);
-    in_.demand(base_.time == TimeKind::kReal || base_.clockwork.step_seconds > 0, t,
-               "step_seconds", "say how long a step lasts; `fast-compare measure` tells");
+    in_.demand(base_.time == TimeKind::kReal || base_.clockwork.step_seconds > 0, t, "step_seconds",
+               "say how long a step lasts; `fast-compare measure` tells");
     in_.demand(base_.clockwork.rate_mbit > 0, t, "rate_mbit", "use more than 0");
     in_.no_others(t, "[time]");
   }
@@ -218,9 +219,8 @@ class SpecReader {
     in_.demand(said == workers, t, "workers",
                fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
     in_.read(t, "partition", c.partition);
-    in_.check(t, "partition", [&] {
-      (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1);
-    });
+    in_.check(t, "partition",
+              [&] { (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1); });
     in_.read(t, "jitter", c.jitter);
     in_.read(t, "link_mbit", c.link_mbit);
     in_.demand(c.jitter >= 0, t, "jitter", "use 0 or more");
@@ -283,8 +283,7 @@ class SpecReader {
     for (const Condition& condition : conditions_) {
       for (const StrategyRow& row : strategies_) {
         const bool here = row.conditions.empty() ||
-                          std::ranges::find(row.conditions, condition.name) !=
-                              row.conditions.end();
+                          std::ranges::find(row.conditions, condition.name) != row.conditions.end();
         if (!here) continue;
         Cell cell = base_;
         cell.condition = condition;
@@ -316,9 +315,9 @@ Spec parse_spec(std::string_view text, const std::string& file) {
   try {
     root = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw ConfigError(fmt::format("{}:{}: {}", file, error.source().begin.line,
-                                  error.description()),
-                      "see bench/compare/spec.h for an example");
+    throw ConfigError(
+        fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()),
+        "see bench/compare/spec.h for an example");
   }
   return SpecReader(file).read(root);
 }

@@ -48,9 +48,9 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
 
   const std::size_t used = job.examples == 0 ? order.size() : job.examples;
   if (used > order.size() || job.validation >= used) {
-    throw ConfigError("examples = " + std::to_string(job.examples) + ", validation = " +
-                          std::to_string(job.validation) + ": the data set has " +
-                          std::to_string(order.size()),
+    throw ConfigError("examples = " + std::to_string(job.examples) +
+                          ", validation = " + std::to_string(job.validation) +
+                          ": the data set has " + std::to_string(order.size()),
                       "use fewer");
   }
   const auto held_out = std::span(order).first(job.validation);
@@ -62,8 +62,8 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
     part->deviation = all.deviation;
     part->crop_and_flip = all.crop_and_flip;
   }
-  split.validation.train = pick(all.train, trained.first(std::min(trained.size(),
-                                                                  kStatisticsExamples)));
+  split.validation.train =
+      pick(all.train, trained.first(std::min(trained.size(), kStatisticsExamples)));
   split.validation.test = pick(all.train, held_out);
   split.training.train = pick(all.train, trained);
   split.training.test = cell.tuning ? split.validation.test : std::move(all.test);

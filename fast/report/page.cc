@@ -9,6 +9,7 @@ std::string render_page(const Gathered& gathered, const Summary& summary, std::s
   return filled(embedded::kReportHtml, {{"TITLE", html_escaped(summary.run_id)},
                                         {"CSS", std::string(embedded::kReportCss)},
                                         {"CHART", std::string(embedded::kChartJs)},
+                                        {"COMMON", std::string(embedded::kCommonJs)},
                                         {"JS", std::string(embedded::kReportJs)},
                                         {"DATA", page_data(gathered, summary, config)}});
 }

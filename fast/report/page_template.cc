@@ -38,7 +38,8 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts) {
+std::string filled(std::string_view page,
+                   const std::vector<std::pair<std::string_view, std::string>>& parts) {
   std::string out;
   while (!page.empty()) {
     const std::size_t mark = page.find("{{");

@@ -15,7 +15,7 @@ namespace fast {
 
 /// Replaces {{NAME}} in one pass over the template: what is put in is never looked at again, so
 /// that a run id of "{{DATA}}" stays a run id.
-[[nodiscard]] std::string filled(std::string_view page,
-                                 const std::vector<std::pair<std::string_view, std::string>>& parts);
+[[nodiscard]] std::string filled(
+    std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);
 
 }  // namespace fast

@@ -34,7 +34,8 @@ Cell cell_of(const std::string& strategy) {
 }
 
 std::string spec_of(const std::string& strategies, const std::string& job) {
-  return "name = \"tested\"\n[job]\nmodel = \"mlp\"\ndata = \"synthetic:192,64\"\nvalidation = 64\n" +
+  return "name = \"tested\"\n[job]\nmodel = \"mlp\"\ndata = \"synthetic:192,64\"\nvalidation = "
+         "64\n" +
          job + "[[condition]]\nname = \"uniform\"\ntopology = \"torus:2x2\"\n" + strategies;
 }
 
@@ -64,12 +65,12 @@ INSTANTIATE_TEST_SUITE_P(Strategies, Waiting,
 
 TEST_P(Waiting, reaches_the_weights_of_its_reference_after_two_steps) {
   const Cell cell = cell_of(GetParam());
-  const auto result = testing::run_program(
-      FAST_COMPARE,
-      arguments(spec_of("[[strategy]]\nname = \"" + cell.strategy.name +
-                            "\"\nlearning_rate = 0.05\n",
-                        "epochs = 2\n")),
-      {}, kPatience);
+  const auto result =
+      testing::run_program(FAST_COMPARE,
+                           arguments(spec_of("[[strategy]]\nname = \"" + cell.strategy.name +
+                                                 "\"\nlearning_rate = 0.05\n",
+                                             "epochs = 2\n")),
+                           {}, kPatience);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
 
   const Split split = load_split(cell, {});
@@ -100,10 +101,10 @@ TEST_P(Waiting, reaches_the_weights_of_its_reference_after_two_steps) {
 }
 
 TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
-  const auto all = arguments(spec_of(
-      "[[strategy]]\nname = \"stencil-async\"\n[[strategy]]\nname = \"parameter-server\"\n"
-      "[[strategy]]\nname = \"local\"\n[[strategy]]\nname = \"single\"\n",
-      "epochs = 8\n"));
+  const auto all = arguments(
+      spec_of("[[strategy]]\nname = \"stencil-async\"\n[[strategy]]\nname = \"parameter-server\"\n"
+              "[[strategy]]\nname = \"local\"\n[[strategy]]\nname = \"single\"\n",
+              "epochs = 8\n"));
   const auto first = testing::run_program(FAST_COMPARE, all, {}, kPatience);
   ASSERT_EQ(first.code, 0) << first.out << first.err;
   EXPECT_THAT(first.err, HasSubstr("4 of them to be made"));

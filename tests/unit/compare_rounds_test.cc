@@ -36,13 +36,12 @@ struct Plain {
                                            .momentum(cell.job.momentum)
                                            .weight_decay(cell.job.weight_decay)) {}
   torch::Tensor loss(const Batch& batch) const {
-    const auto images =
-        torch::from_blob(const_cast<float*>(batch.images.data()),
-                         {static_cast<std::int64_t>(batch.labels.size()), shape.channels,
-                          shape.height, shape.width});
-    const auto labels = torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
-                                         {static_cast<std::int64_t>(batch.labels.size())},
-                                         torch::kInt64);
+    const auto images = torch::from_blob(const_cast<float*>(batch.images.data()),
+                                         {static_cast<std::int64_t>(batch.labels.size()),
+                                          shape.channels, shape.height, shape.width});
+    const auto labels =
+        torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
+                         {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
     return torch::nn::functional::cross_entropy(model->forward(images), labels);
   }
   torch::Tensor flat() const {

@@ -60,20 +60,19 @@ class BadSpecTest : public ::testing::TestWithParam<Bad> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, BadSpecTest,
-    ::testing::Values(
-        Bad{"UnknownStrategy", "\"allreduce\"", "\"allreduse\"", ":11:", "allreduse"},
-        Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
-        Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
-        Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9", ":9:",
-            "workers"},
-        Bad{"RankOutside", "\"1\" = 4", "\"4\" = 4", ":9:", "4"},
-        Bad{"FactorBelowOne", "\"1\" = 4", "\"1\" = 0.5", ":9:", "1"},
-        Bad{"WrongType", "epochs = 3", "epochs = \"three\"", ":4:", "epochs"},
-        Bad{"UnknownModel", "epochs = 3", "model = \"resnet9\"", ":4:", "resnet9"},
-        Bad{"UnknownCondition", "[\"slow\"]", "[\"slaw\"]", ":15:", "conditions"},
-        Bad{"NoToml", "[job]", "[job", ":3:", "good.toml"},
-        Bad{"TuningWithoutValidation", "[job]", "[tune]\nlearning_rates = [0.1]\n[job]", ":4:",
-            "learning_rates"}),
+    ::testing::Values(Bad{"UnknownStrategy", "\"allreduce\"", "\"allreduse\"", ":11:", "allreduse"},
+                      Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
+                      Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
+                      Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9",
+                          ":9:", "workers"},
+                      Bad{"RankOutside", "\"1\" = 4", "\"4\" = 4", ":9:", "4"},
+                      Bad{"FactorBelowOne", "\"1\" = 4", "\"1\" = 0.5", ":9:", "1"},
+                      Bad{"WrongType", "epochs = 3", "epochs = \"three\"", ":4:", "epochs"},
+                      Bad{"UnknownModel", "epochs = 3", "model = \"resnet9\"", ":4:", "resnet9"},
+                      Bad{"UnknownCondition", "[\"slow\"]", "[\"slaw\"]", ":15:", "conditions"},
+                      Bad{"NoToml", "[job]", "[job", ":3:", "good.toml"},
+                      Bad{"TuningWithoutValidation", "[job]",
+                          "[tune]\nlearning_rates = [0.1]\n[job]", ":4:", "learning_rates"}),
     [](const auto& info) { return info.param.what; });
 
 TEST_P(BadSpecTest, NamesFileLineAndKey) {

@@ -48,9 +48,9 @@ TEST(Table, time_to_the_target_is_read_off_the_curve) {
 }
 
 TEST(Table, cuts_at_equal_time_and_equal_bytes) {
-  const auto groups = make_groups(
-      {finished("allreduce", 1, 0.6, 10, 1000), finished("stencil-async", 1, 0.6, 5, 2000),
-       finished("local", 1, 0.3, 5, 0)});
+  const auto groups =
+      make_groups({finished("allreduce", 1, 0.6, 10, 1000),
+                   finished("stencil-async", 1, 0.6, 5, 2000), finished("local", 1, 0.3, 5, 0)});
   const auto& rows = groups[0].rows;
   EXPECT_NEAR(*rows[0].at_equal_time, 0.3, 1e-9) << "half of its time";
   EXPECT_NEAR(*rows[1].at_equal_time, 0.6, 1e-9);

@@ -26,9 +26,8 @@ class VirtualRun : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Strategies, VirtualRun,
                          ::testing::Values("single", "local", "allreduce", "parameter-server",
-                                           "parameter-server-sync", "stencil-sync",
-                                           "stencil-async", "stencil-bounded:2",
-                                           "stencil-gradients"),
+                                           "parameter-server-sync", "stencil-sync", "stencil-async",
+                                           "stencil-bounded:2", "stencil-gradients"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) {

@@ -59,8 +59,8 @@ TEST_F(Page, TextOfTheRunCannotLeaveItsElement) {
   writer.event(1, evil, evil);
   const Gathered g = gathered();
   const std::string page = render_page(g, summarise(g, {}), evil);
-  EXPECT_EQ(count(page, "</script>"), 3u);  // data, Chart.js, ours
-  EXPECT_EQ(count(page, "<script"), 3u);
+  EXPECT_EQ(count(page, "</script>"), 4u);  // data, Chart.js, common.js, report.js
+  EXPECT_EQ(count(page, "<script"), 4u);
   EXPECT_THAT(page, Not(HasSubstr("<!-- ")));
   EXPECT_EQ(count(page, "Draws the page from the JSON"), 1u);
   const auto data = data_of(g, evil);

@@ -21,8 +21,8 @@ constexpr std::int64_t kBucketBytes = 25 << 20;
 
 c10::intrusive_ptr<c10d::ProcessGroup> meet(const Place& place) {
   const auto deadline = std::chrono::milliseconds(static_cast<std::int64_t>(place.deadline * 1e3));
-  const auto store = c10::make_intrusive<c10d::FileStore>((place.meeting / "gloo").string(),
-                                                          place.workers);
+  const auto store =
+      c10::make_intrusive<c10d::FileStore>((place.meeting / "gloo").string(), place.workers);
   store->setTimeout(deadline);
   const auto options = c10d::ProcessGroupGloo::Options::create(deadline);
   options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(place.host));

@@ -117,8 +117,7 @@ class Server {
         learner_(learner),
         sync_(cell.strategy.name == "parameter-server-sync"),
         batch_(static_cast<std::uint64_t>(cell.job.batch)),
-        schedule_(
-            Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)),
+        schedule_(Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)),
         socket_(context_, ZMQ_ROUTER) {
     socket_.set(zmq::sockopt::linger, 2000);
     socket_.set(zmq::sockopt::rcvtimeo, milliseconds(place.deadline));

@@ -13,8 +13,14 @@
 namespace fast::compare {
 
 std::vector<std::string> strategy_names() {
-  return {"single",       "local",         "allreduce",         "parameter-server",
-          "parameter-server-sync", "stencil-sync",  "stencil-async", "stencil-bounded:K",
+  return {"single",
+          "local",
+          "allreduce",
+          "parameter-server",
+          "parameter-server-sync",
+          "stencil-sync",
+          "stencil-async",
+          "stencil-bounded:K",
           "stencil-gradients"};
 }
 

@@ -15,10 +15,10 @@ namespace fast::compare {
 struct Place {
   int rank = 0;
   int workers = 1;
-  std::uint64_t budget = 0;         ///< samples over all workers
-  std::string host = "127.0.0.1";   ///< this worker's own address
-  std::filesystem::path meeting;    ///< a folder that all of the run's processes share
-  double deadline = 60;             ///< seconds: the longest wait for others
+  std::uint64_t budget = 0;        ///< samples over all workers
+  std::string host = "127.0.0.1";  ///< this worker's own address
+  std::filesystem::path meeting;   ///< a folder that all of the run's processes share
+  double deadline = 60;            ///< seconds: the longest wait for others
 };
 
 /// What a strategy makes of a plain learner: how it steps and how it exchanges. Everything else of

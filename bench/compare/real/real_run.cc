@@ -107,8 +107,7 @@ class RealRun {
       const auto learner = make_learner(cell_, split_.training.train.shape, 1);
       return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
     };
-    const Summary summary =
-        write_report({folder_.root()}, folder_.root(), evaluate, codes);
+    const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes);
     result.mean_model = summary.mean_model_accuracy;
     result.consensus = summary.consensus_distance.value_or(0);
     result.samples = static_cast<double>(summary.samples);
@@ -121,8 +120,8 @@ class RealRun {
       const WorkerProgress& last = history.progress.back();
       result.training_seconds = std::max(result.training_seconds, last.training_seconds);
       if (last.training_seconds > 0) {
-        result.steps_per_second = std::max(
-            result.steps_per_second, static_cast<double>(last.step) / last.training_seconds);
+        result.steps_per_second = std::max(result.steps_per_second,
+                                           static_cast<double>(last.step) / last.training_seconds);
       }
       if (history.end && history.end->counters.contains("bytes_sent")) {
         result.bytes += static_cast<double>(history.end->counters.at("bytes_sent"));

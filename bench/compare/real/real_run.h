@@ -13,8 +13,8 @@ struct RealRunOptions {
   std::string program;         ///< this program: it starts itself, once a worker
   std::filesystem::path runs;  ///< where run folders go
   DataPlaces places;
-  int threads = 1;             ///< per worker
-  double deadline = 60;        ///< seconds: longest wait of a worker for others
+  int threads = 1;       ///< per worker
+  double deadline = 60;  ///< seconds: longest wait of a worker for others
 };
 
 /// Trains a cell in real processes on this machine and judges what they leave behind, in a run

@@ -38,9 +38,9 @@ void SnapshotExchange::exchange(const StepReport& report) {
 
 /// The file: three doubles (seconds, samples, bytes) and the weights, in this machine's own order.
 void SnapshotExchange::save(int index) {
-  const std::array<double, 3> head = {
-      now() - joined_, inner_->progress() * static_cast<double>(budget_),
-      static_cast<double>(inner_->status().transport.bytes_sent)};
+  const std::array<double, 3> head = {now() - joined_,
+                                      inner_->progress() * static_cast<double>(budget_),
+                                      static_cast<double>(inner_->status().transport.bytes_sent)};
   const auto values = adapter_.values();
   AtomicFile out(file(folder_, index));
   out.write(head.data(), sizeof head);

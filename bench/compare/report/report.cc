@@ -59,8 +59,9 @@ ordered_json row_json(const Row& row) {
 }
 
 ordered_json all_json(const std::vector<Group>& groups, const Circumstances& c) {
-  ordered_json out = {{"name", c.name},       {"command", c.command}, {"machine", c.machine},
-                      {"version", c.version}, {"tuned", c.tuned},     {"groups", ordered_json::array()}};
+  ordered_json out = {{"name", c.name},       {"command", c.command},
+                      {"machine", c.machine}, {"version", c.version},
+                      {"tuned", c.tuned},     {"groups", ordered_json::array()}};
   for (const Group& group : groups) {
     const Cell& first = group.rows.front().cell;
     ordered_json slow = ordered_json::object();
@@ -94,14 +95,15 @@ void write_comparison(const std::vector<Finished>& finished, const Circumstances
   write_atomically(folder / "results.json", all.dump(1) + "\n");
   write_atomically(folder / "results.csv", to_csv(groups));
   write_atomically(folder / "table.md", to_markdown(groups));
-  write_atomically(folder / "report.html",
-                   filled(embedded::kCompareHtml,
-                          {{"TITLE", html_escaped(circumstances.name)},
-                           {"CSS", std::string(fast::embedded::kReportCss) +
-                                       std::string(embedded::kCompareCss)},
-                           {"CHART", std::string(fast::embedded::kChartJs)},
-                           {"JS", std::string(embedded::kCompareJs)},
-                           {"DATA", script_safe(all.dump())}}));
+  write_atomically(
+      folder / "report.html",
+      filled(embedded::kCompareHtml,
+             {{"TITLE", html_escaped(circumstances.name)},
+              {"CSS", std::string(fast::embedded::kReportCss) + std::string(embedded::kCompareCss)},
+              {"CHART", std::string(fast::embedded::kChartJs)},
+              {"COMMON", std::string(fast::embedded::kCommonJs)},
+              {"JS", std::string(embedded::kCompareJs)},
+              {"DATA", script_safe(all.dump())}}));
 }
 
 std::string describe_machine() {

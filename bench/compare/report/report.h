@@ -13,7 +13,7 @@ struct Circumstances {
   std::string name;     ///< of the comparison
   std::string command;  ///< as it was typed
   std::string machine, version;
-  bool tuned = true;    ///< false: learning rates are one for all, said on the page
+  bool tuned = true;  ///< false: learning rates are one for all, said on the page
 };
 
 /// Writes report.html (self-contained), results.json, results.csv and table.md into `folder`.

@@ -236,14 +236,14 @@ std::string to_csv(const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     for (const Row& row : group.rows) {
       const Strategy& s = row.cell.strategy;
-      out += fmt::format(
-          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", group.condition.name,
-          group.condition.topology, row.cell.workers(),
-          row.cell.time == TimeKind::kReal ? "real" : "virtual", s.name, s.sweeps, s.codec,
-          s.learning_rate, row.seeds, row.diverged, row.failed, field(row.accuracy),
-          row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "", field(row.worst),
-          field(row.seconds), group.target, field(row.seconds_to_target),
-          field(row.bytes_per_sample), row.consensus);
+      out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                         group.condition.name, group.condition.topology, row.cell.workers(),
+                         row.cell.time == TimeKind::kReal ? "real" : "virtual", s.name, s.sweeps,
+                         s.codec, s.learning_rate, row.seeds, row.diverged, row.failed,
+                         field(row.accuracy),
+                         row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "",
+                         field(row.worst), field(row.seconds), group.target,
+                         field(row.seconds_to_target), field(row.bytes_per_sample), row.consensus);
     }
   }
   return out;

@@ -25,17 +25,17 @@ struct Spread {
 struct Row {
   Cell cell;  ///< of the first seed
   int seeds = 0, diverged = 0, failed = 0;
-  std::optional<Spread> accuracy;         ///< of the mean model
-  std::optional<Spread> worst;            ///< of the worst worker
-  std::optional<Spread> seconds;          ///< of training
+  std::optional<Spread> accuracy;           ///< of the mean model
+  std::optional<Spread> worst;              ///< of the worst worker
+  std::optional<Spread> seconds;            ///< of training
   std::optional<Spread> seconds_to_target;  ///< only where every seed got there
   std::optional<Spread> bytes_per_sample;
   double samples = 0;
   double consensus = 0;
-  std::vector<CurvePoint> curve;           ///< mean over seeds
-  std::vector<double> curve_deviation;     ///< of its accuracy
-  std::optional<double> at_equal_time;     ///< held-out accuracy when the fastest row was done
-  std::optional<double> at_equal_bytes;    ///< and when the leanest exchanging row was done
+  std::vector<CurvePoint> curve;         ///< mean over seeds
+  std::vector<double> curve_deviation;   ///< of its accuracy
+  std::optional<double> at_equal_time;   ///< held-out accuracy when the fastest row was done
+  std::optional<double> at_equal_bytes;  ///< and when the leanest exchanging row was done
 };
 
 /// A condition's rows, and the target that they race for.

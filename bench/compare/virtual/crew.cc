@@ -11,16 +11,14 @@ Crew::Crew(const Cell& cell, const Split& split, int models)
     : workers_(cell.workers()),
       batch_(cell.job.batch),
       budget_(cell.budget(split.training.train.size())),
-      schedule_(
-          Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)) {
+      schedule_(Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)) {
   const ImageSet& train = split.training.train;
   for (int rank = 0; rank < workers_; ++rank) {
-    shards_.push_back(
-        partition(train.labels, cell.condition.partition, workers_, rank, cell.seed));
+    shards_.push_back(partition(train.labels, cell.condition.partition, workers_, rank, cell.seed));
     // As Worker seeds its own: real and virtual runs see the same batches.
-    loaders_.emplace_back(split.training, shards_.back(), static_cast<std::size_t>(batch_),
-                          stencil::Random::derive(
-                              cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));
+    loaders_.emplace_back(
+        split.training, shards_.back(), static_cast<std::size_t>(batch_),
+        stencil::Random::derive(cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));
   }
   for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, train.shape, 1));
 }

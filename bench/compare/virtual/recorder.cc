@@ -34,8 +34,7 @@ CellResult Recorder::finish(Crew& crew, const std::vector<std::span<const float>
     result.workers.push_back(
         models.size() == 1 && crew.workers() > 1
             ? *result.mean_model
-            : judge_.final_accuracy(models[static_cast<std::size_t>(worker)],
-                                    crew.shard(worker)));
+            : judge_.final_accuracy(models[static_cast<std::size_t>(worker)], crew.shard(worker)));
   }
   result.samples = moment.samples;
   result.training_seconds = moment.seconds;

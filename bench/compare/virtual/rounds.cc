@@ -87,8 +87,8 @@ class LockStep final : public Apart {
 }  // namespace
 
 bool goes_by_rounds(const Strategy& strategy) {
-  constexpr std::array<std::string_view, 5> kNames = {
-      "single", "local", "allreduce", "parameter-server-sync", "stencil-sync"};
+  constexpr std::array<std::string_view, 5> kNames = {"single", "local", "allreduce",
+                                                      "parameter-server-sync", "stencil-sync"};
   return std::ranges::find(kNames, strategy.name) != kNames.end();
 }
 

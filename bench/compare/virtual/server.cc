@@ -58,8 +58,7 @@ CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) 
     moment.samples += crew.batch();
     moment.seconds = in_busy;
     moment.bytes += 2 * model_bytes;
-    recorder.at(moment, crew.budget(),
-                [&] { return std::vector{std::span<const float>(server)}; });
+    recorder.at(moment, crew.budget(), [&] { return std::vector{std::span<const float>(server)}; });
   }
   return recorder.finish(crew, {std::span<const float>(server)}, moment);
 }

@@ -74,8 +74,8 @@ void RoundClock::tick() {
         at_[i] = ready[i];
         for (const stencil::Rank j : neighbours) {
           const auto degree = static_cast<double>(topology_.neighbours(j).size());
-          at_[i] = std::max(at_[i], ready[static_cast<std::size_t>(j)] +
-                                        steps_.transfer(degree * model_bytes_));
+          at_[i] = std::max(
+              at_[i], ready[static_cast<std::size_t>(j)] + steps_.transfer(degree * model_bytes_));
         }
       }
       return;

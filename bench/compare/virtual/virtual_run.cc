@@ -14,8 +14,8 @@ CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) 
   const std::unique_ptr<RoundStrategy> strategy = make_round_strategy(cell, split);
   Crew& crew = strategy->crew();
   RoundClock clock(cell, static_cast<double>(crew.weights(0).size_bytes()));
-  const auto per_round = static_cast<std::uint64_t>(crew.workers()) *
-                         static_cast<std::uint64_t>(crew.batch());
+  const auto per_round =
+      static_cast<std::uint64_t>(crew.workers()) * static_cast<std::uint64_t>(crew.batch());
   const std::uint64_t rounds = (crew.budget() + per_round - 1) / per_round;
   Recorder::Moment moment;
   for (std::uint64_t i = 0; i < rounds; ++i) {

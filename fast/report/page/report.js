@@ -4,19 +4,9 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const summary = data.summary;
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
-  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const byId = id => document.getElementById(id);
 
   // --- numbers as people read them
-  const known = v => v !== null && v !== undefined && Number.isFinite(v);
   const count = v => known(v) ? Math.round(v).toLocaleString('en-US') : '–';
-  const short = v => {
-    if (!known(v)) return '–';
-    for (const [limit, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
-      if (Math.abs(v) >= limit) return trim(v / limit) + ' ' + unit;
-    return trim(v);
-  };
-  const trim = v => String(+v.toFixed(Math.abs(v) < 10 ? 2 : Math.abs(v) < 100 ? 1 : 0));
   const percent = (v, digits = 2) => known(v) ? (100 * v).toFixed(digits) + ' %' : '–';
   const bytes = v => known(v) ? (v < 1000 ? v + ' B' : short(v) + 'B') : '–';
   const tiny = v => known(v) ? (v === 0 ? '0' : v < 0.01 ? v.toExponential(1) : v.toPrecision(2)) : '–';
@@ -35,28 +25,12 @@
   };
 
   // --- elements
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name === 'class') element.className = value;
-      else if (name === 'style') element.style.cssText = value;
-      else element.setAttribute(name, value);
-    }
-    element.append(...children.map(c => c instanceof Node ? c : document.createTextNode(String(c))));
-    return element;
-  };
   const svg = (tag, attributes, ...children) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     element.append(...children);
     return element;
   };
-  const toggle = (id, change) => byId(id).addEventListener('click', event => {
-    const value = event.target.dataset && event.target.dataset.value;
-    if (!value) return;
-    for (const button of byId(id).children) button.classList.toggle('on', button === event.target);
-    change(value);
-  });
 
   // --- colours: ten that are easily told apart, beyond that around the wheel
   const hues = [217, 22, 145, 280, 340, 190, 45, 255, 95, 0];

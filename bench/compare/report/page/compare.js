@@ -2,39 +2,18 @@
 // Draws the comparison from the JSON in #data. Every text goes in by textContent.
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const byId = id => document.getElementById(id);
-  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const known = v => v !== null && v !== undefined && Number.isFinite(v);
   const mean = s => s ? s.mean : null;
 
   // --- numbers as people read them
   const percent = (v, digits = 1) => known(v) ? (100 * v).toFixed(digits) + ' %' : '–';
   const spread = s => !s ? '–' : s.count > 1
     ? `${(100 * s.mean).toFixed(2)} ± ${(100 * s.deviation).toFixed(2)}` : (100 * s.mean).toFixed(2);
-  const short = v => {
-    if (!known(v)) return '–';
-    for (const [limit, unit] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
-      if (Math.abs(v) >= limit) return trim(v / limit) + ' ' + unit;
-    return trim(v);
-  };
-  const trim = v => String(+v.toFixed(Math.abs(v) < 10 ? 2 : Math.abs(v) < 100 ? 1 : 0));
   const seconds = v => !known(v) ? '–' : v < 120 ? trim(v) + ' s'
     : v < 7200 ? trim(v / 60) + ' min' : trim(v / 3600) + ' h';
   const axes = {
     seconds: {title: 'seconds of training', format: v => short(v)},
     samples: {title: 'samples, all workers', format: v => short(v)},
     bytes: {title: 'bytes sent, all workers', format: v => short(v) + 'B'},
-  };
-
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name === 'class') element.className = value;
-      else if (name === 'style') element.style.cssText = value;
-      else element.setAttribute(name, value);
-    }
-    element.append(...children.map(c => c instanceof Node ? c : document.createTextNode(String(c))));
-    return element;
   };
 
   // --- one colour per strategy, the same under every condition
@@ -191,16 +170,9 @@
     table();
   };
 
-  const toggle = (id, change) => byId(id).addEventListener('click', event => {
-    const value = event.target.dataset && event.target.dataset.value;
-    if (value === undefined) return;
-    for (const button of byId(id).children) button.classList.toggle('on', button === event.target);
-    change(value);
-    draw();
-  });
   header();
-  toggle('groups', value => { group = data.groups[+value]; });
-  toggle('axis', value => { axis = value; });
+  toggle('groups', value => { group = data.groups[+value]; draw(); });
+  toggle('axis', value => { axis = value; draw(); });
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   draw();
 })();
