@@ -64,9 +64,9 @@ name = "local"
 struct Wishes {
   std::vector<std::string> specs;
   bool quick = false, quiet = false;
-  std::string out, cells = "bench/results/cells", runs;
+  std::string out, cells = "bench/results/cells";
   DataPlaces places;
-  int jobs = 0, threads = 0;
+  int jobs = 0;
   double hours = 0, deadline = 60;
 };
 
