@@ -282,6 +282,16 @@ TEST(Engine, who_leaves_while_we_synchronise_anew_has_left_all_the_same) {
   EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
 }
 
+TEST(Engine, who_settles_beside_one_that_still_trains_asks_it_now_and_then) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[0].wanted = WorkerState::kSettling;
+  const std::uint64_t before = pair.counters(0).sweeps;
+  pair.pass(2);
+  EXPECT_GE(pair.counters(0).sweeps, before + 5) << "it has to come nearer all the same";
+  EXPECT_LE(pair.counters(0).sweeps, before + 21) << "asks without pause";
+}
+
 TEST(Engine, a_restarted_neighbour_is_met_anew_and_what_died_with_it_is_counted) {
   EnginePair pair;
   pair.meet();
