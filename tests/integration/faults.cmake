@@ -7,13 +7,13 @@ if(TARGET fast_program)
   # other tests and the fuzzers try there. `slow` leaves them out.
   # All but `sockets` stretch their steps, so that two of them can share two cores.
   foreach(name faults sockets strangers refusals)
-    set(idle IDLE)
+    set(one_core ONE_CORE)
     if(name STREQUAL "sockets")
-      set(idle)
+      set(one_core)
     endif()
     fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
       LINK fast_test_faults fast_cifar_files stencil_core stencil_wire PkgConfig::zeromq
-      LABELS integration slow TIMEOUT 600 ${idle})
+      LABELS integration slow TIMEOUT 600 ${one_core})
     target_compile_definitions(${name}_test PRIVATE
       FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
     add_dependencies(${name}_test fast_program fast-worker)
@@ -21,7 +21,7 @@ if(TARGET fast_program)
 endif()
 
 fast_test(session_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/session_test.cc
-  LINK fast fast_flat LABELS integration TIMEOUT 300)
+  LINK fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
 
 if(TARGET fast_program AND FAST_WITH_TORCH)
   fast_test(cifar_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/cifar_test.cc

@@ -1,0 +1,147 @@
+// How two workers meet: what has to agree, and how one that is new takes part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stencil/engine/engine.h"
+#include "tests/support/engine_pair.h"
+
+namespace stencil {
+namespace {
+
+using test::EnginePair;
+using ::testing::HasSubstr;
+
+struct Field {
+  std::string name;
+  std::function<void(EngineConfig&)> change;
+  std::string ours, theirs;
+};
+
+class Mismatch : public ::testing::TestWithParam<int> {};
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all = {
+      {"protocol", [](EngineConfig& c) { c.hello.protocol = 77; }, "1", "77"},
+      {"run id", [](EngineConfig& c) { c.hello.run_id = "other"; }, "'pair'", "'other'"},
+      {"topology", [](EngineConfig& c) { c.hello.topology = "ring:3"; }, "ring:2", "ring:3"},
+      {"layout", [](EngineConfig& c) { c.hello.layout_hash = 0x1234; }, "ours ", "1234"},
+      {"mode", [](EngineConfig& c) { c.hello.mode = "bounded:2"; }, "async", "bounded:2"},
+      {"codec", [](EngineConfig& c) { c.hello.codec = CodecKind::kFp16; }, "codec", "codec"},
+      {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
+  };
+  return all;
+}
+
+TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_dialled) {
+  const Field& field = fields()[static_cast<std::size_t>(GetParam())];
+  SCOPED_TRACE(field.name);
+  EnginePair pair;
+  pair.restart(1, field.change);
+  pair.meet();
+  pair.pass(1);
+  for (const Rank rank : {0, 1}) {
+    ASSERT_FALSE(pair.log(rank).empty());
+    const std::string& said = pair.log(rank).front();
+    EXPECT_THAT(said, HasSubstr(field.ours)) << rank;
+    EXPECT_THAT(said, HasSubstr(field.theirs)) << rank;
+    EXPECT_THAT(said, HasSubstr("differs")) << rank;
+    EXPECT_FALSE(pair.edge(rank).up());
+  }
+  EXPECT_THAT(pair.pump(1).status().refused, HasSubstr(field.theirs));
+  pair.boundary(0);
+  EXPECT_EQ(pair.counters(0).offers, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 7));
+
+TEST(Joining, newcomers_begin_together_once_all_neighbours_are_heard) {
+  EnginePair pair({.join_at_once = false});
+  EXPECT_EQ(pair.pump(0).status().state, WorkerState::kJoining);
+  pair.meet();
+  for (const Rank rank : {0, 1}) {
+    EXPECT_EQ(pair.pump(rank).status().state, WorkerState::kTraining);
+    EXPECT_EQ(pair.pump(rank).status().joined_from, kNoRank);
+  }
+}
+
+TEST(Joining, who_comes_late_copies_an_established_neighbour) {
+  EnginePair pair;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.restart(1);
+  pair.standing[1].stop_joining = false;
+  // restart() let it begin at once; another life that waits:
+  EnginePair late({.join_at_once = false});
+  late.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) late.boundary(0);
+  late.meet();
+  EXPECT_EQ(late.pump(1).status().joined_from, 0);
+  EXPECT_EQ(late.z(1), late.z(0));
+  EXPECT_EQ(late.pump(1).status().state, WorkerState::kTraining);
+}
+
+TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.wire.connect();
+  while (pair.counters(0).stale_frames == 0 && pair.wire.under_way(0) < 3) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    if (pair.wire.under_way(0) > 0 && pair.wire.front(0).kind == MessageKind::kSnapshot) break;
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  pair.wire.deliver(0, 1);
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.turn(1);
+  pair.pass(2);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  pair.meet();
+  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+  EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
+TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) pair.boundary(0);
+  pair.wire.connect();
+  for (int i = 0; i < 10 && !pair.edge(1).up(); ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  ASSERT_TRUE(pair.edge(1).up());
+  ASSERT_EQ(pair.pump(1).status().state, WorkerState::kJoining) << "has not copied it yet";
+  pair.standing[0].leave = true;
+  pair.turn(0);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  EXPECT_EQ(pair.pump(1).status().joined_from, kNoRank);
+}
+
+TEST(Joining, other_initial_weights_are_adopted_where_allowed) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  pair.boundary(0);
+  pair.restart(1, [](EngineConfig& c) {
+    c.hello.initial_hash = 0xdef;
+    c.init_from_neighbour = true;
+  });
+  pair.restart(0, [](EngineConfig& c) { c.init_from_neighbour = true; });
+  pair.standing[0].stop_joining = true;
+  pair.turn(0);
+  pair.meet();
+  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+  EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
+}  // namespace
+}  // namespace stencil
