@@ -83,8 +83,13 @@ torch::Tensor labels(const Batch& batch) {
 }  // namespace
 
 TorchLearner::TorchLearner(const LearnerOptions& options, stencil::LogSink log)
+    : TorchLearner(make_model(options.model, options.shape, options.seed), options,
+                   std::move(log)) {}
+
+TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
+                           stencil::LogSink log)
     : shape_(options.shape),
-      model_(make_model(options.model, options.shape, options.seed)),
+      model_(std::move(model)),
       adapter_(std::make_unique<TorchAdapter>(
           *model_, TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})),
       optimizer_(make_optimizer(options.optimizer, model_->parameters())) {

@@ -25,6 +25,9 @@ class TorchLearner final : public Learner {
   /// one between operations) and glibc's malloc to keep what is freed. `log` hears of re-homed
   /// parameters and may be empty. Throws ConfigError for an unknown model or optimizer.
   explicit TorchLearner(const LearnerOptions& options, stencil::LogSink log = {});
+  /// The same with a model of one's own; options.model and .seed are not used.
+  TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
+               stencil::LogSink log = {});
   ~TorchLearner() override;
 
   [[nodiscard]] ModelAdapter& adapter() override;

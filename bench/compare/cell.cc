@@ -62,8 +62,11 @@ json describe(const Cell& cell) {
                 {"sweeps", s.sweeps},
                 {"codec", s.codec}}},
               {"seed", cell.seed},
-              {"time", cell.time == TimeKind::kReal ? "real" : "virtual"},
+              {"time", name(cell.time)},
               {"tuning", cell.tuning}};
+  if (cell.time == TimeKind::kStandIn) {
+    out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds}};
+  }
   if (cell.time == TimeKind::kVirtual) {
     out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds},
                         {"latency", cell.clockwork.latency},
@@ -83,6 +86,7 @@ CellResult result_from(const json& j) {
   r.samples = j.at("samples");
   r.training_seconds = j.at("training_seconds");
   r.bytes = j.at("bytes");
+  r.model_bytes = j.value("model_bytes", 0.0);
   r.steps_per_second = j.at("steps_per_second");
   r.wall_seconds = j.at("wall_seconds");
   r.machine = j.at("machine");
@@ -101,6 +105,7 @@ ordered_json to_object(const CellResult& r) {
           {"samples", r.samples},
           {"training_seconds", r.training_seconds},
           {"bytes", r.bytes},
+          {"model_bytes", r.model_bytes},
           {"steps_per_second", r.steps_per_second},
           {"wall_seconds", r.wall_seconds},
           {"machine", r.machine},
@@ -114,6 +119,18 @@ std::string read_file(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::string_view name(TimeKind kind) {
+  switch (kind) {
+    case TimeKind::kReal:
+      return "real";
+    case TimeKind::kVirtual:
+      return "virtual";
+    case TimeKind::kStandIn:
+      return "stand-in";
+  }
+  return "?";
+}
 
 int Cell::workers() const {
   return strategy.name == "single" ? 1 : stencil::Topology::parse(condition.topology).size();
@@ -166,11 +183,15 @@ Cell cell_from_json(const std::string& text) {
                    .sweeps = s.at("sweeps"),
                    .codec = s.at("codec")};
   cell.seed = all.at("seed");
-  cell.time = all.at("time") == "real" ? TimeKind::kReal : TimeKind::kVirtual;
+  for (const TimeKind kind : {TimeKind::kReal, TimeKind::kVirtual, TimeKind::kStandIn}) {
+    if (all.at("time") == name(kind)) cell.time = kind;
+  }
   cell.tuning = all.at("tuning");
   if (all.contains("clockwork")) {
     const json& w = all.at("clockwork");
-    cell.clockwork = {w.at("step_seconds"), w.at("latency"), w.at("rate_mbit")};
+    cell.clockwork.step_seconds = w.at("step_seconds");
+    cell.clockwork.latency = w.value("latency", 0.0);
+    cell.clockwork.rate_mbit = w.value("rate_mbit", cell.clockwork.rate_mbit);
   }
   return cell;
 }

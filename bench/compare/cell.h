@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fast::compare {
@@ -13,6 +14,7 @@ namespace fast::compare {
 enum class TimeKind {
   kReal,     ///< real processes on this machine, its clock
   kVirtual,  ///< real gradients, but a modelled clock: each worker on a core of its own
+  kStandIn,  ///< real processes and links, but steps that wait instead of computing: no accuracy
 };
 
 /// What a strategy trains: the same for all strategies of a comparison.
@@ -28,6 +30,8 @@ struct Job {
   std::string schedule = "cosine";
   double warmup = 0.05;
 };
+
+[[nodiscard]] std::string_view name(TimeKind kind);
 
 /// Under what circumstances.
 struct Condition {
@@ -46,7 +50,7 @@ struct Strategy {
   std::string codec = "fp32";
 };
 
-/// The virtual clock's measured facts; not used in real time.
+/// Measured facts; not used in real time. A stand-in needs only how long a step lasts.
 struct Clockwork {
   double step_seconds = 0;  ///< of one local step on a core of its own
   double latency = 0;       ///< of a message, one way
@@ -87,6 +91,7 @@ struct CellResult {
   double samples = 0;           ///< made by all workers
   double training_seconds = 0;  ///< of the cell's kind of time
   double bytes = 0;             ///< sent by all workers
+  double model_bytes = 0;       ///< of the parameters that are exchanged
   double steps_per_second = 0;  ///< of the fastest worker
   double wall_seconds = 0;      ///< what making this result took, evaluation included
   std::string machine, version;

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
 #include "bench/compare/matrix.h"
 #include "bench/compare/real/member.h"
@@ -158,7 +159,7 @@ int measure(const std::vector<std::string>& args) {
   add_cifar10(app, places);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (!places.cifar10.empty()) cell.job.data = "cifar10";
-  const double seconds = measure_step(cell, places);
+  const double seconds = measure_step(cell, load_split(cell, places));
   fmt::print("step_seconds = {:.4f}  # {}, batch {}, on one core of {}\n", seconds, cell.job.model,
              cell.job.batch, describe_machine());
   return 0;

@@ -1,20 +1,22 @@
 #include "bench/compare/matrix.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
+#include "bench/compare/board.h"
+#include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
 #include "bench/compare/report/report.h"
 #include "bench/compare/virtual/virtual_run.h"
-#include "fast/data/loader.h"
 #include "fast/programs/signals.h"
 
 namespace fast::compare {
@@ -26,104 +28,48 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string readable(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-/// Samples that a cell trains on, all workers together: what its duration goes by.
-double work(const Cell& cell) {
-  const double used = static_cast<double>(cell.job.examples == 0 ? 50000 : cell.job.examples) -
-                      static_cast<double>(cell.job.validation);
-  const double stretch = cell.time == TimeKind::kReal && !cell.condition.slow.empty() ? 3 : 1;
-  return cell.job.epochs * used * stretch;
-}
-
-/// What is shown while cells are made: a line for each that is done and, on a terminal, one that
-/// changes. Any thread.
-class Board {
- public:
-  Board(bool quiet, std::size_t cells, double work_to_do)
-      : quiet_(quiet),
-        live_(!quiet && isatty(STDERR_FILENO) == 1),
-        cells_(cells),
-        left_(work_to_do) {}
-
-  void begin(const Cell& cell) {
-    if (quiet_ || live_) return;
-    const std::lock_guard lock(mutex_);
-    fmt::print(stderr, "begin  {}\n", title(cell));
-  }
-
-  void shown(const Cell& cell, double share) {
-    if (!live_) return;
-    const std::lock_guard lock(mutex_);
-    if (since(drawn_) < 0.2) return;
-    drawn_ = Clock::now();
-    fmt::print(stderr, "\r\x1b[K[{}/{}] {} {:.0f} %{}", done_, cells_, title(cell), 100 * share,
-               remaining(work(cell) * share));
-  }
-
-  void end(const Cell& cell, const CellResult& result, double seconds) {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    worked_ += work(cell);
-    left_ -= work(cell);
-    if (quiet_) return;
-    const std::string outcome =
-        result.diverged           ? "diverged"
-        : !result.failure.empty() ? "failed: " + result.failure.substr(0, result.failure.find('\n'))
-        : result.mean_model       ? fmt::format("{:.2f} %", 100 * *result.mean_model)
-                                  : "no model";
-    fmt::print(stderr, "{}[{}/{}] {}: {}, {:.1f} s of {} time, took {}{}\n",
-               live_ ? "\r\x1b[K" : "", done_, cells_, title(cell), outcome,
-               result.training_seconds, cell.time == TimeKind::kReal ? "real" : "virtual",
-               readable(seconds), remaining(0));
-  }
-
- private:
-  [[nodiscard]] std::string remaining(double under_way) const {
-    const double worked = worked_ + under_way;
-    if (worked <= 0 || left_ - under_way <= 0) return "";
-    return fmt::format("; about {} left", readable(since(start_) * (left_ - under_way) / worked));
-  }
-
-  bool quiet_, live_;
-  std::mutex mutex_;
-  std::size_t cells_, done_ = 0;
-  double worked_ = 0, left_;
-  Clock::time_point start_ = Clock::now(), drawn_{};
-};
-
 class Matrix {
  public:
   Matrix(const Spec& spec, const CellStore& store, const MatrixOptions& options)
       : store_(store), options_(options), signals_(false), machine_(describe_machine()) {
-    double to_do = 0;
     for (const Cell& cell : spec.cells) {
-      if (store.find(cell)) continue;
-      missing_.push_back(cell);
-      to_do += work(cell);
+      if (!store.find(cell)) missing_.push_back(cell);
     }
-    board_ = std::make_unique<Board>(options.quiet, missing_.size(), to_do);
-    if (!options.quiet) {
-      fmt::print(stderr, "{}: {} cells, {} of them to be made\n", spec.name, spec.cells.size(),
-                 missing_.size());
+    real_ = std::ranges::any_of(missing_,
+                                [](const Cell& cell) { return cell.time != TimeKind::kVirtual; });
+    Estimate estimate(options.real.places, !options.quiet);
+    std::map<std::string, double> work;
+    std::set<std::string> twins;
+    double all = 0;
+    for (const Cell& cell : missing_) {
+      const Cell twin = timeless(cell);
+      const bool made_anyway = !twins.insert(hash(twin)).second || store.find(twin).has_value();
+      all += work[hash(cell)] = made_anyway ? 0 : estimate.seconds(cell);
     }
+    board_ = std::make_unique<Board>(options.quiet, std::move(work));
+    if (options.quiet) return;
+    fmt::print(stderr, "{}: {} cells, {} of them to be made", spec.name, spec.cells.size(),
+               missing_.size());
+    if (!missing_.empty()) {
+      fmt::print(stderr, ", in about {}, {} at a time", readable(all / side_by_side()),
+                 side_by_side());
+    }
+    fmt::print(stderr, "\n");
   }
 
   void run() {
-    const bool real = std::ranges::any_of(
-        missing_, [](const Cell& cell) { return cell.time == TimeKind::kReal; });
     std::vector<std::thread> helpers;
-    for (int i = 1; i < options_.jobs && !real; ++i) helpers.emplace_back([this] { work_off(); });
+    for (int i = 1; i < side_by_side(); ++i) helpers.emplace_back([this] { work_off(); });
     work_off();
     for (std::thread& helper : helpers) helper.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
+  [[nodiscard]] int side_by_side() const {
+    return real_ ? 1 : std::clamp(static_cast<int>(missing_.size()), 1, options_.jobs);
+  }
+
   void work_off() {
     try {
       for (std::size_t i = next_++; i < missing_.size(); i = next_++) {
@@ -169,8 +115,9 @@ class Matrix {
       heed_signals();
       board_->shown(cell, share);
     };
-    CellResult result = cell.time == TimeKind::kReal ? run_really(cell, split, options_.real, shown)
-                                                     : run_virtually(cell, split, shown);
+    CellResult result = cell.time == TimeKind::kVirtual
+                            ? run_virtually(cell, split, shown)
+                            : run_really(cell, split, options_.real, shown);
     result.wall_seconds = since(begun);
     result.machine = machine_;
     result.version = FAST_VERSION;
@@ -191,6 +138,7 @@ class Matrix {
   SignalQueue signals_;
   std::string machine_;
   std::vector<Cell> missing_;
+  bool real_ = false;
   std::unique_ptr<Board> board_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stopped_{false};
@@ -209,23 +157,6 @@ std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
     if (auto result = store.find(cell)) out.push_back({cell, std::move(*result)});
   }
   return out;
-}
-
-double measure_step(const Cell& cell, const DataPlaces& places) {
-  constexpr int kWarm = 5, kMeasured = 40;
-  const Split split = load_split(cell, places);
-  const auto learner = make_learner(cell, split.training.train.shape, 1);
-  std::vector<std::uint32_t> all(split.training.train.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
-  TrainLoader loader(split.training, std::move(all), static_cast<std::size_t>(cell.job.batch), 1);
-  std::vector<double> times;
-  for (int i = 0; i < kWarm + kMeasured; ++i) {
-    const Clock::time_point begun = Clock::now();
-    (void)learner->train_step(loader.next());
-    if (i >= kWarm) times.push_back(since(begun));
-  }
-  std::ranges::nth_element(times, times.begin() + kMeasured / 2);
-  return times[kMeasured / 2];
 }
 
 }  // namespace fast::compare

@@ -24,7 +24,4 @@ struct MatrixOptions {
 [[nodiscard]] std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
                                                const MatrixOptions& options);
 
-/// Seconds of one training step of `cell`'s model on one core, alone: the median of some.
-[[nodiscard]] double measure_step(const Cell& cell, const DataPlaces& places);
-
 }  // namespace fast::compare

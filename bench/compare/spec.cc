@@ -154,6 +154,8 @@ class SpecReader {
       in_.demand(in_.read(*tune, "learning_rates", rates) && !rates.empty(), *tune,
                  "learning_rates", "write learning_rates = [0.05, 0.1, 0.2]");
       in_.no_others(*tune, "[tune]");
+      in_.demand(base_.time != TimeKind::kStandIn, *tune, "learning_rates",
+                 "a stand-in learns nothing: use kind = \"virtual\"");
       in_.demand(base_.job.validation > 0, *tune, "learning_rates",
                  "tuning needs held-out examples: validation = 5000 in [job]");
     }
@@ -197,8 +199,11 @@ class SpecReader {
   void read_time(const toml::table& t) {
     std::string kind = "real";
     in_.read(t, "kind", kind);
-    in_.demand(kind == "real" || kind == "virtual", t, "kind", "use real or virtual");
-    base_.time = kind == "real" ? TimeKind::kReal : TimeKind::kVirtual;
+    in_.demand(kind == "real" || kind == "virtual" || kind == "stand-in", t, "kind",
+               "use real, virtual or stand-in");
+    base_.time = kind == "real"      ? TimeKind::kReal
+                 : kind == "virtual" ? TimeKind::kVirtual
+                                     : TimeKind::kStandIn;
     in_.read(t, "step_seconds", base_.clockwork.step_seconds);
     in_.read(t, "latency", base_.clockwork.latency);
     in_.read(t, "rate_mbit", base_.clockwork.rate_mbit);
@@ -273,7 +278,7 @@ class SpecReader {
       throw ConfigError("no strategy '" + name + "'",
                         fmt::format("use one of {}", fmt::join(names, ", ")));
     }
-    if (name == "stencil-gradients" && base_.time == TimeKind::kReal) {
+    if (name == "stencil-gradients" && base_.time != TimeKind::kVirtual) {
       throw ConfigError("stencil-gradients has no real processes", "use kind = \"virtual\"");
     }
   }

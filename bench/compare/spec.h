@@ -19,7 +19,8 @@ struct Spec {
 ///     name = "uniform"
 ///     seeds = [1, 2, 3]
 ///     [job]            # what is trained; see Job
-///     [time]           # kind = "real" | "virtual"; step_seconds, latency, rate_mbit for virtual
+///     [time]           # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter two,
+///                      # latency, rate_mbit for virtual
 ///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
 ///                      # held-out examples; without it the strategies' own rates
 ///     [[strategy]]     # name, learning_rate, sweeps, codec; seeds and conditions where fewer

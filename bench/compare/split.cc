@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "adapters/torch/models/factory.h"
+#include "bench/compare/real/stand_in.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 
@@ -80,7 +82,10 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
                        .weight_decay = cell.job.weight_decay};
   options.seed = cell.seed;
   options.threads = threads;
-  return std::make_unique<TorchLearner>(options);
+  if (cell.time != TimeKind::kStandIn) return std::make_unique<TorchLearner>(options);
+  const auto like = make_model(options.model, shape, options.seed);
+  return std::make_unique<TorchLearner>(make_stand_in(*like, shape, cell.clockwork.step_seconds),
+                                        options);
 }
 
 }  // namespace fast::compare

@@ -29,7 +29,8 @@ struct DataPlaces {
 /// alike; of these, `validation` are held out. Throws ConfigError, DataError.
 [[nodiscard]] Split load_split(const Cell& cell, const DataPlaces& places);
 
-/// The cell's model with its initial weights and its optimizer.
+/// The cell's model with its initial weights and its optimizer; what stands in for it where the
+/// cell's computing is only waited for.
 [[nodiscard]] std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape,
                                                          int threads);
 

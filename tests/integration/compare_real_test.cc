@@ -117,6 +117,35 @@ TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
   EXPECT_EQ(testing::read_text(folder_.path() / "out" / "table.md"), table);
 }
 
+class StandIn : public RealRun, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Strategies, StandIn,
+                         ::testing::Values("allreduce", "stencil-async", "stencil-sync",
+                                           "parameter-server"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(StandIn, waits_for_its_steps_sends_real_bytes_and_claims_no_accuracy) {
+  const std::string spec =
+      std::string("name = \"tested\"\n[job]\nmodel = \"resnet8\"\n") +
+      "data = \"synthetic:512,64\"\nepochs = 1\n[time]\nkind = \"stand-in\"\n" +
+      "step_seconds = 0.2\n[[condition]]\nname = \"uniform\"\n" +
+      "topology = \"torus:2x2\"\n[[strategy]]\nname = \"" + GetParam() + "\"\n";
+  const auto run = testing::run_program(FAST_COMPARE, arguments(spec), {}, kPatience);
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  const auto all =
+      nlohmann::json::parse(testing::read_text(folder_.path() / "out" / "results.json"));
+  const auto& row = all["groups"][0]["rows"][0];
+  EXPECT_TRUE(row["accuracy"].is_null());
+  EXPECT_TRUE(row["curve"].empty());
+  EXPECT_GE(row["samples"], 512);
+  EXPECT_LE(row["samples"], 512 + 4 * 32) << "one step each beyond what they have heard of";
+  EXPECT_GE(row["seconds"]["mean"], 4 * 0.2) << "four steps each";
+  EXPECT_GT(row["bytes_per_sample"]["mean"], 77000 * 4 / 128) << "a model in four steps at least";
+}
+
 TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
   testing::Program program(FAST_COMPARE, arguments(spec_of("[[strategy]]\nname = \"allreduce\"\n",
                                                            "epochs = 100000\n")));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/compare/report/ceiling.h"
+
 namespace fast::compare {
 namespace {
 
@@ -45,6 +47,45 @@ TEST(Table, time_to_the_target_is_read_off_the_curve) {
   EXPECT_NEAR(*seconds_until(one.result.curve, 0.57), 9.5, 1e-9);
   EXPECT_NEAR(*seconds_until(one.result.curve, 0.01), 1, 1e-9) << "before its first point";
   EXPECT_FALSE(seconds_until(one.result.curve, 0.61));
+}
+
+Cell timed(double link_mbit) {
+  Cell cell;
+  cell.condition.topology = "torus:2x4";
+  cell.condition.link_mbit = link_mbit;
+  cell.clockwork.step_seconds = 0.1;
+  return cell;
+}
+
+TEST(Ceiling, with_a_slow_worker_is_its_factor_times_the_pace_that_is_left) {
+  Cell cell = timed(0);
+  cell.condition.slow = {{1, 4.0}};
+  EXPECT_NEAR(*speedup_ceiling(cell, 1e3), 4 * (7 + 0.25) / 8, 1e-9);
+}
+
+TEST(Ceiling, on_a_thin_link_is_what_all_reduce_sends_beyond_its_backward_pass) {
+  const double sending = 2 * 7 / 8.0 * 1e6 / (8e6 / 8);  // seconds: 1 MB at 8 Mbit/s
+  EXPECT_NEAR(*speedup_ceiling(timed(8), 1e6), (0.1 + sending - 0.1 * 2 / 3) / 0.1, 1e-9);
+  EXPECT_NEAR(*speedup_ceiling(timed(1e6), 1e6), 1, 1e-9);
+}
+
+TEST(Ceiling, is_not_known_where_the_step_time_is_not) {
+  EXPECT_FALSE(speedup_ceiling(Cell(), 1e6));
+}
+
+TEST(Table, a_stand_in_is_compared_by_its_pace) {
+  std::vector<Finished> all = {finished("allreduce", 1, 0, 40, 1000),
+                               finished("stencil-async", 1, 0, 10, 1000)};
+  for (Finished& one : all) {
+    one.cell.time = TimeKind::kStandIn;
+    one.cell.condition.topology = "ring:2";
+    one.result.mean_model.reset();
+    one.result.curve.clear();
+  }
+  const auto groups = make_groups(all);
+  EXPECT_NEAR(*speedup(groups[0], groups[0].rows[1]), 4, 1e-12);
+  EXPECT_FALSE(speedup(groups[0], groups[0].rows[0]));
+  EXPECT_THAT(to_markdown(groups), HasSubstr("| stencil-async | 640 | 100.0 | 4.00x |"));
 }
 
 TEST(Table, cuts_at_equal_time_and_equal_bytes) {

@@ -76,13 +76,15 @@ int run_member(const MemberOptions& options) {
   }
   Participant participant = make_participant(cell, place, std::move(learner));
   const MakeExchange inner = participant.make_exchange;
-  const MakeExchange make = [&](ModelAdapter& adapter, SessionOptions session) {
+  const MakeExchange make = [&](ModelAdapter& adapter,
+                                SessionOptions session) -> std::unique_ptr<Exchange> {
     std::unique_ptr<Exchange> exchange;
     if (inner) {
       exchange = inner(adapter, std::move(session));
     } else {
       exchange = std::make_unique<Session>(adapter, std::move(session));
     }
+    if (cell.time == TimeKind::kStandIn) return exchange;
     return std::make_unique<SnapshotExchange>(
         adapter, std::move(exchange), place.budget,
         RunFolder(options.run).worker(options.rank) / "snapshots");

@@ -48,7 +48,7 @@ class RealRun {
     if (!result.diverged && overall_code(launched) != 0) result.failure = why_;
     if (result.diverged || !result.failure.empty()) return result;
     report(launched, result);
-    draw_curve(result);
+    if (cell_.time == TimeKind::kReal) draw_curve(result);
     return result;
   }
 
@@ -103,16 +103,20 @@ class RealRun {
     for (int rank = 0; rank < cell_.workers(); ++rank) {
       codes[rank] = launched.exits[static_cast<std::size_t>(rank)].shell_code();
     }
-    const EvaluateFn evaluate = [this](std::span<const NamedTensor> mean_model) {
-      const auto learner = make_learner(cell_, split_.training.train.shape, 1);
-      return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
-    };
+    const auto learner = make_learner(cell_, split_.training.train.shape, 1);
+    result.model_bytes = static_cast<double>(learner->adapter().values().size_bytes());
+    EvaluateFn evaluate;
+    if (cell_.time == TimeKind::kReal) {
+      evaluate = [&](std::span<const NamedTensor> mean_model) {
+        return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
+      };
+    }
     const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes);
     result.mean_model = summary.mean_model_accuracy;
     result.consensus = summary.consensus_distance.value_or(0);
     result.samples = static_cast<double>(summary.samples);
     for (const auto& accuracy : summary.worker_accuracy) {
-      if (accuracy) result.workers.push_back(*accuracy);
+      if (accuracy && evaluate) result.workers.push_back(*accuracy);
     }
     for (int rank = 0; rank < cell_.workers(); ++rank) {
       const WorkerHistory history = read_metrics(folder_.metrics(rank));

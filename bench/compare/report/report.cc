@@ -50,6 +50,7 @@ ordered_json row_json(const Row& row) {
           {"worst_worker", number(row.worst)},
           {"seconds", number(row.seconds)},
           {"seconds_to_target", number(row.seconds_to_target)},
+          {"samples_per_second", number(row.samples_per_second)},
           {"bytes_per_sample", number(row.bytes_per_sample)},
           {"at_equal_time", number(row.at_equal_time)},
           {"at_equal_bytes", number(row.at_equal_bytes)},
@@ -72,12 +73,14 @@ ordered_json all_json(const std::vector<Group>& groups, const Circumstances& c) 
                       {"slow", slow},
                       {"link_mbit", group.condition.link_mbit},
                       {"workers", first.workers()},
-                      {"time", first.time == TimeKind::kReal ? "real" : "virtual"},
+                      {"time", name(first.time)},
                       {"model", first.job.model},
                       {"data", first.job.data},
                       {"examples", first.job.examples},
                       {"epochs", first.job.epochs},
+                      {"batch", first.job.batch},
                       {"target", group.target},
+                      {"ceiling", number(group.ceiling)},
                       {"rows", ordered_json::array()}};
     for (const Row& row : group.rows) g["rows"].push_back(row_json(row));
     out["groups"].push_back(std::move(g));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/compare/report/ceiling.h"
+
 namespace fast::compare {
 namespace {
 
@@ -53,27 +55,29 @@ Row make_row(const std::vector<const Finished*>& seeds) {
   row.cell = seeds.front()->cell;
   row.seeds = static_cast<int>(seeds.size());
   std::vector<const CellResult*> good;
-  std::vector<double> accuracy, worst, seconds, bytes;
+  std::vector<double> accuracy, worst, seconds, bytes, pace;
   for (const Finished* one : seeds) {
     const CellResult& r = one->result;
     row.diverged += r.diverged ? 1 : 0;
     row.failed += r.failure.empty() ? 0 : 1;
-    if (!r.mean_model) continue;
+    if (r.diverged || !r.failure.empty()) continue;
     good.push_back(&r);
-    accuracy.push_back(*r.mean_model);
+    if (r.mean_model) accuracy.push_back(*r.mean_model);
     if (!r.workers.empty()) worst.push_back(*std::ranges::min_element(r.workers));
     seconds.push_back(r.training_seconds);
     bytes.push_back(r.samples > 0 ? r.bytes / r.samples : 0);
+    pace.push_back(r.training_seconds > 0 ? r.samples / r.training_seconds : 0);
     row.samples += r.samples;
     row.consensus += r.consensus;
   }
   if (good.empty()) return row;
   row.samples /= static_cast<double>(good.size());
   row.consensus /= static_cast<double>(good.size());
-  row.accuracy = spread_of(accuracy);
+  if (!accuracy.empty()) row.accuracy = spread_of(accuracy);
   if (!worst.empty()) row.worst = spread_of(worst);
   row.seconds = spread_of(seconds);
   row.bytes_per_sample = spread_of(bytes);
+  row.samples_per_second = spread_of(pace);
   mean_curve(good, row);
   return row;
 }
@@ -181,44 +185,81 @@ std::vector<Group> make_groups(const std::vector<Finished>& finished) {
       unplaced = rest;
     }
     race(group, mine);
+    group.ceiling = speedup_ceiling(mine.front()->cell, mine.front()->result.model_bytes);
     groups.push_back(std::move(group));
   }
   return groups;
 }
 
+std::optional<double> speedup(const Group& group, const Row& row) {
+  const bool learns = row.cell.time != TimeKind::kStandIn;
+  for (const Row& base : group.rows) {
+    if (base.cell.strategy.name != "allreduce" || &base == &row) continue;
+    if (learns && base.seconds_to_target && row.seconds_to_target) {
+      return base.seconds_to_target->mean / row.seconds_to_target->mean;
+    }
+    if (!learns && base.samples_per_second && row.samples_per_second) {
+      return row.samples_per_second->mean / base.samples_per_second->mean;
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::string number(const std::optional<Spread>& s, double scale, int digits) {
+  return s ? fmt::format("{:.{}f}", s->mean * scale, digits) : std::string("–");
+}
+
+std::string learning_rows(const Group& group) {
+  std::string out = fmt::format(
+      "| strategy | rate | seeds | mean model % | worst worker % | training s | s to {:.1f} % | "
+      "vs all-reduce | % at equal time | % at equal bytes | kB / sample | consensus |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      100 * group.target);
+  for (const Row& row : group.rows) {
+    const auto ratio = speedup(group, row);
+    out += fmt::format(
+        "| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n", label(row),
+        outcome(row), row.cell.strategy.learning_rate, row.seeds, percent(row.accuracy),
+        percent(row.worst), number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
+        ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
+        percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1), row.consensus);
+  }
+  return out;
+}
+
+std::string waiting_rows(const Group& group) {
+  std::string out =
+      "| strategy | ms per step | samples / s | vs all-reduce | kB / sample |\n"
+      "|---|---|---|---|---|\n";
+  for (const Row& row : group.rows) {
+    const auto ratio = speedup(group, row);
+    const double round = static_cast<double>(row.cell.workers()) * row.cell.job.batch;
+    out += fmt::format(
+        "| {}{} | {} | {} | {} | {} |\n", label(row), outcome(row),
+        row.samples_per_second ? fmt::format("{:.0f}", 1e3 * round / row.samples_per_second->mean)
+                               : "–",
+        number(row.samples_per_second, 1, 1), ratio ? fmt::format("{:.2f}x", *ratio) : "–",
+        number(row.bytes_per_sample, 1e-3, 1));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string to_markdown(const std::vector<Group>& groups) {
   std::string out;
   for (const Group& group : groups) {
     const Cell& first = group.rows.front().cell;
-    const char* const time = first.time == TimeKind::kReal ? "real" : "virtual";
-    out += fmt::format("### {} ({}, {} workers, {} time)\n\n", group.condition.name,
-                       group.condition.topology, first.workers(), time);
-    out += fmt::format(
-        "| strategy | rate | seeds | mean model % | worst worker % | training s | s to {:.1f} % | "
-        "vs all-reduce | % at equal time | % at equal bytes | kB / sample | consensus |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        100 * group.target);
-    std::optional<double> baseline;
-    for (const Row& row : group.rows) {
-      if (row.cell.strategy.name == "allreduce" && row.seconds_to_target) {
-        baseline = row.seconds_to_target->mean;
-      }
-    }
-    for (const Row& row : group.rows) {
-      const auto seconds = [](const std::optional<Spread>& s) {
-        return s ? fmt::format("{:.1f}", s->mean) : std::string("–");
-      };
-      const std::string ratio =
-          baseline && row.seconds_to_target
-              ? fmt::format("{:.2f}x", *baseline / row.seconds_to_target->mean)
-              : "–";
-      out += fmt::format(
-          "| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n", label(row),
-          outcome(row), row.cell.strategy.learning_rate, row.seeds, percent(row.accuracy),
-          percent(row.worst), seconds(row.seconds), seconds(row.seconds_to_target), ratio,
-          percent(row.at_equal_time), percent(row.at_equal_bytes),
-          row.bytes_per_sample ? fmt::format("{:.1f}", row.bytes_per_sample->mean / 1e3) : "–",
-          row.consensus);
+    const bool learns = first.time != TimeKind::kStandIn;
+    out += fmt::format("### {} ({}, {} on {} workers, {} time)\n\n", group.condition.name,
+                       first.job.model, group.condition.topology, first.workers(),
+                       learns ? name(first.time) : "waits for computing, real");
+    out += learns ? learning_rows(group) : waiting_rows(group);
+    if (group.ceiling) {
+      out +=
+          fmt::format("\nCeiling of any speed-up over all-reduce here: {:.2f}x.\n", *group.ceiling);
     }
     out += "\n";
   }
@@ -229,21 +270,21 @@ std::string to_csv(const std::vector<Group>& groups) {
   std::string out =
       "condition,topology,workers,time,strategy,sweeps,codec,learning_rate,seeds,diverged,failed,"
       "accuracy,accuracy_deviation,worst_worker,training_seconds,target,seconds_to_target,"
-      "bytes_per_sample,consensus\n";
+      "ceiling,samples_per_second,bytes_per_sample,consensus\n";
   const auto field = [](const std::optional<Spread>& s) {
     return s ? fmt::format("{}", s->mean) : std::string();
   };
   for (const Group& group : groups) {
     for (const Row& row : group.rows) {
       const Strategy& s = row.cell.strategy;
-      out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                         group.condition.name, group.condition.topology, row.cell.workers(),
-                         row.cell.time == TimeKind::kReal ? "real" : "virtual", s.name, s.sweeps,
-                         s.codec, s.learning_rate, row.seeds, row.diverged, row.failed,
-                         field(row.accuracy),
-                         row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "",
-                         field(row.worst), field(row.seconds), group.target,
-                         field(row.seconds_to_target), field(row.bytes_per_sample), row.consensus);
+      out += fmt::format(
+          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+          group.condition.name, group.condition.topology, row.cell.workers(), name(row.cell.time),
+          s.name, s.sweeps, s.codec, s.learning_rate, row.seeds, row.diverged, row.failed,
+          field(row.accuracy), row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "",
+          field(row.worst), field(row.seconds), group.target, field(row.seconds_to_target),
+          group.ceiling ? fmt::format("{}", *group.ceiling) : "", field(row.samples_per_second),
+          field(row.bytes_per_sample), row.consensus);
     }
   }
   return out;

@@ -25,10 +25,11 @@ struct Spread {
 struct Row {
   Cell cell;  ///< of the first seed
   int seeds = 0, diverged = 0, failed = 0;
-  std::optional<Spread> accuracy;           ///< of the mean model
-  std::optional<Spread> worst;              ///< of the worst worker
-  std::optional<Spread> seconds;            ///< of training
-  std::optional<Spread> seconds_to_target;  ///< only where every seed got there
+  std::optional<Spread> accuracy;            ///< of the mean model
+  std::optional<Spread> worst;               ///< of the worst worker
+  std::optional<Spread> seconds;             ///< of training
+  std::optional<Spread> seconds_to_target;   ///< only where every seed got there
+  std::optional<Spread> samples_per_second;  ///< all workers together
   std::optional<Spread> bytes_per_sample;
   double samples = 0;
   double consensus = 0;
@@ -42,6 +43,7 @@ struct Row {
 struct Group {
   Condition condition;
   double target = 0;  ///< held-out accuracy: kTargetShare of the all-reduce's last (or the best's)
+  std::optional<double> ceiling;  ///< see speedup_ceiling()
   std::vector<Row> rows;
 };
 inline constexpr double kTargetShare = 0.95;
@@ -51,6 +53,10 @@ inline constexpr double kTargetShare = 0.95;
 /// When a curve first reaches `accuracy`, between its points by straight lines.
 [[nodiscard]] std::optional<double> seconds_until(const std::vector<CurvePoint>& curve,
                                                   double accuracy);
+
+/// How many times as fast as its group's all-reduce a row is: to the target or, where nothing is
+/// learnt (stand-in), in samples per second. Nothing for the all-reduce itself.
+[[nodiscard]] std::optional<double> speedup(const Group& group, const Row& row);
 
 /// Markdown and CSV of the same rows.
 [[nodiscard]] std::string to_markdown(const std::vector<Group>& groups);

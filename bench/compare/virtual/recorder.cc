@@ -36,6 +36,7 @@ CellResult Recorder::finish(Crew& crew, const std::vector<std::span<const float>
             ? *result.mean_model
             : judge_.final_accuracy(models[static_cast<std::size_t>(worker)], crew.shard(worker)));
   }
+  result.model_bytes = static_cast<double>(crew.weights(0).size_bytes());
   result.samples = moment.samples;
   result.training_seconds = moment.seconds;
   result.bytes = moment.bytes;

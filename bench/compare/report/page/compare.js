@@ -60,26 +60,35 @@
     byId('made').textContent = [data.command, data.machine, 'FAST ' + data.version].join('\n');
   };
 
+  // A stand-in waits instead of computing: it has step times, and no accuracy.
+  const learns = () => group.time !== 'stand-in';
+  const stepTime = row => row.samples_per_second
+    ? group.workers * group.batch / row.samples_per_second.mean : null;
+  const raced = row => learns() ? mean(row.seconds_to_target) : stepTime(row);
+  const ratio = (base, row) => base && known(raced(base)) && known(raced(row))
+    ? raced(base) / raced(row) : null;
+
   const about = () => {
     const slow = Object.entries(group.slow).map(([r, f]) => `worker ${r} ${f}x slower`);
     byId('about').textContent = [`${group.workers} workers on ${group.topology}`,
       `shards ${group.partition}`, ...slow,
       ...(group.link_mbit ? [`${group.link_mbit} Mbit/s per worker`] : []),
-      group.time === 'real' ? 'real processes, this machine’s clock'
-        : 'real gradients, virtual clock: each worker on a core of its own'].join(' · ');
+      {real: 'real processes, this machine’s clock',
+        virtual: 'real gradients, virtual clock: each worker on a core of its own',
+        'stand-in': 'real processes and links; a step waits instead of computing, so nothing is learnt'}[group.time]].join(' · ');
     const best = (title, value, text) => byId('cards').append(
       make('div', {class: byId('cards').children.length ? 'card' : 'card first'},
         make('h3', {}, title), make('p', {}, value), make('div', {}, text)));
     byId('cards').replaceChildren();
     const find = name => group.rows.find(r => r.strategy === name);
     const ours = find('stencil-async'), theirs = find('allreduce');
-    if (ours) best('stencil-async', ours.accuracy ? percent(ours.accuracy.mean, 2) : '–', 'mean model, final set');
-    if (theirs) best('all-reduce', theirs.accuracy ? percent(theirs.accuracy.mean, 2) : '–', 'final set');
+    const ahead = ratio(theirs, ours || {});
+    if (ours && learns()) best('stencil-async', ours.accuracy ? percent(ours.accuracy.mean, 2) : '–', 'mean model, final set');
+    if (theirs && learns()) best('all-reduce', theirs.accuracy ? percent(theirs.accuracy.mean, 2) : '–', 'final set');
     if (ours && theirs && ours.accuracy && theirs.accuracy)
       best('Difference', ((ours.accuracy.mean - theirs.accuracy.mean) * 100).toFixed(2), 'points, ours − all-reduce');
-    if (ours && theirs && ours.seconds_to_target && theirs.seconds_to_target)
-      best('To the target', trim(theirs.seconds_to_target.mean / ours.seconds_to_target.mean) + 'x',
-        'as fast as all-reduce');
+    if (known(ahead)) best(learns() ? 'To the target' : 'Steps', trim(ahead) + 'x',
+      'as fast as all-reduce' + (known(group.ceiling) ? `; at most ${trim(group.ceiling)}x can be` : ''));
     if (ours && theirs && ours.bytes_per_sample && theirs.bytes_per_sample)
       best('Bytes', trim(ours.bytes_per_sample.mean / theirs.bytes_per_sample.mean) + 'x', 'of all-reduce’s');
   };
@@ -126,14 +135,17 @@
   };
 
   const race = () => {
-    byId('targetnote').textContent = `${percent(group.target)} on held-out examples, shorter is better; – not reached`;
+    byId('racetitle').textContent = learns() ? 'Time to the target' : 'Time of a step';
+    byId('targetnote').textContent = learns()
+      ? `${percent(group.target)} on held-out examples, shorter is better; – not reached`
+      : 'one step of every worker, shorter is better';
     const rows = group.rows.filter(r => !hidden.has(label(r)));
     const base = rows.find(r => r.strategy === 'allreduce');
-    const ratio = row => base && base.seconds_to_target && row.seconds_to_target && row !== base
-      ? ` · ${trim(base.seconds_to_target.mean / row.seconds_to_target.mean)}x` : '';
+    const beside = row => !known(raced(row)) ? ' –'
+      : row !== base && known(ratio(base, row)) ? ` · ${trim(ratio(base, row))}x` : '';
     charts.push(new Chart(byId('race'), {type: 'bar',
-      data: {labels: rows.map(r => `${label(r)}${r.seconds_to_target ? ratio(r) : ' –'}`), datasets: [{
-        data: rows.map(r => mean(r.seconds_to_target)), backgroundColor: rows.map(r => colour(label(r), .85)), borderRadius: 4}]},
+      data: {labels: rows.map(r => label(r) + beside(r)), datasets: [{
+        data: rows.map(raced), backgroundColor: rows.map(r => colour(label(r), .85)), borderRadius: 4}]},
       options: {indexAxis: 'y', animation: false, maintainAspectRatio: false,
         plugins: {legend: {display: false}, tooltip: {callbacks: {label: i => seconds(i.parsed.x)}}},
         scales: {x: scale('seconds', {beginAtZero: true}), y: scale('', {grid: {display: false}})}}}));
@@ -143,6 +155,7 @@
     const columns = [['strategy', r => label(r)], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
       ['mean model %', r => spread(r.accuracy), r => mean(r.accuracy)],
       ['worst worker %', r => spread(r.worst_worker), r => mean(r.worst_worker)],
+      ['step', r => seconds(stepTime(r)), r => known(stepTime(r)) ? -stepTime(r) : null],
       ['training', r => seconds(mean(r.seconds)), r => known(mean(r.seconds)) ? -mean(r.seconds) : null],
       ['to target', r => seconds(mean(r.seconds_to_target)), r => known(mean(r.seconds_to_target)) ? -mean(r.seconds_to_target) : null],
       ['at equal time', r => percent(r.at_equal_time), r => r.at_equal_time],
@@ -163,6 +176,7 @@
     charts = [];
     about();
     legend();
+    byId('learning').hidden = byId('agreement').hidden = !learns();
     lines('accuracy', 'accuracy', scale('%'));
     lines('consensus', 'consensus', scale('', {type: 'logarithmic', ticks: {color: css('--soft'),
       callback: v => /^1e/.test(v.toExponential()) ? v.toExponential() : ''}}));
