@@ -154,13 +154,14 @@ class SpecReader {
       in_.demand(in_.read(*tune, "learning_rates", rates) && !rates.empty(), *tune,
                  "learning_rates", "write learning_rates = [0.05, 0.1, 0.2]");
       in_.no_others(*tune, "[tune]");
-      in_.demand(base_.time != TimeKind::kStandIn, *tune, "learning_rates",
-                 "a stand-in learns nothing: use kind = \"virtual\"");
       in_.demand(base_.job.validation > 0, *tune, "learning_rates",
                  "tuning needs held-out examples: validation = 5000 in [job]");
     }
     for (const auto* row : in_.tables(root, "condition")) read_condition(*row);
     in_.demand(!conditions_.empty(), root, "condition", "write at least one [[condition]]");
+    if (std::ranges::find(kinds_, TimeKind::kStandIn) != kinds_.end()) {
+      in_.demand(rates.empty(), root, "tune", "a stand-in learns nothing: tune in virtual time");
+    }
     for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");
     in_.no_others(root, "the spec");
@@ -197,13 +198,7 @@ class SpecReader {
   }
 
   void read_time(const toml::table& t) {
-    std::string kind = "real";
-    in_.read(t, "kind", kind);
-    in_.demand(kind == "real" || kind == "virtual" || kind == "stand-in", t, "kind",
-               "use real, virtual or stand-in");
-    base_.time = kind == "real"      ? TimeKind::kReal
-                 : kind == "virtual" ? TimeKind::kVirtual
-                                     : TimeKind::kStandIn;
+    read_kind(t, "kind", base_.time);
     in_.read(t, "step_seconds", base_.clockwork.step_seconds);
     in_.read(t, "latency", base_.clockwork.latency);
     in_.read(t, "rate_mbit", base_.clockwork.rate_mbit);
@@ -213,8 +208,24 @@ class SpecReader {
     in_.no_others(t, "[time]");
   }
 
+  void read_kind(const toml::table& t, std::string_view key, TimeKind& kind) {
+    std::string said(fast::compare::name(kind));
+    in_.read(t, key, said);
+    bool known = false;
+    for (const TimeKind one : {TimeKind::kReal, TimeKind::kVirtual, TimeKind::kStandIn}) {
+      if (said != fast::compare::name(one)) continue;
+      kind = one;
+      known = true;
+    }
+    in_.demand(known, t, key, "use real, virtual or stand-in");
+  }
+
   void read_condition(const toml::table& t) {
     Condition c;
+    TimeKind kind = base_.time;
+    read_kind(t, "time", kind);
+    in_.demand(kind == TimeKind::kReal || base_.clockwork.step_seconds > 0, t, "time",
+               "say how long a step lasts: step_seconds in [time]");
     in_.demand(in_.read(t, "name", c.name), t, "name", "give the condition a name");
     in_.read(t, "topology", c.topology);
     int workers = 0;
@@ -245,6 +256,7 @@ class SpecReader {
     }
     in_.no_others(t, "[[condition]]");
     conditions_.push_back(c);
+    kinds_.push_back(kind);
   }
 
   void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
@@ -265,11 +277,24 @@ class SpecReader {
       in_.demand(std::ranges::find(conditions_, name, &Condition::name) != conditions_.end(), t,
                  "conditions", "there is no condition named '" + name + "'");
     }
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      in_.check(t, "name", [&] {
+        if (s.name == "stencil-gradients" && kinds_[i] != TimeKind::kVirtual &&
+            meets(row, conditions_[i])) {
+          throw ConfigError("stencil-gradients has no real processes", "use time = \"virtual\"");
+        }
+      });
+    }
     in_.no_others(t, "[[strategy]]");
     strategies_.push_back(row);
   }
 
-  void check_name(const std::string& name) const {
+  static bool meets(const StrategyRow& row, const Condition& condition) {
+    return row.conditions.empty() ||
+           std::ranges::find(row.conditions, condition.name) != row.conditions.end();
+  }
+
+  static void check_name(const std::string& name) {
     const auto names = strategy_names();
     const std::string mode = stencil_mode(name);
     if (!mode.empty()) {
@@ -278,20 +303,17 @@ class SpecReader {
       throw ConfigError("no strategy '" + name + "'",
                         fmt::format("use one of {}", fmt::join(names, ", ")));
     }
-    if (name == "stencil-gradients" && base_.time != TimeKind::kVirtual) {
-      throw ConfigError("stencil-gradients has no real processes", "use kind = \"virtual\"");
-    }
   }
 
   [[nodiscard]] std::vector<Cell> cells(const std::vector<double>& rates) const {
     std::vector<Cell> out;
-    for (const Condition& condition : conditions_) {
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      const Condition& condition = conditions_[i];
       for (const StrategyRow& row : strategies_) {
-        const bool here = row.conditions.empty() ||
-                          std::ranges::find(row.conditions, condition.name) != row.conditions.end();
-        if (!here) continue;
+        if (!meets(row, condition)) continue;
         Cell cell = base_;
         cell.condition = condition;
+        cell.time = kinds_[i];
         cell.strategy = row.strategy;
         cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {
@@ -310,6 +332,7 @@ class SpecReader {
   Reader in_;
   Cell base_;
   std::vector<Condition> conditions_;
+  std::vector<TimeKind> kinds_;  ///< of the conditions
   std::vector<StrategyRow> strategies_;
 };
 

@@ -71,6 +71,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"UnknownModel", "epochs = 3", "model = \"resnet9\"", ":4:", "resnet9"},
                       Bad{"UnknownCondition", "[\"slow\"]", "[\"slaw\"]", ":15:", "conditions"},
                       Bad{"NoToml", "[job]", "[job", ":3:", "good.toml"},
+                      Bad{"VirtualWithoutStepTime", "name = \"slow\"",
+                          "name = \"slow\"\ntime = \"virtual\"", ":9:", "step_seconds"},
+                      Bad{"UnknownTime", "name = \"slow\"", "name = \"slow\"\ntime = \"later\"",
+                          ":9:", "stand-in"},
+                      Bad{"GradientsInRealTime", "\"allreduce\"", "\"stencil-gradients\"",
+                          ":11:", "stencil-gradients"},
                       Bad{"TuningWithoutValidation", "[job]",
                           "[tune]\nlearning_rates = [0.1]\n[job]", ":4:", "learning_rates"}),
     [](const auto& info) { return info.param.what; });

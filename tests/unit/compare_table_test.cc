@@ -88,6 +88,25 @@ TEST(Table, a_stand_in_is_compared_by_its_pace) {
   EXPECT_THAT(to_markdown(groups), HasSubstr("| stencil-async | 640 | 100.0 | 4.00x |"));
 }
 
+TEST(Table, virtual_time_is_checked_against_real_time_where_all_else_is_equal) {
+  std::vector<Finished> all;
+  for (const TimeKind kind : {TimeKind::kReal, TimeKind::kVirtual}) {
+    const bool real = kind == TimeKind::kReal;
+    for (const char* const strategy : {"allreduce", "stencil-async"}) {
+      all.push_back(finished(strategy, 1, 0.6, real ? 100 : 95, 1000));
+      all.back().cell.time = kind;
+      all.back().cell.condition.name = real ? "on this machine" : "by the model";
+    }
+  }
+  all.push_back(finished("local", 1, 0.5, 1, 0));
+  const auto groups = make_groups(all);
+  const auto pairs = checks(groups);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs[1].real->cell.strategy.name, "stencil-async");
+  EXPECT_EQ(pairs[1].modelled->cell.time, TimeKind::kVirtual);
+  EXPECT_THAT(to_markdown(groups), HasSubstr("| allreduce | torus:2x2 | 100.0 | 95.0 | -5.0 % |"));
+}
+
 TEST(Table, cuts_at_equal_time_and_equal_bytes) {
   const auto groups =
       make_groups({finished("allreduce", 1, 0.6, 10, 1000),

@@ -248,6 +248,47 @@ std::string waiting_rows(const Group& group) {
 
 }  // namespace
 
+std::vector<Check> checks(const std::vector<Group>& groups) {
+  std::vector<Check> out;
+  for (const Group& real : groups) {
+    if (real.rows.front().cell.time != TimeKind::kReal) continue;
+    for (const Group& modelled : groups) {
+      for (const Row& theirs : modelled.rows) {
+        Cell like = theirs.cell;
+        if (like.time != TimeKind::kVirtual) break;
+        like.condition.name = real.condition.name;
+        like.time = TimeKind::kReal;
+        for (const Row& ours : real.rows) {
+          if (to_json(ours.cell) == to_json(like)) out.push_back({&ours, &theirs});
+        }
+      }
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// "virtual beside real", the difference in per cent or points.
+std::string check_rows(const std::vector<Check>& checks) {
+  std::string out =
+      "### The virtual clock beside the real one\n\n"
+      "| strategy | topology | real s | virtual s | difference | mean model %, real | virtual |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const auto& [real, modelled] : checks) {
+    const bool timed = real->seconds && modelled->seconds && real->seconds->mean > 0;
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} |\n", label(*real), real->cell.condition.topology,
+        number(real->seconds, 1, 1), number(modelled->seconds, 1, 1),
+        timed ? fmt::format("{:+.1f} %", 100 * (modelled->seconds->mean / real->seconds->mean - 1))
+              : "–",
+        percent(real->accuracy), percent(modelled->accuracy));
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
 std::string to_markdown(const std::vector<Group>& groups) {
   std::string out;
   for (const Group& group : groups) {
@@ -263,6 +304,7 @@ std::string to_markdown(const std::vector<Group>& groups) {
     }
     out += "\n";
   }
+  if (const auto pairs = checks(groups); !pairs.empty()) out += check_rows(pairs);
   return out;
 }
 

@@ -58,6 +58,13 @@ inline constexpr double kTargetShare = 0.95;
 /// learnt (stand-in), in samples per second. Nothing for the all-reduce itself.
 [[nodiscard]] std::optional<double> speedup(const Group& group, const Row& row);
 
+/// A strategy's row by the machine's clock and by the modelled one, all else equal.
+struct Check {
+  const Row* real = nullptr;
+  const Row* modelled = nullptr;
+};
+[[nodiscard]] std::vector<Check> checks(const std::vector<Group>& groups);
+
 /// Markdown and CSV of the same rows.
 [[nodiscard]] std::string to_markdown(const std::vector<Group>& groups);
 [[nodiscard]] std::string to_csv(const std::vector<Group>& groups);
