@@ -196,12 +196,12 @@ Cell cell_from_json(const std::string& text) {
   return cell;
 }
 
-std::filesystem::path CellStore::file(const Cell& cell) const {
+std::string CellStore::file_name(const Cell& cell) {
   std::string name = cell.strategy.name;
   for (char& c : name) {
     if (c == ':') c = '-';
   }
-  return folder_ / fmt::format("{}-seed{}-{}.json", name, cell.seed, hash(cell));
+  return fmt::format("{}-seed{}-{}.json", name, cell.seed, hash(cell));
 }
 
 std::optional<CellResult> CellStore::find(const Cell& cell) const {

@@ -110,7 +110,10 @@ class CellStore {
   explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
   void keep(const Cell& cell, const CellResult& result) const;
-  [[nodiscard]] std::filesystem::path file(const Cell& cell) const;
+  [[nodiscard]] std::filesystem::path file(const Cell& cell) const {
+    return folder_ / file_name(cell);
+  }
+  [[nodiscard]] static std::string file_name(const Cell& cell);
 
  private:
   std::filesystem::path folder_;

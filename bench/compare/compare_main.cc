@@ -43,7 +43,7 @@ name = "quick"
 model = "resnet8"
 data = "{}"
 examples = 6000
-validation = 500
+validation = 1000
 epochs = 4
 [[condition]]
 name = "uniform"
@@ -96,7 +96,9 @@ int compare(const std::vector<std::string>& args) {
   app.add_option("specs", w.specs, "what to compare (TOML); see bench/specs")->type_name("SPEC");
   app.add_flag("--quick", w.quick, "a small comparison that needs no spec");
   add_cifar10(app, w.places);
-  app.add_option("--out,-o", w.out, "where report and tables go; by default runs/compare-NAME")
+  app.add_option("--out,-o", w.out,
+                 "where report and tables go (several specs: a folder each below it); by default "
+                 "runs/compare-NAME")
       ->type_name("DIR");
   app.add_option("--cells", w.cells, "where finished cells are kept")->type_name("DIR");
   app.add_option("--jobs,-j", w.jobs, "cells of virtual time side by side; 0: one per core")
@@ -121,8 +123,9 @@ int compare(const std::vector<std::string>& args) {
 
   const CellStore store(w.cells);
   for (const Spec& spec : specs) {
-    const fs::path out =
-        w.out.empty() ? fs::path("runs") / ("compare-" + spec.name) : fs::path(w.out);
+    const fs::path out = w.out.empty()      ? fs::path("runs") / ("compare-" + spec.name)
+                         : specs.size() > 1 ? fs::path(w.out) / spec.name
+                                            : fs::path(w.out);
     MatrixOptions options;
     options.quiet = w.quiet;
     options.hours = w.hours;
@@ -133,11 +136,8 @@ int compare(const std::vector<std::string>& args) {
       fmt::print(stderr, "fast-compare: {}: no cell was finished\n", spec.name);
       return static_cast<int>(ExitCode::kFailure);
     }
-    const Circumstances circumstances{.name = spec.name,
-                                      .command = command_line(args),
-                                      .machine = describe_machine(),
-                                      .version = FAST_VERSION,
-                                      .tuned = !w.quick};
+    const Circumstances circumstances{
+        .name = spec.name, .command = command_line(args), .tuned_by = spec.tuned_by};
     write_comparison(finished, circumstances, out);
     fmt::print("{}\nreport: {}\n", to_markdown(make_groups(finished)),
                fs::absolute(out / "report.html").string());

@@ -145,6 +145,7 @@ class SpecReader {
   Spec read(const toml::table& root) {
     Spec spec;
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
+    in_.read(root, "tuned_by", spec.tuned_by);
     std::vector<std::uint64_t> seeds = {1};
     in_.read(root, "seeds", seeds);
     if (const auto* job = in_.table(root, "job")) read_job(*job);

@@ -11,6 +11,7 @@ namespace fast::compare {
 /// A comparison: its name and every cell of it, in the order in which they are to be made.
 struct Spec {
   std::string name;
+  std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
   std::vector<Cell> cells;
 };
 
@@ -18,6 +19,7 @@ struct Spec {
 ///
 ///     name = "uniform"
 ///     seeds = [1, 2, 3]
+///     tuned_by = "tune-8"   # only said, where the rates were found by a comparison with [tune]
 ///     [job]            # what is trained; see Job
 ///     [time]           # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter two,
 ///                      # latency, rate_mbit for virtual

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "bench/compare/report/embedded.h"
@@ -54,15 +55,28 @@ ordered_json row_json(const Row& row) {
           {"bytes_per_sample", number(row.bytes_per_sample)},
           {"at_equal_time", number(row.at_equal_time)},
           {"at_equal_bytes", number(row.at_equal_bytes)},
+          {"cells", row.cells},
           {"samples", row.samples},
           {"consensus", row.consensus},
           {"curve", curve}};
 }
 
-ordered_json all_json(const std::vector<Group>& groups, const Circumstances& c) {
-  ordered_json out = {{"name", c.name},       {"command", c.command},
-                      {"machine", c.machine}, {"version", c.version},
-                      {"tuned", c.tuned},     {"groups", ordered_json::array()}};
+/// Cells may have been made on several machines, by several versions.
+std::vector<std::string> makers(const std::vector<Finished>& finished) {
+  std::set<std::string> out;
+  for (const Finished& one : finished) {
+    out.insert(fmt::format("FAST {} on {}", one.result.version, one.result.machine));
+  }
+  return {out.begin(), out.end()};
+}
+
+ordered_json all_json(const std::vector<Finished>& finished, const std::vector<Group>& groups,
+                      const Circumstances& c) {
+  ordered_json out = {{"name", c.name},
+                      {"command", c.command},
+                      {"made_by", makers(finished)},
+                      {"tuned_by", c.tuned_by},
+                      {"groups", ordered_json::array()}};
   for (const Group& group : groups) {
     const Cell& first = group.rows.front().cell;
     ordered_json slow = ordered_json::object();
@@ -94,7 +108,7 @@ void write_comparison(const std::vector<Finished>& finished, const Circumstances
                       const std::filesystem::path& folder) {
   make_writable_folder(folder);
   const std::vector<Group> groups = make_groups(finished);
-  const ordered_json all = all_json(groups, circumstances);
+  const ordered_json all = all_json(finished, groups, circumstances);
   write_atomically(folder / "results.json", all.dump(1) + "\n");
   write_atomically(folder / "results.csv", to_csv(groups));
   write_atomically(folder / "table.md", to_markdown(groups));

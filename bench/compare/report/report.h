@@ -10,10 +10,9 @@ namespace fast::compare {
 
 /// What stands beside the figures.
 struct Circumstances {
-  std::string name;     ///< of the comparison
-  std::string command;  ///< as it was typed
-  std::string machine, version;
-  bool tuned = true;  ///< false: learning rates are one for all, said on the page
+  std::string name;      ///< of the comparison
+  std::string command;   ///< as it was typed
+  std::string tuned_by;  ///< Spec::tuned_by
 };
 
 /// Writes report.html (self-contained), results.json, results.csv and table.md into `folder`.

@@ -58,6 +58,7 @@ Row make_row(const std::vector<const Finished*>& seeds) {
   std::vector<double> accuracy, worst, seconds, bytes, pace;
   for (const Finished* one : seeds) {
     const CellResult& r = one->result;
+    row.cells.push_back(CellStore::file_name(one->cell));
     row.diverged += r.diverged ? 1 : 0;
     row.failed += r.failure.empty() ? 0 : 1;
     if (r.diverged || !r.failure.empty()) continue;

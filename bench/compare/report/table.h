@@ -23,7 +23,8 @@ struct Spread {
 
 /// One strategy under one condition, all seeds together.
 struct Row {
-  Cell cell;  ///< of the first seed
+  Cell cell;                       ///< of the first seed
+  std::vector<std::string> cells;  ///< names of the files of all seeds
   int seeds = 0, diverged = 0, failed = 0;
   std::optional<Spread> accuracy;            ///< of the mean model
   std::optional<Spread> worst;               ///< of the worst worker

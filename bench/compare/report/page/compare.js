@@ -45,10 +45,10 @@
   const header = () => {
     byId('title').textContent = data.name;
     for (const [name, value] of [['model', group.model], ['data', group.data],
-      ['epochs', trim(group.epochs)], ['version', data.version]])
+      ['epochs', trim(group.epochs)]])
       byId('chips').append(make('li', {}, make('span', {}, name), value));
     const notes = [];
-    if (!data.tuned) notes.push('Not tuned: one learning rate for all strategies, one seed where no ± stands. A true picture, but not the last word.');
+    if (!data.tuned_by && data.groups.some(g => g.time !== 'stand-in')) notes.push('Not tuned: one learning rate for all strategies, one seed where no ± stands. A true picture, but not the last word.');
     for (const g of data.groups) for (const row of g.rows) {
       if (row.diverged) notes.push(`${label(row)}, ${g.condition}: ${row.diverged} of ${row.seeds} diverged.`);
       if (row.failed) notes.push(`${label(row)}, ${g.condition}: ${row.failed} of ${row.seeds} failed.`);
@@ -57,7 +57,9 @@
     byId('notice').append(...notes.map(text => make('p', {}, text)));
     data.groups.forEach((g, i) => byId('groups').append(
       make('button', {'data-value': i, class: i ? '' : 'on'}, g.condition)));
-    byId('made').textContent = [data.command, data.machine, 'FAST ' + data.version].join('\n');
+    byId('made').textContent = [data.command, ...data.made_by,
+      ...(data.tuned_by ? [`learning rates: tuned by ${data.tuned_by}`] : []),
+      ...data.groups.flatMap(g => ['', g.condition, ...g.rows.map(r => `  ${label(r)}: ${r.cells.join(' ')}`)])].join('\n');
   };
 
   // A stand-in waits instead of computing: it has step times, and no accuracy.
