@@ -12,6 +12,7 @@
 #include "bench/compare/matrix.h"
 #include "bench/compare/real/member.h"
 #include "bench/compare/report/report.h"
+#include "bench/compare/told_condition.h"
 #include "fast/errors.h"
 #include "fast/exchange.h"
 #include "fast/exit_codes.h"
@@ -32,6 +33,8 @@ Examples:
     fast-compare --quick --cifar10 DIR
   A comparison of your own:
     fast-compare bench/specs/uniform.toml --cifar10 DIR --out runs/uniform
+  The quick one with worker 2 six times slower and 50 Mbit/s for each (as root):
+    fast-compare --quick --slow 2:6 --link 50
   How long a step of a model lasts here (for [time] step_seconds):
     fast-compare measure --model resnet20 --cifar10 DIR)";
 
@@ -67,6 +70,7 @@ struct Wishes {
   bool quick = false, quiet = false;
   std::string out, cells = "bench/results/cells";
   DataPlaces places;
+  ToldCondition condition;
   int jobs = 0;
   double hours = 0, deadline = 60;
 };
@@ -95,6 +99,7 @@ int compare(const std::vector<std::string>& args) {
   set_conventions(app, kExamples);
   app.add_option("specs", w.specs, "what to compare (TOML); see bench/specs")->type_name("SPEC");
   app.add_flag("--quick", w.quick, "a small comparison that needs no spec");
+  add_options(app, w.condition);
   add_cifar10(app, w.places);
   app.add_option("--out,-o", w.out,
                  "where report and tables go (several specs: a folder each below it); by default "
@@ -116,6 +121,9 @@ int compare(const std::vector<std::string>& args) {
   std::vector<Spec> specs;
   for (const std::string& file : w.specs) specs.push_back(read_spec(file));
   if (w.quick) specs.push_back(parse_spec(quick_spec(!w.places.cifar10.empty()), "--quick"));
+  if (w.condition.any()) {
+    for (Spec& spec : specs) spec = under(spec, w.condition);
+  }
   if (w.quick) w.cells = "runs/compare-quick/cells";
   for (const Spec& spec : specs) {
     for (const Cell& cell : spec.cells) (void)dataset_shape(data_spec(cell.job, w.places));

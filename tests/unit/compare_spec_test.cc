@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/compare/told_condition.h"
 #include "fast/errors.h"
 
 namespace fast::compare {
@@ -46,6 +47,26 @@ TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {
   ASSERT_EQ(spec.cells.size(), 10U);
   EXPECT_TRUE(spec.cells[0].tuning);
   EXPECT_EQ(spec.cells[1].strategy.learning_rate, 0.2);
+}
+
+TEST(ToldCondition, takes_the_place_of_the_specs_own) {
+  ToldCondition told;
+  told.slow = {"2:6"};
+  told.link_mbit = 50;
+  const Spec spec = under(parse_spec(kGood, "good.toml"), told);
+  ASSERT_EQ(spec.cells.size(), 3U) << "each strategy once a seed";
+  EXPECT_EQ(spec.cells[0].condition.slow.at(2), 6);
+  EXPECT_EQ(spec.cells[2].condition.name, "worker 2 6x slower, 50 Mbit/s");
+  EXPECT_EQ(spec.cells[2].strategy.name, "stencil-bounded:3");
+}
+
+TEST(ToldCondition, what_cannot_be_is_refused_by_name) {
+  for (const char* const text : {"4:2", "1:0.5", "1", "one:4", "1:4x"}) {
+    ToldCondition told;
+    told.slow = {text};
+    EXPECT_THAT([&] { (void)under(parse_spec(kGood, "good.toml"), told); },
+                ThrowsMessage<ConfigError>(HasSubstr(std::string("--slow ") + text)));
+  }
 }
 
 struct Bad {

@@ -1,0 +1,88 @@
+#include "bench/compare/told_condition.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <set>
+
+#include "fast/data/partition.h"
+#include "fast/errors.h"
+#include "stencil/core/topology.h"
+
+namespace fast::compare {
+namespace {
+
+std::pair<int, double> slow_worker(const std::string& text, int workers) {
+  int rank = -1;
+  double factor = 0;
+  const char* const end = text.data() + text.size();
+  const auto [colon, bad_rank] = std::from_chars(text.data(), end, rank);
+  if (bad_rank == std::errc() && colon != end && *colon == ':') {
+    const auto [rest, bad_factor] = std::from_chars(colon + 1, end, factor);
+    if (bad_factor != std::errc() || rest != end) factor = 0;
+  }
+  if (rank < 0 || rank >= workers || !(factor >= 1) || factor > 1e6) {
+    throw ConfigError(
+        "--slow " + text + " names no worker and factor",
+        fmt::format("write RANK:FACTOR, ranks 0 to {}, factors from 1: --slow 1:4", workers - 1));
+  }
+  return {rank, factor};
+}
+
+std::string described(const Condition& c) {
+  std::vector<std::string> parts;
+  for (const auto& [rank, factor] : c.slow) {
+    parts.push_back(fmt::format("worker {} {}x slower", rank, factor));
+  }
+  if (c.jitter > 0) parts.push_back(fmt::format("jitter {}", c.jitter));
+  if (c.link_mbit > 0) parts.push_back(fmt::format("{} Mbit/s", c.link_mbit));
+  if (c.partition != "iid") parts.push_back(c.partition);
+  return parts.empty() ? "uniform" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void demand(bool ok, const std::string& what, const std::string& remedy) {
+  if (!ok) throw ConfigError(what, remedy);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, ToldCondition& told) {
+  const char* const group = "Instead of the spec's conditions";
+  const auto one = [&](const char* name, auto& value, const char* unit, const char* help) {
+    app.add_option(name, value, help)->type_name(unit)->group(group);
+  };
+  one("--slow", told.slow, "RANK:FACTOR", "stretch that worker's steps (repeatable)");
+  one("--jitter", told.jitter, "SHARE", "stretch each step at random, by up to this share");
+  one("--link", told.link_mbit, "MBIT",
+      "what each worker can send and receive per second; real time: as root, by network "
+      "namespaces");
+  one("--topology", told.topology, "SPEC", "who is whose neighbour, and how many there are");
+  one("--partition", told.partition, "SPEC", "iid | dirichlet:ALPHA | by-label");
+}
+
+Spec under(const Spec& spec, const ToldCondition& told) {
+  Condition c = spec.cells.front().condition;
+  c.slow.clear();
+  c.jitter = told.jitter.value_or(0);
+  c.link_mbit = told.link_mbit.value_or(0);
+  c.topology = told.topology.value_or(c.topology);
+  c.partition = told.partition.value_or(c.partition);
+  const int workers = stencil::Topology::parse(c.topology).size();
+  (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1);
+  for (const std::string& text : told.slow) c.slow.insert(slow_worker(text, workers));
+  demand(c.jitter >= 0, fmt::format("--jitter {} is negative", c.jitter), "use 0 or more");
+  demand(c.link_mbit >= 0, fmt::format("--link {} is negative", c.link_mbit),
+         "use 0 (no limit) or more");
+  c.name = described(c);
+  Spec out = spec;
+  out.cells.clear();
+  std::set<std::string> known;
+  for (Cell cell : spec.cells) {
+    cell.condition = c;
+    if (known.insert(hash(cell)).second) out.cells.push_back(cell);
+  }
+  return out;
+}
+
+}  // namespace fast::compare
