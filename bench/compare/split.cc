@@ -7,6 +7,7 @@
 
 #include "adapters/torch/models/factory.h"
 #include "bench/compare/real/stand_in.h"
+#include "bench/compare/virtual/timing.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 
@@ -72,7 +73,8 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
   return split;
 }
 
-std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape, int threads) {
+std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape, int threads,
+                                           int rank) {
   LearnerOptions options;
   options.model = cell.job.model;
   options.shape = shape;
@@ -84,8 +86,9 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
   options.threads = threads;
   if (cell.time != TimeKind::kStandIn) return std::make_unique<TorchLearner>(options);
   const auto like = make_model(options.model, shape, options.seed);
-  return std::make_unique<TorchLearner>(make_stand_in(*like, shape, cell.clockwork.step_seconds),
-                                        options);
+  auto stand_in = make_stand_in(
+      *like, shape, [times = StepTimes(cell), rank]() mutable { return times.next(rank); });
+  return std::make_unique<TorchLearner>(std::move(stand_in), options);
 }
 
 }  // namespace fast::compare

@@ -30,8 +30,8 @@ struct DataPlaces {
 [[nodiscard]] Split load_split(const Cell& cell, const DataPlaces& places);
 
 /// The cell's model with its initial weights and its optimizer; what stands in for it where the
-/// cell's computing is only waited for.
+/// cell's computing is only waited for: then `rank` says whose step times it has.
 [[nodiscard]] std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape,
-                                                         int threads);
+                                                         int threads, int rank = 0);
 
 }  // namespace fast::compare

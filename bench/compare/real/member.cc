@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
@@ -50,6 +51,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.sweeps = cell.strategy.sweeps;
   w.wait_deadline = options.deadline;
   w.quiet = true;
+  if (cell.time == TimeKind::kStandIn) return w;  // which has its own step times
   const auto slow = cell.condition.slow.find(options.rank);
   if (slow != cell.condition.slow.end()) w.slow = slow->second;
   w.jitter = cell.condition.jitter;
@@ -69,7 +71,8 @@ int run_member(const MemberOptions& options) {
                     .host = options.host,
                     .meeting = options.run,
                     .deadline = options.deadline};
-  auto learner = make_learner(cell, split.training.train.shape, options.threads);
+  auto learner = make_learner(cell, split.training.train.shape, options.threads,
+                              std::min(options.rank, place.workers - 1));
   if (options.rank == place.workers) {
     serve_parameters(cell, place, *learner);
     return 0;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fast::compare {
@@ -40,8 +41,8 @@ struct Wait : torch::autograd::Function<Wait> {
 
 class StandIn final : public Model {
  public:
-  StandIn(const Model& like, const ImageShape& shape, double step_seconds)
-      : classes_(shape.classes), step_seconds_(step_seconds) {
+  StandIn(const Model& like, const ImageShape& shape, std::function<double()> step_seconds)
+      : classes_(shape.classes), step_seconds_(std::move(step_seconds)) {
     for (const auto& named : like.named_parameters()) {
       std::string name = named.key();
       std::ranges::replace(name, '.', '_');
@@ -52,9 +53,10 @@ class StandIn final : public Model {
 
   torch::Tensor forward(torch::Tensor images) override {
     const Clock::time_point begun = Clock::now();
+    const double step = is_training() ? step_seconds_() : 0;
     const auto at = [&](double share) {
       return in_ticks(begun + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(share * step_seconds_)));
+                                  std::chrono::duration<double>(share * step)));
     };
     auto through = torch::zeros({1});
     int layer = 0;
@@ -72,7 +74,7 @@ class StandIn final : public Model {
 
  private:
   std::int64_t classes_;
-  double step_seconds_;
+  std::function<double()> step_seconds_;
   std::vector<torch::Tensor> parameters_;
   int layers_ = 0;
 };
@@ -80,8 +82,8 @@ class StandIn final : public Model {
 }  // namespace
 
 std::shared_ptr<Model> make_stand_in(const Model& like, const ImageShape& shape,
-                                     double step_seconds) {
-  return std::make_shared<StandIn>(like, shape, step_seconds);
+                                     std::function<double()> step_seconds) {
+  return std::make_shared<StandIn>(like, shape, std::move(step_seconds));
 }
 
 }  // namespace fast::compare
