@@ -90,7 +90,10 @@ def bars(axis, group):
     axis.set_yticks(range(len(rows)), [label(row) for row in rows], fontsize=8)
     axis.invert_yaxis()
     axis.margins(x=0.3)
-    axis.set_xlabel(f"seconds to {100 * group['target']:.1f} %" if learns else "ms per step")
+    text = f"seconds to {100 * group['target']:.1f} %" if learns else "ms per step"
+    if group["ceiling"] and group["ceiling"] > 1.02:
+        text += f"   (modelled ceiling over all-reduce: {group['ceiling']:.2f}x)"
+    axis.set_xlabel(text, fontsize=9)
 
 
 def main():
@@ -120,9 +123,6 @@ def main():
         if learns:
             curves(line[0], group)
         bars(line[-1], group)
-        if group["ceiling"] and group["ceiling"] > 1.02:
-            line[-1].set_title(f"ceiling over all-reduce: {group['ceiling']:.2f}x", fontsize=9,
-                               loc="right", color="#666666")
     figure.savefig(chosen.out, format="svg", metadata={"Date": None})
 
 

@@ -300,8 +300,10 @@ std::string to_markdown(const std::vector<Group>& groups) {
                        learns ? name(first.time) : "waits for computing, real");
     out += learns ? learning_rows(group) : waiting_rows(group);
     if (group.ceiling) {
-      out +=
-          fmt::format("\nCeiling of any speed-up over all-reduce here: {:.2f}x.\n", *group.ceiling);
+      out += fmt::format(
+          "\nModelled ceiling of a speed-up over all-reduce (step time, bytes, rate): "
+          "{:.2f}x.\n",
+          *group.ceiling);
     }
     out += "\n";
   }

@@ -90,7 +90,7 @@
     if (ours && theirs && ours.accuracy && theirs.accuracy)
       best('Difference', ((ours.accuracy.mean - theirs.accuracy.mean) * 100).toFixed(2), 'points, ours − all-reduce');
     if (known(ahead)) best(learns() ? 'To the target' : 'Steps', trim(ahead) + 'x',
-      'as fast as all-reduce' + (known(group.ceiling) ? `; at most ${trim(group.ceiling)}x can be` : ''));
+      'as fast as all-reduce' + (known(group.ceiling) ? `; modelled ceiling ${trim(group.ceiling)}x` : ''));
     if (ours && theirs && ours.bytes_per_sample && theirs.bytes_per_sample)
       best('Bytes', trim(ours.bytes_per_sample.mean / theirs.bytes_per_sample.mean) + 'x', 'of all-reduce’s');
   };
@@ -157,13 +157,14 @@
     const columns = [['strategy', r => label(r)], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
       ['mean model %', r => spread(r.accuracy), r => mean(r.accuracy)],
       ['worst worker %', r => spread(r.worst_worker), r => mean(r.worst_worker)],
-      ['step', r => seconds(stepTime(r)), r => known(stepTime(r)) ? -stepTime(r) : null],
+      ['step', r => known(stepTime(r)) ? trim(1000 * stepTime(r)) + ' ms' : '–', r => known(stepTime(r)) ? -stepTime(r) : null],
       ['training', r => seconds(mean(r.seconds)), r => known(mean(r.seconds)) ? -mean(r.seconds) : null],
       ['to target', r => seconds(mean(r.seconds_to_target)), r => known(mean(r.seconds_to_target)) ? -mean(r.seconds_to_target) : null],
       ['at equal time', r => percent(r.at_equal_time), r => r.at_equal_time],
       ['at equal bytes', r => percent(r.at_equal_bytes), r => r.at_equal_bytes],
       ['bytes / sample', r => r.bytes_per_sample ? short(r.bytes_per_sample.mean) + 'B' : '–'],
-      ['consensus', r => r.consensus ? r.consensus.toExponential(1) : '0']];
+      ['consensus', r => r.consensus ? r.consensus.toExponential(1) : '0']]
+      .filter(([name]) => learns() || ['strategy', 'step', 'training', 'bytes / sample'].includes(name));
     const best = columns.map(([, , value]) => value
       ? Math.max(...group.rows.map(value).filter(known)) : null);
     byId('table').replaceChildren(
