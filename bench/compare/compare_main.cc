@@ -11,6 +11,7 @@
 #include "bench/compare/interrupted.h"
 #include "bench/compare/matrix.h"
 #include "bench/compare/real/member.h"
+#include "bench/compare/report/rendering.h"
 #include "bench/compare/report/report.h"
 #include "bench/compare/told_condition.h"
 #include "fast/errors.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/compare/report/ceiling.h"
+#include "bench/compare/report/rendering.h"
 
 namespace fast::compare {
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "bench/compare/report/embedded.h"
+#include "bench/compare/report/rendering.h"
 #include "fast/report/embedded.h"
 #include "fast/report/page_template.h"
 #include "fast/report/run_folder.h"

@@ -117,30 +117,6 @@ void race(Group& group, const std::vector<const Finished*>& finished) {
   }
 }
 
-std::string percent(const std::optional<Spread>& s) {
-  if (!s) return "–";
-  if (s->count < 2) return fmt::format("{:.2f}", 100 * s->mean);
-  return fmt::format("{:.2f} ± {:.2f}", 100 * s->mean, 100 * s->deviation);
-}
-
-std::string percent(const std::optional<double>& v) {
-  return v ? fmt::format("{:.1f}", 100 * *v) : "–";
-}
-
-std::string outcome(const Row& row) {
-  if (row.diverged > 0) return fmt::format(" ({} of {} diverged)", row.diverged, row.seeds);
-  if (row.failed > 0) return fmt::format(" ({} of {} failed)", row.failed, row.seeds);
-  return "";
-}
-
-std::string label(const Row& row) {
-  const Strategy& s = row.cell.strategy;
-  std::string out = s.name;
-  if (s.name.starts_with("stencil-") && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
-  if (s.codec != "fp32") out += ", " + s.codec;
-  return out;
-}
-
 }  // namespace
 
 Spread spread_of(const std::vector<double>& values) {
@@ -206,49 +182,6 @@ std::optional<double> speedup(const Group& group, const Row& row) {
   return std::nullopt;
 }
 
-namespace {
-
-std::string number(const std::optional<Spread>& s, double scale, int digits) {
-  return s ? fmt::format("{:.{}f}", s->mean * scale, digits) : std::string("–");
-}
-
-std::string learning_rows(const Group& group) {
-  std::string out = fmt::format(
-      "| strategy | rate | seeds | mean model % | worst worker % | training s | s to {:.1f} % | "
-      "vs all-reduce | % at equal time | % at equal bytes | kB / sample | consensus |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      100 * group.target);
-  for (const Row& row : group.rows) {
-    const auto ratio = speedup(group, row);
-    out += fmt::format(
-        "| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n", label(row),
-        outcome(row), row.cell.strategy.learning_rate, row.seeds, percent(row.accuracy),
-        percent(row.worst), number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
-        ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
-        percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1), row.consensus);
-  }
-  return out;
-}
-
-std::string waiting_rows(const Group& group) {
-  std::string out =
-      "| strategy | ms per step | samples / s | vs all-reduce | kB / sample |\n"
-      "|---|---|---|---|---|\n";
-  for (const Row& row : group.rows) {
-    const auto ratio = speedup(group, row);
-    const double round = static_cast<double>(row.cell.workers()) * row.cell.job.batch;
-    out += fmt::format(
-        "| {}{} | {} | {} | {} | {} |\n", label(row), outcome(row),
-        row.samples_per_second ? fmt::format("{:.0f}", 1e3 * round / row.samples_per_second->mean)
-                               : "–",
-        number(row.samples_per_second, 1, 1), ratio ? fmt::format("{:.2f}x", *ratio) : "–",
-        number(row.bytes_per_sample, 1e-3, 1));
-  }
-  return out;
-}
-
-}  // namespace
-
 std::vector<Check> checks(const std::vector<Group>& groups) {
   std::vector<Check> out;
   for (const Group& real : groups) {
@@ -263,73 +196,6 @@ std::vector<Check> checks(const std::vector<Group>& groups) {
           if (to_json(ours.cell) == to_json(like)) out.push_back({&ours, &theirs});
         }
       }
-    }
-  }
-  return out;
-}
-
-namespace {
-
-/// "virtual beside real", the difference in per cent or points.
-std::string check_rows(const std::vector<Check>& checks) {
-  std::string out =
-      "### The virtual clock beside the real one\n\n"
-      "| strategy | topology | real s | virtual s | difference | mean model %, real | virtual |\n"
-      "|---|---|---|---|---|---|---|\n";
-  for (const auto& [real, modelled] : checks) {
-    const bool timed = real->seconds && modelled->seconds && real->seconds->mean > 0;
-    out += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", label(*real), real->cell.condition.topology,
-        number(real->seconds, 1, 1), number(modelled->seconds, 1, 1),
-        timed ? fmt::format("{:+.1f} %", 100 * (modelled->seconds->mean / real->seconds->mean - 1))
-              : "–",
-        percent(real->accuracy), percent(modelled->accuracy));
-  }
-  return out + "\n";
-}
-
-}  // namespace
-
-std::string to_markdown(const std::vector<Group>& groups) {
-  std::string out;
-  for (const Group& group : groups) {
-    const Cell& first = group.rows.front().cell;
-    const bool learns = first.time != TimeKind::kStandIn;
-    out += fmt::format("### {} ({}, {} on {} workers, {} time)\n\n", group.condition.name,
-                       first.job.model, group.condition.topology, first.workers(),
-                       learns ? name(first.time) : "waits for computing, real");
-    out += learns ? learning_rows(group) : waiting_rows(group);
-    if (group.ceiling) {
-      out += fmt::format(
-          "\nModelled ceiling of a speed-up over all-reduce (step time, bytes, rate): "
-          "{:.2f}x.\n",
-          *group.ceiling);
-    }
-    out += "\n";
-  }
-  if (const auto pairs = checks(groups); !pairs.empty()) out += check_rows(pairs);
-  return out;
-}
-
-std::string to_csv(const std::vector<Group>& groups) {
-  std::string out =
-      "condition,topology,workers,time,strategy,sweeps,codec,learning_rate,seeds,diverged,failed,"
-      "accuracy,accuracy_deviation,worst_worker,training_seconds,target,seconds_to_target,"
-      "ceiling,samples_per_second,bytes_per_sample,consensus\n";
-  const auto field = [](const std::optional<Spread>& s) {
-    return s ? fmt::format("{}", s->mean) : std::string();
-  };
-  for (const Group& group : groups) {
-    for (const Row& row : group.rows) {
-      const Strategy& s = row.cell.strategy;
-      out += fmt::format(
-          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-          group.condition.name, group.condition.topology, row.cell.workers(), name(row.cell.time),
-          s.name, s.sweeps, s.codec, s.learning_rate, row.seeds, row.diverged, row.failed,
-          field(row.accuracy), row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "",
-          field(row.worst), field(row.seconds), group.target, field(row.seconds_to_target),
-          group.ceiling ? fmt::format("{}", *group.ceiling) : "", field(row.samples_per_second),
-          field(row.bytes_per_sample), row.consensus);
     }
   }
   return out;

@@ -66,8 +66,4 @@ struct Check {
 };
 [[nodiscard]] std::vector<Check> checks(const std::vector<Group>& groups);
 
-/// Markdown and CSV of the same rows.
-[[nodiscard]] std::string to_markdown(const std::vector<Group>& groups);
-[[nodiscard]] std::string to_csv(const std::vector<Group>& groups);
-
 }  // namespace fast::compare
