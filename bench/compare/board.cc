@@ -6,20 +6,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "bench/compare/seconds.h"
+
 namespace fast::compare {
-namespace {
-
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
-std::string readable(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
 
 Board::Board(bool quiet, std::map<std::string, double> work)
     : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1), work_(std::move(work)) {

@@ -33,7 +33,4 @@ class Board {
   Clock::time_point start_ = Clock::now(), drawn_{};
 };
 
-/// "42 s", "7 min", "2.5 h".
-[[nodiscard]] std::string readable(double seconds);
-
 }  // namespace fast::compare

@@ -86,7 +86,7 @@ CellResult result_from(const json& j) {
   r.samples = j.at("samples");
   r.training_seconds = j.at("training_seconds");
   r.bytes = j.at("bytes");
-  r.model_bytes = j.value("model_bytes", 0.0);
+  r.model_bytes = j.at("model_bytes");
   r.steps_per_second = j.at("steps_per_second");
   r.wall_seconds = j.at("wall_seconds");
   r.machine = j.at("machine");
@@ -130,6 +130,13 @@ std::string_view name(TimeKind kind) {
       return "stand-in";
   }
   return "?";
+}
+
+std::optional<TimeKind> parse_time_kind(std::string_view text) {
+  for (const TimeKind kind : {TimeKind::kReal, TimeKind::kVirtual, TimeKind::kStandIn}) {
+    if (text == name(kind)) return kind;
+  }
+  return std::nullopt;
 }
 
 int Cell::workers() const {
@@ -183,9 +190,7 @@ Cell cell_from_json(const std::string& text) {
                    .sweeps = s.at("sweeps"),
                    .codec = s.at("codec")};
   cell.seed = all.at("seed");
-  for (const TimeKind kind : {TimeKind::kReal, TimeKind::kVirtual, TimeKind::kStandIn}) {
-    if (all.at("time") == name(kind)) cell.time = kind;
-  }
+  cell.time = parse_time_kind(all.at("time").get<std::string>()).value();
   cell.tuning = all.at("tuning");
   if (all.contains("clockwork")) {
     const json& w = all.at("clockwork");

@@ -32,6 +32,7 @@ struct Job {
 };
 
 [[nodiscard]] std::string_view name(TimeKind kind);
+[[nodiscard]] std::optional<TimeKind> parse_time_kind(std::string_view text);
 
 /// Under what circumstances.
 struct Condition {

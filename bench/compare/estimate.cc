@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/compare/seconds.h"
 #include "bench/compare/virtual/timing.h"
 #include "fast/data/loader.h"
 
@@ -19,10 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kJudged = 1.3;  // curves and the end's evaluation
 constexpr double kStart = 10;    // seconds until real processes train, and after they do
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 

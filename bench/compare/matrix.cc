@@ -16,6 +16,7 @@
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
 #include "bench/compare/report/report.h"
+#include "bench/compare/seconds.h"
 #include "bench/compare/virtual/virtual_run.h"
 #include "fast/programs/signals.h"
 
@@ -23,10 +24,6 @@ namespace fast::compare {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Matrix {
  public:
@@ -97,12 +94,7 @@ class Matrix {
       const std::optional<CellResult> known = store_.find(twin);
       result = known ? *known : make_itself(twin);
     }
-    const double bytes = static_cast<double>(
-        make_learner(cell, dataset_shape(data_spec(cell.job, options_.real.places)), 1)
-            ->adapter()
-            .values()
-            .size_bytes());
-    result = retimed(cell, std::move(result), bytes);
+    result = retimed(cell, std::move(result));
     store_.keep(cell, result);
     return result;
   }

@@ -212,13 +212,9 @@ class SpecReader {
   void read_kind(const toml::table& t, std::string_view key, TimeKind& kind) {
     std::string said(fast::compare::name(kind));
     in_.read(t, key, said);
-    bool known = false;
-    for (const TimeKind one : {TimeKind::kReal, TimeKind::kVirtual, TimeKind::kStandIn}) {
-      if (said != fast::compare::name(one)) continue;
-      kind = one;
-      known = true;
-    }
-    in_.demand(known, t, key, "use real, virtual or stand-in");
+    const std::optional<TimeKind> known = parse_time_kind(said);
+    in_.demand(known.has_value(), t, key, "use real, virtual or stand-in");
+    kind = *known;
   }
 
   void read_condition(const toml::table& t) {

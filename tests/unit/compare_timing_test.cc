@@ -89,7 +89,8 @@ TEST(Retimed, only_the_clock_changes) {
   twin.curve = {{.samples = 128, .seconds = 0.1, .bytes = 1, .accuracy = 0.3}};
   twin.samples = 256;
   twin.mean_model = 0.5;
-  const CellResult result = retimed(slow, twin, kModel);
+  twin.model_bytes = kModel;
+  const CellResult result = retimed(slow, twin);
   EXPECT_EQ(result.mean_model, 0.5);
   EXPECT_NEAR(result.curve[0].seconds, 0.3, 1e-9);
   EXPECT_NEAR(result.training_seconds, 0.6, 1e-9);

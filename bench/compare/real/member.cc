@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
@@ -71,8 +70,7 @@ int run_member(const MemberOptions& options) {
                     .host = options.host,
                     .meeting = options.run,
                     .deadline = options.deadline};
-  auto learner = make_learner(cell, split.training.train.shape, options.threads,
-                              std::min(options.rank, place.workers - 1));
+  auto learner = make_learner(cell, split.training.train.shape, options.threads, options.rank);
   if (options.rank == place.workers) {
     serve_parameters(cell, place, *learner);
     return 0;

@@ -50,8 +50,8 @@ Cell timeless(const Cell& cell) {
   return twin;
 }
 
-CellResult retimed(const Cell& cell, CellResult twin, double model_bytes) {
-  RoundClock clock(cell, model_bytes);
+CellResult retimed(const Cell& cell, CellResult twin) {
+  RoundClock clock(cell, twin.model_bytes);
   const double per_round = static_cast<double>(cell.workers()) * cell.job.batch;
   double samples = 0;
   const auto advance = [&](double to) {

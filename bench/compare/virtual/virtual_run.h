@@ -20,6 +20,6 @@ namespace fast::compare {
 [[nodiscard]] Cell timeless(const Cell& cell);
 
 /// The result of `cell`, from that of its timeless twin and the cell's own clock.
-[[nodiscard]] CellResult retimed(const Cell& cell, CellResult twin, double model_bytes);
+[[nodiscard]] CellResult retimed(const Cell& cell, CellResult twin);
 
 }  // namespace fast::compare
