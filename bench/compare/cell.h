@@ -2,11 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bench/compare/condition.h"
 
 namespace fast::compare {
 
@@ -33,16 +34,6 @@ struct Job {
 
 [[nodiscard]] std::string_view name(TimeKind kind);
 [[nodiscard]] std::optional<TimeKind> parse_time_kind(std::string_view text);
-
-/// Under what circumstances.
-struct Condition {
-  std::string name = "uniform";
-  std::string topology = "torus:2x2";
-  std::string partition = "iid";
-  std::map<int, double> slow;  ///< rank -> factor by which its steps are stretched
-  double jitter = 0;           ///< each step takes up to this share longer, at random
-  double link_mbit = 0;        ///< what each worker can send, Mbit/s; 0: the machine's own network
-};
 
 struct Strategy {
   std::string name = "stencil-async";

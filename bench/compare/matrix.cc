@@ -32,44 +32,51 @@ class Matrix {
     for (const Cell& cell : spec.cells) {
       if (!store.find(cell)) missing_.push_back(cell);
     }
-    real_ = std::ranges::any_of(missing_,
-                                [](const Cell& cell) { return cell.time != TimeKind::kVirtual; });
+    const auto on_the_clock = [](const Cell& cell) { return cell.time != TimeKind::kVirtual; };
+    std::ranges::stable_partition(missing_, on_the_clock);
+    real_ = static_cast<std::size_t>(std::ranges::count_if(missing_, on_the_clock));
     Estimate estimate(options.real.places, !options.quiet);
     std::map<std::string, double> work;
     std::set<std::string> twins;
-    double all = 0;
+    double real = 0, modelled = 0;
     for (const Cell& cell : missing_) {
       const Cell twin = timeless(cell);
       const bool made_anyway = !twins.insert(hash(twin)).second || store.find(twin).has_value();
-      all += work[hash(cell)] = made_anyway ? 0 : estimate.seconds(cell);
+      const double seconds = work[hash(cell)] = made_anyway ? 0 : estimate.seconds(cell);
+      (on_the_clock(cell) ? real : modelled) += seconds;
     }
     board_ = std::make_unique<Board>(options.quiet, std::move(work));
     if (options.quiet) return;
     fmt::print(stderr, "{}: {} cells, {} of them to be made", spec.name, spec.cells.size(),
                missing_.size());
     if (!missing_.empty()) {
-      fmt::print(stderr, ", in about {}, {} at a time", readable(all / side_by_side()),
-                 side_by_side());
+      fmt::print(stderr, ", in about {}", readable(real + modelled / side_by_side()));
+      if (real_ > 0) fmt::print(stderr, ", those of real processes one at a time");
+      if (real_ < missing_.size()) fmt::print(stderr, ", of virtual time {}", side_by_side());
     }
     fmt::print(stderr, "\n");
   }
 
+  /// Real processes need the machine for themselves; then virtual time, side by side.
   void run() {
+    work_off(real_);
     std::vector<std::thread> helpers;
-    for (int i = 1; i < side_by_side(); ++i) helpers.emplace_back([this] { work_off(); });
-    work_off();
+    const std::size_t all = missing_.size();
+    for (int i = 1; i < side_by_side(); ++i) helpers.emplace_back([this, all] { work_off(all); });
+    work_off(all);
     for (std::thread& helper : helpers) helper.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
   [[nodiscard]] int side_by_side() const {
-    return real_ ? 1 : std::clamp(static_cast<int>(missing_.size()), 1, options_.jobs);
+    return std::clamp(static_cast<int>(missing_.size() - real_), 1, options_.jobs);
   }
 
-  void work_off() {
+  /// Makes what is left of the first `end` cells.
+  void work_off(std::size_t end) {
     try {
-      for (std::size_t i = next_++; i < missing_.size(); i = next_++) {
+      for (std::size_t i = take(end); i < end; i = take(end)) {
         if (stopped_) return;
         if (options_.hours > 0 && since(start_) > options_.hours * 3600) return;
         const Clock::time_point begun = Clock::now();
@@ -82,6 +89,11 @@ class Matrix {
       const std::lock_guard lock(mutex_);
       if (!failure_) failure_ = std::current_exception();
     }
+  }
+
+  std::size_t take(std::size_t end) {
+    const std::lock_guard lock(mutex_);
+    return next_ < end ? next_++ : end;
   }
 
   CellResult make(const Cell& cell) {
@@ -130,9 +142,9 @@ class Matrix {
   SignalQueue signals_;
   std::string machine_;
   std::vector<Cell> missing_;
-  bool real_ = false;
+  std::size_t real_ = 0;  ///< so many of them, the first, need the machine for themselves
   std::unique_ptr<Board> board_;
-  std::atomic<std::size_t> next_{0};
+  std::size_t next_ = 0;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_, twins_;
   std::exception_ptr failure_;

@@ -13,7 +13,6 @@
 #include <set>
 
 #include "bench/compare/real/participant.h"
-#include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/programs/learner_factory.h"
 #include "fast/schedule.h"
@@ -32,6 +31,12 @@ class Reader {
   [[noreturn]] void fail(const toml::node& node, const std::string& what,
                          const std::string& remedy) const {
     throw ConfigError(fmt::format("{}:{}: {}", file_, node.source().begin.line, what), remedy);
+  }
+
+  [[noreturn]] void fail(const toml::table& table, std::string_view key, const std::string& what,
+                         const std::string& remedy) const {
+    const toml::node* node = table.get(key);
+    fail(node != nullptr ? *node : table, fmt::format("'{}': {}", key, what), remedy);
   }
 
   /// Reads `key` of `table` into `value` where it is there, and ticks it off.
@@ -98,9 +103,7 @@ class Reader {
     try {
       check();
     } catch (const ConfigError& error) {
-      const toml::node* node = table.get(key);
-      fail(node != nullptr ? *node : table, fmt::format("'{}': {}", key, error.what()),
-           "correct the value");
+      fail(table, key, error.what(), "correct the value");
     }
   }
 
@@ -225,32 +228,25 @@ class SpecReader {
                "say how long a step lasts: step_seconds in [time]");
     in_.demand(in_.read(t, "name", c.name), t, "name", "give the condition a name");
     in_.read(t, "topology", c.topology);
-    int workers = 0;
-    in_.check(t, "topology", [&] { workers = stencil::Topology::parse(c.topology).size(); });
-    int said = workers;
-    in_.read(t, "workers", said);
-    in_.demand(said == workers, t, "workers",
-               fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
     in_.read(t, "partition", c.partition);
-    in_.check(t, "partition",
-              [&] { (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1); });
     in_.read(t, "jitter", c.jitter);
     in_.read(t, "link_mbit", c.link_mbit);
-    in_.demand(c.jitter >= 0, t, "jitter", "use 0 or more");
-    in_.demand(c.link_mbit >= 0, t, "link_mbit", "use 0 (no limit) or more");
     if (const auto* slow = in_.table(t, "slow")) {
       for (const auto& [key, node] : *slow) {
         const std::string_view text = key.str();
         int rank = -1;
-        std::from_chars(text.data(), text.data() + text.size(), rank);
-        double factor = 0;
-        in_.read(*slow, text, factor);
-        in_.demand(rank >= 0 && rank < workers && factor >= 1, *slow, text,
-                   fmt::format("write slow = {{\"RANK\" = FACTOR}}, ranks 0 to {}, factors from 1",
-                               workers - 1));
-        c.slow[rank] = factor;
+        const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), rank);
+        in_.demand(bad == std::errc() && end == text.data() + text.size(), *slow, text,
+                   "write slow = {\"RANK\" = FACTOR}");
+        in_.read(*slow, text, c.slow[rank]);
       }
     }
+    if (const auto flaw = flaw_of(c)) in_.fail(t, flaw->key, flaw->what, flaw->remedy);
+    const int workers = stencil::Topology::parse(c.topology).size();
+    int said = workers;
+    in_.read(t, "workers", said);
+    in_.demand(said == workers, t, "workers",
+               fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
     in_.no_others(t, "[[condition]]");
     conditions_.push_back(c);
     kinds_.push_back(kind);

@@ -6,28 +6,22 @@
 #include <charconv>
 #include <set>
 
-#include "fast/data/partition.h"
 #include "fast/errors.h"
-#include "stencil/core/topology.h"
 
 namespace fast::compare {
 namespace {
 
-std::pair<int, double> slow_worker(const std::string& text, int workers) {
+std::pair<int, double> slow_worker(const std::string& text) {
   int rank = -1;
   double factor = 0;
   const char* const end = text.data() + text.size();
   const auto [colon, bad_rank] = std::from_chars(text.data(), end, rank);
   if (bad_rank == std::errc() && colon != end && *colon == ':') {
     const auto [rest, bad_factor] = std::from_chars(colon + 1, end, factor);
-    if (bad_factor != std::errc() || rest != end) factor = 0;
+    if (bad_factor == std::errc() && rest == end) return {rank, factor};
   }
-  if (rank < 0 || rank >= workers || !(factor >= 1) || factor > 1e6) {
-    throw ConfigError(
-        "--slow " + text + " names no worker and factor",
-        fmt::format("write RANK:FACTOR, ranks 0 to {}, factors from 1: --slow 1:4", workers - 1));
-  }
-  return {rank, factor};
+  throw ConfigError("--slow " + text + " is no worker and factor",
+                    "write RANK:FACTOR, e.g. --slow 1:4");
 }
 
 std::string described(const Condition& c) {
@@ -39,10 +33,6 @@ std::string described(const Condition& c) {
   if (c.link_mbit > 0) parts.push_back(fmt::format("{} Mbit/s", c.link_mbit));
   if (c.partition != "iid") parts.push_back(c.partition);
   return parts.empty() ? "uniform" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-void demand(bool ok, const std::string& what, const std::string& remedy) {
-  if (!ok) throw ConfigError(what, remedy);
 }
 
 }  // namespace
@@ -68,12 +58,11 @@ Spec under(const Spec& spec, const ToldCondition& told) {
   c.link_mbit = told.link_mbit.value_or(0);
   c.topology = told.topology.value_or(c.topology);
   c.partition = told.partition.value_or(c.partition);
-  const int workers = stencil::Topology::parse(c.topology).size();
-  (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1);
-  for (const std::string& text : told.slow) c.slow.insert(slow_worker(text, workers));
-  demand(c.jitter >= 0, fmt::format("--jitter {} is negative", c.jitter), "use 0 or more");
-  demand(c.link_mbit >= 0, fmt::format("--link {} is negative", c.link_mbit),
-         "use 0 (no limit) or more");
+  for (const std::string& text : told.slow) c.slow.insert(slow_worker(text));
+  if (const auto flaw = flaw_of(c)) {
+    const std::string option = flaw->key == "link_mbit" ? "link" : std::string(flaw->key);
+    throw ConfigError(fmt::format("--{} {}", option, flaw->what), flaw->remedy);
+  }
   c.name = described(c);
   Spec out = spec;
   out.cells.clear();

@@ -146,6 +146,23 @@ TEST_P(StandIn, waits_for_its_steps_sends_real_bytes_and_claims_no_accuracy) {
   EXPECT_GT(row["bytes_per_sample"]["mean"], 77000 * 4 / 128) << "a model in four steps at least";
 }
 
+TEST_F(RealRun, an_all_reduce_sends_what_its_ring_needs_as_the_kernel_counts_it) {
+  Cell cell = cell_of("allreduce");
+  cell.job.epochs = 40;
+  const auto run = testing::run_program(
+      FAST_COMPARE,
+      arguments(
+          spec_of("[[strategy]]\nname = \"allreduce\"\nlearning_rate = 0.05\n", "epochs = 40\n")),
+      {}, kPatience);
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  const auto result = CellStore(folder_.path() / "cells").find(cell);
+  ASSERT_TRUE(result);
+  const double rounds = result->samples / cell.job.batch / cell.workers();
+  const double ring = 2 * (cell.workers() - 1) * result->model_bytes * rounds;
+  EXPECT_GE(result->bytes, ring);
+  EXPECT_LE(result->bytes, 1.5 * ring) << "headers and meeting are small beside it";
+}
+
 TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
   testing::Program program(FAST_COMPARE, arguments(spec_of("[[strategy]]\nname = \"allreduce\"\n",
                                                            "epochs = 100000\n")));

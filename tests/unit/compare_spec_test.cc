@@ -69,6 +69,24 @@ TEST(ToldCondition, what_cannot_be_is_refused_by_name) {
   }
 }
 
+TEST(ToldCondition, an_impossible_condition_is_refused_as_in_a_spec) {
+  const auto refusal_of = [](auto&& set) {
+    return [set] {
+      ToldCondition told;
+      set(told);
+      (void)under(parse_spec(kGood, "good.toml"), told);
+    };
+  };
+  EXPECT_THAT(refusal_of([](ToldCondition& told) { told.jitter = -1; }),
+              ThrowsMessage<ConfigError>(HasSubstr("--jitter -1")));
+  EXPECT_THAT(refusal_of([](ToldCondition& told) { told.link_mbit = -5; }),
+              ThrowsMessage<ConfigError>(HasSubstr("--link -5")));
+  EXPECT_THAT(refusal_of([](ToldCondition& told) { told.topology = "torus:0x4"; }),
+              ThrowsMessage<ConfigError>(HasSubstr("--topology")));
+  EXPECT_THAT(refusal_of([](ToldCondition& told) { told.partition = "dirichlet:x"; }),
+              ThrowsMessage<ConfigError>(HasSubstr("--partition")));
+}
+
 struct Bad {
   const char* what;
   std::string from, to;
@@ -87,6 +105,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9",
                           ":9:", "workers"},
                       Bad{"RankOutside", "\"1\" = 4", "\"4\" = 4", ":9:", "4"},
+                      Bad{"RankInWords", "\"1\" = 4", "\"1x\" = 4", ":9:", "1x"},
+                      Bad{"NegativeLink", "name = \"slow\"", "name = \"slow\"\nlink_mbit = -1",
+                          ":9:", "link_mbit"},
+                      Bad{"UnknownPartition", "name = \"slow\"",
+                          "name = \"slow\"\npartition = \"odd\"", ":9:", "partition"},
                       Bad{"FactorBelowOne", "\"1\" = 4", "\"1\" = 0.5", ":9:", "1"},
                       Bad{"WrongType", "epochs = 3", "epochs = \"three\"", ":4:", "epochs"},
                       Bad{"UnknownModel", "epochs = 3", "model = \"resnet9\"", ":4:", "resnet9"},

@@ -9,6 +9,7 @@
 
 #include "adapters/torch/models/model.h"
 #include "bench/compare/real/counted_exchange.h"
+#include "bench/compare/real/tcp_bytes.h"
 #include "bench/compare/real/wrapped_learner.h"
 #include "fast/session.h"
 
@@ -70,12 +71,6 @@ class AllReduceLearner final : public WrappedLearner {
     }
   }
 
-  [[nodiscard]] std::uint64_t bytes_sent() {
-    const std::uint64_t model = inner_->adapter().values().size_bytes();
-    const auto n = static_cast<std::uint64_t>(place_.workers);
-    return steps_ * 2 * (n - 1) * model / n;
-  }
-
  private:
   Place place_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
@@ -87,11 +82,9 @@ class AllReduceLearner final : public WrappedLearner {
 
 Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> learner) {
   auto made = std::make_unique<AllReduceLearner>(place, std::move(learner));
-  AllReduceLearner* const reducing = made.get();
-  return {std::move(made), [place, reducing](ModelAdapter&, const SessionOptions&) {
+  return {std::move(made), [place](ModelAdapter&, const SessionOptions&) {
             return std::make_unique<CountedExchange>(place.workers, place.budget,
-                                                     std::function<double()>{},
-                                                     [reducing] { return reducing->bytes_sent(); });
+                                                     std::function<double()>{}, tcp_bytes_sent);
           }};
 }
 

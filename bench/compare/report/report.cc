@@ -62,6 +62,21 @@ ordered_json row_json(const Row& row) {
           {"curve", curve}};
 }
 
+ordered_json check_json(const Check& check) {
+  const auto side = [](const Row& row) -> ordered_json {
+    return {{"seconds", number(row.seconds)}, {"accuracy", number(row.accuracy)}};
+  };
+  const Strategy& s = check.real->cell.strategy;
+  return {{"strategy", s.name},
+          {"learning_rate", s.learning_rate},
+          {"sweeps", s.sweeps},
+          {"codec", s.codec},
+          {"condition", check.real->cell.condition.name},
+          {"topology", check.real->cell.condition.topology},
+          {"real", side(*check.real)},
+          {"virtual", side(*check.modelled)}};
+}
+
 /// Cells may have been made on several machines, by several versions.
 std::vector<std::string> makers(const std::vector<Finished>& finished) {
   std::set<std::string> out;
@@ -100,6 +115,8 @@ ordered_json all_json(const std::vector<Finished>& finished, const std::vector<G
     for (const Row& row : group.rows) g["rows"].push_back(row_json(row));
     out["groups"].push_back(std::move(g));
   }
+  out["checks"] = ordered_json::array();
+  for (const Check& check : checks(groups)) out["checks"].push_back(check_json(check));
   return out;
 }
 

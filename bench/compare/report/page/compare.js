@@ -8,6 +8,7 @@
   const percent = (v, digits = 1) => known(v) ? (100 * v).toFixed(digits) + ' %' : '–';
   const spread = s => !s ? '–' : s.count > 1
     ? `${(100 * s.mean).toFixed(2)} ± ${(100 * s.deviation).toFixed(2)}` : (100 * s.mean).toFixed(2);
+  const signed = v => (v > 0 ? '+' : '') + v.toFixed(1);
   const seconds = v => !known(v) ? '–' : v < 120 ? trim(v) + ' s'
     : v < 7200 ? trim(v / 60) + ' min' : trim(v / 3600) + ' h';
   const axes = {
@@ -174,6 +175,20 @@
           : make('td', {class: value && known(value(row)) && value(row) === best[i] ? 'best' : ''}, text(row)))))));
   };
 
+  const checks = () => {
+    byId('checked').hidden = data.checks.length === 0;
+    const columns = [['strategy', c => label(c)], ['condition', c => c.condition],
+      ['topology', c => c.topology],
+      ['real', c => seconds(mean(c.real.seconds))], ['virtual', c => seconds(mean(c.virtual.seconds))],
+      ['difference', c => c.real.seconds && c.virtual.seconds
+        ? signed(100 * (c.virtual.seconds.mean / c.real.seconds.mean - 1)) + ' %' : '–'],
+      ['mean model %, real', c => spread(c.real.accuracy)], ['virtual', c => spread(c.virtual.accuracy)]];
+    byId('checks').replaceChildren(
+      make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
+      make('tbody', {}, ...data.checks.map(check => make('tr', {}, ...columns.map(([, text], i) =>
+        make('td', {}, ...(i === 0 ? [make('i', {style: `background:${colour(label(check))}`})] : []), text(check)))))));
+  };
+
   const draw = () => {
     for (const chart of charts) chart.destroy();
     charts = [];
@@ -185,6 +200,7 @@
       callback: v => /^1e/.test(v.toExponential()) ? v.toExponential() : ''}}));
     race();
     table();
+    checks();
   };
 
   header();

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fast::compare {
+
+/// Under what circumstances a job is trained. Value type.
+struct Condition {
+  std::string name = "uniform";
+  std::string topology = "torus:2x2";
+  std::string partition = "iid";
+  std::map<int, double> slow;  ///< rank -> factor by which its steps are stretched
+  double jitter = 0;           ///< each step takes up to this share longer, at random
+  double link_mbit = 0;        ///< what each worker can send, Mbit/s; 0: the machine's own network
+};
+
+/// What of a condition cannot be.
+struct Flaw {
+  std::string_view key;  ///< the member's name
+  std::string what, remedy;
+};
+/// The first flaw, if any; whoever reads a condition says where it was written.
+[[nodiscard]] std::optional<Flaw> flaw_of(const Condition& condition);
+
+}  // namespace fast::compare
