@@ -33,20 +33,28 @@ std::string number(const std::optional<Spread>& s, double scale, int digits) {
   return s ? fmt::format("{:.{}f}", s->mean * scale, digits) : std::string("–");
 }
 
+/// Of all workers' steps together, as if they went in step.
+std::string step_milliseconds(const Row& row) {
+  const double round = static_cast<double>(row.cell.workers()) * row.cell.job.batch;
+  return row.samples_per_second ? fmt::format("{:.1f}", 1e3 * round / row.samples_per_second->mean)
+                                : "–";
+}
+
 std::string learning_rows(const Group& group) {
   std::string out = fmt::format(
-      "| strategy | rate | seeds | mean model % | worst worker % | training s | s to {:.1f} % | "
-      "vs all-reduce | % at equal time | % at equal bytes | kB / sample | consensus |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "| strategy | rate | seeds | mean model % | worst worker % | ms per step | training s | "
+      "s to {:.1f} % | vs all-reduce | % at equal time | % at equal bytes | kB / sample | "
+      "consensus |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       100 * group.target);
   for (const Row& row : group.rows) {
     const auto ratio = speedup(group, row);
-    out += fmt::format(
-        "| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n", label(row),
-        outcome(row), row.cell.strategy.learning_rate, row.seeds, percent(row.accuracy),
-        percent(row.worst), number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
-        ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
-        percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1), row.consensus);
+    out += fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n",
+                       label(row), outcome(row), row.cell.strategy.learning_rate, row.seeds,
+                       percent(row.accuracy), percent(row.worst), step_milliseconds(row),
+                       number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
+                       ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
+                       percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1),
+                       row.consensus);
   }
   return out;
 }
@@ -57,13 +65,10 @@ std::string waiting_rows(const Group& group) {
       "|---|---|---|---|---|\n";
   for (const Row& row : group.rows) {
     const auto ratio = speedup(group, row);
-    const double round = static_cast<double>(row.cell.workers()) * row.cell.job.batch;
-    out += fmt::format(
-        "| {}{} | {} | {} | {} | {} |\n", label(row), outcome(row),
-        row.samples_per_second ? fmt::format("{:.0f}", 1e3 * round / row.samples_per_second->mean)
-                               : "–",
-        number(row.samples_per_second, 1, 1), ratio ? fmt::format("{:.2f}x", *ratio) : "–",
-        number(row.bytes_per_sample, 1e-3, 1));
+    out += fmt::format("| {}{} | {} | {} | {} | {} |\n", label(row), outcome(row),
+                       step_milliseconds(row), number(row.samples_per_second, 1, 1),
+                       ratio ? fmt::format("{:.2f}x", *ratio) : "–",
+                       number(row.bytes_per_sample, 1e-3, 1));
   }
   return out;
 }

@@ -1,0 +1,94 @@
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+#include "adapters/flat/flat_adapter.h"
+#include "bench/exchange/contender.h"
+#include "bench/exchange/meeting.h"
+#include "bench/exchange/stopwatch.h"
+#include "fast/session.h"
+
+namespace fast::exchange_bench {
+namespace {
+
+/// A training loop that only waits: it passes a boundary every 20 ms, while the background thread
+/// averages with neighbours, `sweeps` times a step.
+class Fast final : public Contender {
+ public:
+  Fast(const Site& site, double sweeps)
+      : site_(site),
+        sweeps_(sweeps),
+        values_(site.floats, static_cast<float>(site.rank)),
+        adapter_(values_) {}
+
+  Measured measure() override {
+    SessionOptions options;
+    options.topology = site_.topology.spec();
+    options.rank = site_.rank;
+    options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
+    options.sweeps = sweeps_;
+    options.init_from_neighbour = true;
+    options.settle_deadline = 0;
+    Session session(adapter_, options);
+    leave_note(site_.meeting, "endpoint-" + std::to_string(site_.rank), session.endpoint());
+    session.join();
+    pass_time(session, kWarmUpSeconds, nullptr);
+    await_all(site_.meeting, "warm", site_.rank, site_.topology.size());
+
+    Measured out;
+    const std::uint64_t before = sweeps(session), sent = session.status().transport.bytes_sent;
+    const double cpu = cpu_seconds();
+    const double elapsed = pass_time(session, site_.seconds, &out.stalls);
+    const std::uint64_t made = sweeps(session) - before;
+    if (made == 0) {
+      throw std::runtime_error("no sweep was completed in the measured time; raise --seconds");
+    }
+    out.seconds = elapsed / static_cast<double>(made);
+    out.cpu_seconds = (cpu_seconds() - cpu) / static_cast<double>(made);
+    out.bytes = static_cast<double>(session.status().transport.bytes_sent - sent) /
+                static_cast<double>(made);
+    // Neighbours who still measure are answered until they are done.
+    await_all(site_.meeting, "measured", site_.rank, site_.topology.size());
+    return out;
+  }
+
+ private:
+  static constexpr double kWarmUpSeconds = 1;
+  static constexpr auto kStep = std::chrono::milliseconds(20);
+
+  static double pass_time(Session& session, double duration, std::vector<double>* stalls) {
+    const Clock::time_point begun = Clock::now();
+    while (since(begun) < duration) {
+      const Clock::time_point boundary = Clock::now();
+      session.exchange({.samples = 1});
+      if (stalls != nullptr) stalls->push_back(since(boundary));
+      std::this_thread::sleep_for(kStep);
+    }
+    return since(begun);
+  }
+
+  /// Completed ones; the status is up to 50 ms old.
+  static std::uint64_t sweeps(const Session& session) {
+    std::uint64_t sum = 0;
+    for (const auto& neighbour : session.status().neighbours) sum += neighbour.sweeps;
+    return sum;
+  }
+
+  Site site_;
+  double sweeps_;
+  std::vector<float> values_;
+  FlatAdapter adapter_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contender> make_fast(const Site& site) {
+  constexpr double kNeverOutOfWork = 1000;
+  return std::make_unique<Fast>(site, kNeverOutOfWork);
+}
+
+std::unique_ptr<Contender> make_fast_paced(const Site& site) {
+  return std::make_unique<Fast>(site, 1);
+}
+
+}  // namespace fast::exchange_bench
