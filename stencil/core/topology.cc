@@ -119,13 +119,8 @@ std::optional<Rank> first_unreachable(const std::vector<std::vector<Rank>>& neig
 
 }  // namespace
 
-Topology::Topology(std::string spec, std::vector<int> shape,
-                   std::vector<std::vector<Rank>> neighbours, bool has_directions, bool wraps)
-    : spec_(std::move(spec)),
-      shape_(std::move(shape)),
-      neighbours_(std::move(neighbours)),
-      has_directions_(has_directions),
-      wraps_(wraps) {}
+Topology::Topology(std::string spec, Graph&& graph)
+    : spec_(std::move(spec)), graph_(std::make_shared<const Graph>(std::move(graph))) {}
 
 Topology Topology::parse(std::string_view spec) {
   const auto colon = spec.find(':');
@@ -147,8 +142,7 @@ Topology Topology::parse(std::string_view spec) {
   } else {
     refuse(spec, "unknown kind " + quoted(kind));
   }
-  return Topology(std::string(spec), std::move(graph.shape), std::move(graph.neighbours),
-                  graph.has_directions, graph.wraps);
+  return {std::string(spec), std::move(graph)};
 }
 
 Topology Topology::from_edges(std::string_view text, std::string spec) {
@@ -158,13 +152,24 @@ Topology Topology::from_edges(std::string_view text, std::string spec) {
                           std::to_string(*lost),
                       "add an edge between the two parts, or run them separately");
   }
-  return Topology(std::move(spec), std::move(graph.shape), std::move(graph.neighbours),
-                  graph.has_directions, graph.wraps);
+  return {std::move(spec), std::move(graph)};
+}
+
+int Topology::size() const {
+  return static_cast<int>(graph_->neighbours.size());
+}
+
+std::span<const Rank> Topology::neighbours(Rank rank) const {
+  return graph_->neighbours[static_cast<std::size_t>(rank)];
+}
+
+const std::vector<int>& Topology::shape() const {
+  return graph_->shape;
 }
 
 bool Topology::are_neighbours(Rank a, Rank b) const {
   if (a < 0 || a >= size()) return false;
-  const auto& list = neighbours_[static_cast<std::size_t>(a)];
+  const auto& list = graph_->neighbours[static_cast<std::size_t>(a)];
   return std::binary_search(list.begin(), list.end(), b);
 }
 
@@ -180,15 +185,16 @@ std::vector<std::pair<Rank, Rank>> Topology::edges() const {
 
 double Topology::mean_degree() const {
   std::size_t ends = 0;
-  for (const auto& list : neighbours_) ends += list.size();
-  return static_cast<double>(ends) / static_cast<double>(neighbours_.size());
+  for (const auto& list : graph_->neighbours) ends += list.size();
+  return static_cast<double>(ends) / static_cast<double>(size());
 }
 
 std::vector<int> Topology::coordinates(Rank rank) const {
-  std::vector<int> result(shape_.size());
-  for (std::size_t axis = shape_.size(); axis-- > 0;) {
-    result[axis] = rank % shape_[axis];
-    rank /= shape_[axis];
+  const std::vector<int>& shape = graph_->shape;
+  std::vector<int> result(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    result[axis] = rank % shape[axis];
+    rank /= shape[axis];
   }
   return result;
 }
@@ -198,15 +204,15 @@ std::string Topology::direction(Rank from, Rank to) const {
     throw InvariantError("Topology::direction(" + std::to_string(from) + ", " + std::to_string(to) +
                          "): no such edge in " + spec_);
   }
-  if (!has_directions_) return "";
+  if (!graph_->has_directions) return "";
   const auto here = coordinates(from);
   const auto there = coordinates(to);
   std::string result;
-  for (std::size_t i = 0; i < shape_.size(); ++i) {
-    const std::size_t axis = shape_.size() - 1 - i;  // x varies fastest
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    const std::size_t axis = here.size() - 1 - i;  // x varies fastest
     int step = there[axis] - here[axis];
     if (step == 0) continue;
-    if (wraps_ && std::abs(step) > 1) step = -step;  // over the border is the shorter way
+    if (graph_->wraps && std::abs(step) > 1) step = -step;  // over the border is the shorter way
     result += step > 0 ? '+' : '-';
     result += "xyz"[i];
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,8 +11,13 @@
 
 namespace stencil {
 
+namespace internal {
+struct Graph;
+}
+
 /// Who neighbours whom. An undirected, connected, simple graph: no self-edge, no doubled edge,
-/// whatever the shape (sides of 1 and 2 included); N = 1 has no neighbours. Immutable value.
+/// whatever the shape (sides of 1 and 2 included); N = 1 has no neighbours. Immutable value; copies
+/// share one graph, so that thousands of workers in one process do not hold one each.
 class Topology {
  public:
   /// ring:N | torus:AxB[xC][:moore] | grid:AxB[xC][:moore] | complete:N | edges:FILE
@@ -27,11 +33,11 @@ class Topology {
 
   static constexpr int kMaxSize = 1 << 20;
 
-  [[nodiscard]] int size() const { return static_cast<int>(neighbours_.size()); }
+  [[nodiscard]] int size() const;
   [[nodiscard]] const std::string& spec() const { return spec_; }
 
   /// Sorted by rank. Requires 0 <= rank < size().
-  [[nodiscard]] std::span<const Rank> neighbours(Rank rank) const { return neighbours_[rank]; }
+  [[nodiscard]] std::span<const Rank> neighbours(Rank rank) const;
   [[nodiscard]] bool are_neighbours(Rank a, Rank b) const;
 
   /// Each undirected edge once, smaller rank first, sorted.
@@ -39,7 +45,7 @@ class Topology {
   [[nodiscard]] double mean_degree() const;
 
   /// Side lengths of the grid, slowest-varying first ({A, B}); {N} for ring, complete and edges.
-  [[nodiscard]] const std::vector<int>& shape() const { return shape_; }
+  [[nodiscard]] const std::vector<int>& shape() const;
   /// Coordinates of a rank in shape().
   [[nodiscard]] std::vector<int> coordinates(Rank rank) const;
   /// In which direction `to` lies from `from`, e.g. "+x", "-y", "+x-y"; x is the side that varies
@@ -48,14 +54,10 @@ class Topology {
   [[nodiscard]] std::string direction(Rank from, Rank to) const;
 
  private:
-  Topology(std::string spec, std::vector<int> shape, std::vector<std::vector<Rank>> neighbours,
-           bool has_directions, bool wraps);
+  Topology(std::string spec, internal::Graph&& graph);
 
   std::string spec_;
-  std::vector<int> shape_;
-  std::vector<std::vector<Rank>> neighbours_;
-  bool has_directions_;
-  bool wraps_;
+  std::shared_ptr<const internal::Graph> graph_;
 };
 
 }  // namespace stencil
