@@ -65,6 +65,13 @@ void PrintTo(const Shape& shape, std::ostream* out) {
 
 class EveryTopology : public ::testing::TestWithParam<Shape> {};
 
+TEST(Topology, CopiesShareOneGraph) {
+  const Topology all = Topology::parse("torus:8x8");
+  const Topology copy = all;  // NOLINT: the copy is what is tested
+  EXPECT_EQ(copy.neighbours(9).data(), all.neighbours(9).data());
+  EXPECT_EQ(copy.spec(), all.spec());
+}
+
 TEST_P(EveryTopology, IsASimpleSymmetricConnectedGraph) {
   const auto topology = Topology::parse(GetParam().spec);
   ASSERT_EQ(topology.size(), GetParam().size);
