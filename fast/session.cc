@@ -9,6 +9,7 @@
 
 #include "fast/peers.h"
 #include "fast/progress.h"
+#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
@@ -82,7 +83,7 @@ class Session::Impl {
         values_(adapter.values()),
         layout_(adapter.parameters(), static_cast<std::size_t>(options_.bucket_kib) * 256),
         config_(pump_options(options_, layout_, XXH64(values_.data(), values_.size_bytes(), 0))),
-        codec_(stencil::make_codec(config_.engine.hello.codec)),
+        codecs_(config_.engine.hello.codec),
         self_weight_(
             stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
         progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
@@ -224,7 +225,7 @@ class Session::Impl {
     if (!ready) return true;  // stopped: neighbours may still pull the round before
 
     const stencil::FoldReport report =
-        mixer_.publish(values_, progress_.scalars(), *codec_, self_weight_);
+        mixer_.publish(values_, progress_.scalars(), codecs_.values(), self_weight_);
     if (!report.finite) return false;
     round_ = next;
     wake();
@@ -316,7 +317,7 @@ class Session::Impl {
   std::span<float> values_;  ///< training thread
   stencil::Layout layout_;
   stencil::PumpOptions config_;
-  std::unique_ptr<stencil::Codec> codec_;
+  stencil::Codecs codecs_;
   double self_weight_;
   std::string endpoint_;
 

@@ -29,7 +29,7 @@ struct SessionOptions {
   std::string peer_template;  ///< "tcp://worker-{rank}:5555"
 
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
-  std::string codec = "fp32";  ///< "fp32" | "fp16"
+  std::string codec = "fp32";  ///< "fp32" | "fp16" | "bf16" | "int8"; see stencil/codec/codecs.h
   double sweeps = 1;           ///< begun per step; a fraction means every few steps
   int bucket_kib = 256;
   int window = 4;  ///< buckets in flight per neighbour

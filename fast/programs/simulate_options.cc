@@ -118,7 +118,7 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--learning-rate,--lr", q.learning_rate, "RATE", "of the gradient steps", kWorkers);
   add("--noise", q.noise, "SIZE", "of the quadratic's gradients", kWorkers);
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
-  add("--codec", q.codec, "NAME", "fp32 or fp16", kWorkers);
+  add("--codec", q.codec, "NAME", "fp32, fp16, bf16 or int8", kWorkers);
   add("--sweeps", q.sweeps, "COUNT", "begun per step", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket", kWorkers);

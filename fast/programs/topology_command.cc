@@ -12,7 +12,7 @@
 #include "fast/programs/learner_factory.h"
 #include "fast/programs/options.h"
 #include "fast/report/format.h"
-#include "stencil/codec/codec.h"
+#include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
 
@@ -33,7 +33,7 @@ struct Query {
 
 /// What one sweep moves in each of the two directions, without headers.
 struct SweepCost {
-  std::size_t parameters = 0, bytes = 0, buckets = 0;
+  std::size_t parameters = 0, offered = 0, replied = 0, buckets = 0;
 };
 
 std::size_t count_parameters(const Query& query) {
@@ -50,14 +50,15 @@ std::size_t count_parameters(const Query& query) {
 }
 
 SweepCost sweep_cost(const Query& query) {
-  const auto codec = stencil::make_codec(stencil::parse_codec(query.codec));
+  const stencil::Codecs codecs(stencil::parse_codec(query.codec));
   SweepCost cost;
   cost.parameters = query.parameters != 0 ? query.parameters : count_parameters(query);
   const auto layout = stencil::Layout::flat(
       cost.parameters, static_cast<std::size_t>(query.bucket_kib) * 1024 / sizeof(float));
   cost.buckets = layout.bucket_count();
   for (std::size_t i = 0; i < cost.buckets; ++i) {
-    cost.bytes += codec->encoded_size(layout.bucket(i).size);
+    cost.offered += codecs.values().encoded_size(layout.bucket(i).size);
+    cost.replied += codecs.differences().encoded_size(layout.bucket(i).size);
   }
   return cost;
 }
@@ -77,8 +78,10 @@ void print_table(const stencil::Topology& topology, const Query& query, const Sw
   if (const double value = stencil::lambda2(topology); std::isfinite(value)) {
     fmt::print("lambda2       {:.6g}   (algebraic connectivity)\n", value);
   }
-  fmt::print("one sweep     {} out and as much back in {} buckets ({})\n\n",
-             format::bytes(static_cast<double>(cost.bytes)), cost.buckets, model_text(query, cost));
+  fmt::print("one sweep     {} out and {} back in {} buckets ({})\n\n",
+             format::bytes(static_cast<double>(cost.offered)),
+             format::bytes(static_cast<double>(cost.replied)), cost.buckets,
+             model_text(query, cost));
   if (const std::string drawing = draw(topology); !drawing.empty()) fmt::print("{}\n", drawing);
   fmt::print("{:>6}  {:<12} {:>6}  {}\n", "rank", "place", "own",
              "neighbours: rank direction weight");
@@ -108,7 +111,7 @@ void print_json(const stencil::Topology& topology, const Query& query, const Swe
   out["lambda2"] = std::isfinite(lambda2) ? nlohmann::ordered_json(lambda2) : nullptr;
   out["parameters"] = cost.parameters;
   out["codec"] = query.codec;
-  out["bytes_per_sweep_each_way"] = cost.bytes;
+  out["bytes_per_sweep"] = {{"offered", cost.offered}, {"replied", cost.replied}};
   out["buckets"] = cost.buckets;
   out["ranks"] = nlohmann::ordered_json::array();
   for (stencil::Rank rank = 0; rank < topology.size(); ++rank) {
@@ -146,7 +149,9 @@ int topology_command(const std::vector<std::string>& args) {
       ->type_name("SPEC")
       ->capture_default_str();
   app.add_option("--parameters", query.parameters, "size instead of --model")->type_name("COUNT");
-  app.add_option("--codec", query.codec, "fp32 or fp16")->type_name("NAME")->capture_default_str();
+  app.add_option("--codec", query.codec, "fp32, fp16, bf16 or int8")
+      ->type_name("NAME")
+      ->capture_default_str();
   app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket")
       ->type_name("KIB")
       ->capture_default_str();

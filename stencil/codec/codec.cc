@@ -1,19 +1,14 @@
 #include "stencil/codec/codec.h"
 
-#include <array>
 #include <string>
 
+#include "stencil/codec/bf16_codec.h"
 #include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/fp32_codec.h"
+#include "stencil/codec/int8_codec.h"
 #include "stencil/core/error.h"
 
 namespace stencil {
-
-namespace {
-
-constexpr std::array kKinds = {CodecKind::kFp32, CodecKind::kFp16};
-
-}  // namespace
 
 std::unique_ptr<Codec> make_codec(CodecKind kind) {
   switch (kind) {
@@ -21,16 +16,19 @@ std::unique_ptr<Codec> make_codec(CodecKind kind) {
       return std::make_unique<Fp32Codec>();
     case CodecKind::kFp16:
       return std::make_unique<Fp16Codec>();
+    case CodecKind::kBf16:
+      return std::make_unique<Bf16Codec>();
+    case CodecKind::kInt8:
+      return std::make_unique<Int8Codec>();
   }
   throw InvariantError("make_codec(" + std::to_string(static_cast<int>(kind)) + ")");
 }
 
 CodecKind parse_codec(std::string_view name) {
   std::string valid;
-  for (const auto kind : kKinds) {
-    const auto codec = make_codec(kind);
-    if (codec->name() == name) return kind;
-    valid += (valid.empty() ? "" : ", ") + std::string(codec->name());
+  for (std::size_t i = 0; i < kCodecNames.size(); ++i) {
+    if (kCodecNames[i] == name) return static_cast<CodecKind>(i);
+    valid += (valid.empty() ? "" : ", ") + std::string(kCodecNames[i]);
   }
   throw ConfigError("codec '" + std::string(name) + "' is unknown", "choose one of " + valid);
 }

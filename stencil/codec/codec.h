@@ -9,15 +9,19 @@
 
 namespace stencil {
 
+/// Values are coded in blocks of this many; see Codec::encoded_size().
+inline constexpr std::size_t kCodecBlock = 1024;
+
 /// Floats <-> bytes of one bucket. Stateless, so one instance serves all threads.
 class Codec {
  public:
   virtual ~Codec() = default;
 
   [[nodiscard]] virtual CodecKind kind() const = 0;
-  [[nodiscard]] virtual std::string_view name() const = 0;
 
-  /// Bytes that encode() writes for `floats` values.
+  /// Bytes that encode() writes for `floats` values; 0 for none. What comes after a multiple of
+  /// kCodecBlock is coded by itself: encode() of all writes the bytes of encode() of the parts, one
+  /// after the other.
   [[nodiscard]] virtual std::size_t encoded_size(std::size_t floats) const = 0;
 
   /// Writes `values` little-endian into `out` (exactly encoded_size bytes). Saturates: a finite
@@ -34,7 +38,7 @@ class Codec {
 /// The one factory: a new codec adds a line here.
 [[nodiscard]] std::unique_ptr<Codec> make_codec(CodecKind kind);
 
-/// "fp32" | "fp16". Throws ConfigError that lists the valid names.
+/// "fp32" | "fp16" | "bf16" | "int8". Throws ConfigError that lists the valid names.
 [[nodiscard]] CodecKind parse_codec(std::string_view name);
 
 }  // namespace stencil

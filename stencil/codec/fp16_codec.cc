@@ -2,97 +2,107 @@
 
 #include "stencil/codec/byte_order.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
+// Compiled once for each instruction set; the best that the processor has is chosen when called.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stencil/codec/fp16_codec.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
 
-namespace stencil {
+#include <hwy/highway.h>
 
-namespace {
-
-constexpr std::uint32_t kFloatExponent = 0x7f800000;
-constexpr std::uint16_t kHalfExponent = 0x7c00;
+HWY_BEFORE_NAMESPACE();
+namespace stencil::fp16 {
+namespace HWY_NAMESPACE {
 
 // Every loop is one pass without an early end; the finite check rides along.
 
-bool encode_portable(const float* __restrict values, std::size_t count,
-                     unsigned char* __restrict out) {
-  std::uint32_t bad = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
-    bad |= static_cast<std::uint32_t>((bits & kFloatExponent) == kFloatExponent);
+/// The values from `begin` on, by integer arithmetic.
+std::uint32_t encode_from(std::size_t begin, const float* __restrict values, std::size_t count,
+                          unsigned char* __restrict out) {
+  std::uint32_t marks = 0;
+  for (std::size_t i = begin; i < count; ++i) {
+    marks |= non_finite_mark(std::bit_cast<std::uint32_t>(values[i]));
     store_little_endian(half_from_float(values[i]), out + 2 * i);
   }
-  return bad == 0;
+  return marks;
 }
 
-bool decode_portable(const unsigned char* __restrict in, std::size_t count, float* __restrict out) {
-  std::uint32_t bad = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto half = load_little_endian<std::uint16_t>(in + 2 * i);
-    bad |= static_cast<std::uint32_t>((half & kHalfExponent) == kHalfExponent);
-    out[i] = float_from_half(half);
+std::uint32_t decode_from(std::size_t begin, const unsigned char* __restrict in, std::size_t count,
+                          float* __restrict out) {
+  std::uint32_t marks = 0;
+  for (std::size_t i = begin; i < count; ++i) {
+    out[i] = float_from_half(load_little_endian<std::uint16_t>(in + 2 * i));
+    marks |= non_finite_mark(std::bit_cast<std::uint32_t>(out[i]));
   }
-  return bad == 0;
+  return marks;
 }
 
-#if defined(__x86_64__)
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // has an instruction that rounds as we do
 
-__attribute__((target("avx,f16c"))) bool encode_f16c(const float* values, std::size_t count,
-                                                     unsigned char* out) {
-  const __m256 largest = _mm256_set1_ps(65504.0F);
-  const __m256 smallest = _mm256_set1_ps(-65504.0F);
-  const __m256 exponent = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(kFloatExponent)));
-  const __m256 infinity = exponent;  // the same bits
-  __m256 bad = _mm256_setzero_ps();
-  const std::size_t whole = count - count % 8;
-  for (std::size_t i = 0; i < whole; i += 8) {
-    const __m256 x = _mm256_loadu_ps(values + i);
-    // x & exponent is NaN-free: it equals infinity just where x is NaN or infinite.
-    bad = _mm256_or_ps(bad, _mm256_cmp_ps(_mm256_and_ps(x, exponent), infinity, _CMP_EQ_OQ));
-    const __m256 clamped = _mm256_min_ps(_mm256_max_ps(x, smallest), largest);
-    const __m128i halves = _mm256_cvtps_ph(clamped, _MM_FROUND_TO_NEAREST_INT);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 2 * i), halves);
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Bits = hn::RebindToUnsigned<Floats>;
+using Halves = hn::Rebind<hwy::float16_t, Floats>;
+
+bool encode(const float* values, std::size_t count, unsigned char* out) {
+  const Floats f;
+  const Bits u;
+  const auto largest = hn::Set(f, 65504.0F);
+  const auto exponent = hn::Set(u, kFloatExponent);
+  const auto lowest = hn::Set(u, non_finite_mark(0));
+  auto marks = hn::Zero(u);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(f) <= count; i += hn::Lanes(f)) {
+    const auto x = hn::LoadU(f, values + i);
+    marks = hn::Or(marks, hn::Add(hn::And(hn::BitCast(u, x), exponent), lowest));
+    const auto clamped = hn::Min(hn::Max(x, hn::Neg(largest)), largest);
+    hn::StoreU(hn::DemoteTo(Halves(), clamped), Halves(),
+               reinterpret_cast<hwy::float16_t*>(out + 2 * i));
   }
-  const bool finite = _mm256_movemask_ps(bad) == 0;
-  return encode_portable(values + whole, count - whole, out + 2 * whole) && finite;
+  const bool finite = hn::AllFalse(u, hn::Gt(marks, hn::Set(u, ~kFloatSign)));
+  return all_finite(encode_from(i, values, count, out)) && finite;
 }
 
-__attribute__((target("avx,f16c"))) bool decode_f16c(const unsigned char* in, std::size_t count,
-                                                     float* out) {
-  const __m128i exponent = _mm_set1_epi16(static_cast<short>(kHalfExponent));
-  __m128i bad = _mm_setzero_si128();
-  const std::size_t whole = count - count % 8;
-  for (std::size_t i = 0; i < whole; i += 8) {
-    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 2 * i));
-    bad = _mm_or_si128(bad, _mm_cmpeq_epi16(_mm_and_si128(halves, exponent), exponent));
-    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(halves));
+bool decode(const unsigned char* in, std::size_t count, float* out) {
+  const Floats f;
+  const Bits u;
+  const auto exponent = hn::Set(u, kFloatExponent);
+  const auto lowest = hn::Set(u, non_finite_mark(0));
+  auto marks = hn::Zero(u);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(f) <= count; i += hn::Lanes(f)) {
+    const auto halves = hn::LoadU(Halves(), reinterpret_cast<const hwy::float16_t*>(in + 2 * i));
+    const auto x = hn::PromoteTo(f, halves);
+    marks = hn::Or(marks, hn::Add(hn::And(hn::BitCast(u, x), exponent), lowest));
+    hn::StoreU(x, f, out + i);
   }
-  const bool finite = _mm_movemask_epi8(bad) == 0;
-  return decode_portable(in + 2 * whole, count - whole, out + whole) && finite;
+  const bool finite = hn::AllFalse(u, hn::Gt(marks, hn::Set(u, ~kFloatSign)));
+  return all_finite(decode_from(i, in, count, out)) && finite;
 }
 
-#endif
-
-}  // namespace
-
-bool Fp16Codec::has_instructions() {
-#if defined(__x86_64__)
-  // "f16c" itself is a name that only newer compilers know; "avx" asks the system as well.
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) != 0 &&
-         (c & (1U << 29)) != 0;
 #else
-  return false;
-#endif
+
+bool encode(const float* values, std::size_t count, unsigned char* out) {
+  return all_finite(encode_from(0, values, count, out));
 }
 
-Fp16Codec::Fp16Codec(Fp16Path path)
-    : use_instructions_(path == Fp16Path::kBest && has_instructions()) {}
+bool decode(const unsigned char* in, std::size_t count, float* out) {
+  return all_finite(decode_from(0, in, count, out));
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stencil::fp16
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace stencil {
+
+namespace fp16 {
+HWY_EXPORT(encode);
+HWY_EXPORT(decode);
+}  // namespace fp16
 
 std::size_t Fp16Codec::encoded_size(std::size_t floats) const {
   return 2 * floats;
@@ -101,19 +111,15 @@ std::size_t Fp16Codec::encoded_size(std::size_t floats) const {
 bool Fp16Codec::encode(std::span<const float> values, std::span<std::byte> out) const {
   if (out.size() != encoded_size(values.size())) return false;
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());
-#if defined(__x86_64__)
-  if (use_instructions_) return encode_f16c(values.data(), values.size(), bytes);
-#endif
-  return encode_portable(values.data(), values.size(), bytes);
+  return HWY_DYNAMIC_DISPATCH(fp16::encode)(values.data(), values.size(), bytes);
 }
 
 bool Fp16Codec::decode(std::span<const std::byte> in, std::span<float> out) const {
   if (in.size() != encoded_size(out.size())) return false;
   const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());
-#if defined(__x86_64__)
-  if (use_instructions_) return decode_f16c(bytes, out.size(), out.data());
-#endif
-  return decode_portable(bytes, out.size(), out.data());
+  return HWY_DYNAMIC_DISPATCH(fp16::decode)(bytes, out.size(), out.data());
 }
 
 }  // namespace stencil
+
+#endif  // HWY_ONCE

@@ -4,41 +4,22 @@
 #include <cstdint>
 
 #include "stencil/codec/codec.h"
+#include "stencil/codec/float_bits.h"
 
 namespace stencil {
 
-/// Which code converts: the processor's instructions where it has them, or portable code. Both give
-/// the same bits.
-enum class Fp16Path { kBest, kPortable };
-
 /// IEEE 754 binary16, little-endian: half the bytes, 11 significant bits. Rounds to nearest, ties
 /// to even; saturates at +-65504; keeps denormals.
+///
+/// Workers that exchange on and on in it agree to 0.9e-4 .. 1.3e-4 of |x| (simulated: rings, tori,
+/// complete graphs of 4 to 16), which is its rounding; the end of a run, in fp32, goes below.
 class Fp16Codec final : public Codec {
  public:
-  explicit Fp16Codec(Fp16Path path = Fp16Path::kBest);
-
   [[nodiscard]] CodecKind kind() const override { return CodecKind::kFp16; }
-  [[nodiscard]] std::string_view name() const override { return "fp16"; }
   [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
   [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;
-
-  /// Whether this machine has the instructions.
-  [[nodiscard]] static bool has_instructions();
-
- private:
-  bool use_instructions_;
 };
-
-namespace internal {
-
-/// `yes` or `no` without a branch, which would keep the loops from being vectorised.
-[[nodiscard]] constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
-  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
-  return (yes & mask) | (no & ~mask);
-}
-
-}  // namespace internal
 
 /// One finite value (of a NaN or an infinity: some finite half). After Giesen, "float->half
 /// variants".
@@ -49,7 +30,7 @@ namespace internal {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000;
   std::uint32_t magnitude = bits & 0x7fffffff;
-  magnitude = internal::select(magnitude < kLargest, magnitude, kLargest);
+  magnitude = select(magnitude < kLargest, magnitude, kLargest);
 
   // Normal: rebias the exponent, add just under half an ulp and the parity of the last kept bit.
   const std::uint32_t odd = (magnitude >> 13) & 1;
@@ -58,8 +39,7 @@ namespace internal {
   const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kDenormalShift);
   const std::uint32_t denormal = std::bit_cast<std::uint32_t>(sum) - kDenormalShift;
 
-  return static_cast<std::uint16_t>(
-      sign | internal::select(magnitude < kSmallestNormal, denormal, normal));
+  return static_cast<std::uint16_t>(sign | select(magnitude < kSmallestNormal, denormal, normal));
 }
 
 /// Exact. NaN and infinity stay what they are.
@@ -77,8 +57,8 @@ namespace internal {
       std::bit_cast<float>(bits + kSmallestNormal) - std::bit_cast<float>(kSmallestNormal);
   const auto denormal = std::bit_cast<std::uint32_t>(difference);
 
-  const std::uint32_t finite = internal::select(exponent == 0, denormal, normal);
-  return std::bit_cast<float>(sign | internal::select(exponent == kExponent, special, finite));
+  const std::uint32_t finite = select(exponent == 0, denormal, normal);
+  return std::bit_cast<float>(sign | select(exponent == kExponent, special, finite));
 }
 
 }  // namespace stencil

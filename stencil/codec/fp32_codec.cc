@@ -1,41 +1,53 @@
 #include "stencil/codec/fp32_codec.h"
 
-#include <bit>
-#include <cstdint>
-
 #include "stencil/codec/byte_order.h"
+#include "stencil/codec/float_bits.h"
 
-namespace stencil {
+// Compiled once for each instruction set; the best that the processor has is chosen when called.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stencil/codec/fp32_codec.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
 
-namespace {
+#include <hwy/highway.h>
 
-constexpr std::uint32_t kExponent = 0x7f800000;
-constexpr std::uint32_t kLowest = 0x00800000;  // 1 more than a full exponent carries into bit 31
-constexpr std::uint32_t kCarry = 0x80000000;
+HWY_BEFORE_NAMESPACE();
+namespace stencil::fp32 {
+namespace HWY_NAMESPACE {
 
 // Each loop is one pass without an early end, so that it vectorises.
 
 bool to_wire(const float* __restrict values, std::size_t count, unsigned char* __restrict out) {
-  std::uint32_t bad = 0;
+  std::uint32_t marks = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto bits = std::bit_cast<std::uint32_t>(values[i]);
-    bad |= (bits & kExponent) + kLowest;
+    marks |= non_finite_mark(bits);
     store_little_endian(bits, out + 4 * i);
   }
-  return (bad & kCarry) == 0;
+  return all_finite(marks);
 }
 
 bool from_wire(const unsigned char* __restrict in, std::size_t count, float* __restrict out) {
-  std::uint32_t bad = 0;
+  std::uint32_t marks = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto bits = load_little_endian<std::uint32_t>(in + 4 * i);
-    bad |= (bits & kExponent) + kLowest;
+    marks |= non_finite_mark(bits);
     out[i] = std::bit_cast<float>(bits);
   }
-  return (bad & kCarry) == 0;
+  return all_finite(marks);
 }
 
-}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace stencil::fp32
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace stencil {
+
+namespace fp32 {
+HWY_EXPORT(to_wire);
+HWY_EXPORT(from_wire);
+}  // namespace fp32
 
 std::size_t Fp32Codec::encoded_size(std::size_t floats) const {
   return 4 * floats;
@@ -43,12 +55,16 @@ std::size_t Fp32Codec::encoded_size(std::size_t floats) const {
 
 bool Fp32Codec::encode(std::span<const float> values, std::span<std::byte> out) const {
   if (out.size() != encoded_size(values.size())) return false;
-  return to_wire(values.data(), values.size(), reinterpret_cast<unsigned char*>(out.data()));
+  auto* bytes = reinterpret_cast<unsigned char*>(out.data());
+  return HWY_DYNAMIC_DISPATCH(fp32::to_wire)(values.data(), values.size(), bytes);
 }
 
 bool Fp32Codec::decode(std::span<const std::byte> in, std::span<float> out) const {
   if (in.size() != encoded_size(out.size())) return false;
-  return from_wire(reinterpret_cast<const unsigned char*>(in.data()), out.size(), out.data());
+  const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());
+  return HWY_DYNAMIC_DISPATCH(fp32::from_wire)(bytes, out.size(), out.data());
 }
 
 }  // namespace stencil
+
+#endif  // HWY_ONCE

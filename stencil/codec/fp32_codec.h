@@ -8,7 +8,6 @@ namespace stencil {
 class Fp32Codec final : public Codec {
  public:
   [[nodiscard]] CodecKind kind() const override { return CodecKind::kFp32; }
-  [[nodiscard]] std::string_view name() const override { return "fp32"; }
   [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
   [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;

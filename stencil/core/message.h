@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "stencil/core/frame.h"
 #include "stencil/core/types.h"
@@ -34,7 +36,13 @@ enum class ReplyStatus : std::uint8_t {
 };
 
 /// How values are coded on the wire; one file each in codec/.
-enum class CodecKind : std::uint8_t { kFp32, kFp16 };
+enum class CodecKind : std::uint8_t { kFp32, kFp16, kBf16, kInt8 };
+inline constexpr std::array<std::string_view, 4> kCodecNames = {"fp32", "fp16", "bf16", "int8"};
+
+/// As --codec calls it.
+[[nodiscard]] constexpr std::string_view name(CodecKind kind) {
+  return kCodecNames.at(static_cast<std::size_t>(kind));
+}
 
 /// Said once per link, by both ends.
 struct Hello {

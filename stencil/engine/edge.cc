@@ -19,10 +19,6 @@ std::string differ(std::string_view what, const std::string& ours, const std::st
          std::string(remedy);
 }
 
-std::string codec_name(CodecKind codec) {
-  return codec == CodecKind::kFp16 ? "fp16" : "fp32";
-}
-
 }  // namespace
 
 std::string_view name(LinkState state) {
@@ -77,7 +73,7 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
     return differ("mode", ours.mode, theirs.mode, "give both the same --mode");
   }
   if (ours.codec != theirs.codec) {
-    return differ("codec", codec_name(ours.codec), codec_name(theirs.codec),
+    return differ("codec", std::string(name(ours.codec)), std::string(name(theirs.codec)),
                   "give both the same --codec");
   }
   if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {

@@ -11,7 +11,7 @@
 /// encoding make one pass over memory together.
 namespace stencil {
 
-inline constexpr std::size_t kBlockFloats = 1024;
+inline constexpr std::size_t kBlockFloats = kCodecBlock;
 using Block = std::array<float, kBlockFloats>;
 
 template <typename Visit>

@@ -4,24 +4,20 @@
 #include <array>
 
 #include "stencil/mix/blocks.h"
+#include "stencil/mix/kernels.h"
 
 namespace stencil::edge_delta {
+namespace {
+
+void operator+=(Outcome& outcome, kernels::Sums sums) {
+  outcome.distance2 += sums.distance2;
+  outcome.norm2 += sums.norm2;
+}
+
+}  // namespace
 
 bool fold(std::span<float> x, std::span<float> y, std::span<float> p) {
-  float* __restrict__ xs = x.data();
-  float* __restrict__ ys = y.data();
-  float* __restrict__ ps = p.data();
-  // 0 * v is 0 for a finite v and NaN otherwise, so one sum tells of all.
-  float poison = 0;
-#pragma omp simd reduction(+ : poison)
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const float folded = xs[i] + ps[i];
-    xs[i] = folded;
-    ys[i] = folded;
-    ps[i] = 0;
-    poison += 0.0F * folded;
-  }
-  return poison == 0.0F;
+  return kernels::fold(x.data(), y.data(), p.data(), x.size());
 }
 
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,
@@ -29,38 +25,30 @@ bool offer(std::span<const float> y, std::span<const float> p, const Codec& code
   bool finite = true;
   Block z;
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) z[i] = y[begin + i] + p[begin + i];
+    kernels::sum(&y[begin], &p[begin], z.data(), n);
     finite &= codec.encode({z.data(), n}, coded(codec, out, begin, n));
   });
   return finite;
 }
 
-Outcome answer(std::span<const float> y, std::span<float> p, const Codec& codec,
-               std::span<const std::byte> s, int divisor, std::span<std::byte> reply) {
+Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_codec,
+               std::span<const std::byte> s, int divisor, const Codec& reply_codec,
+               std::span<std::byte> reply) {
   Outcome outcome;
   Block theirs, d;
   const float beta = 1.0F / static_cast<float>(divisor);
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
-    outcome.finite &= codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
-    float distance2 = 0, norm2 = 0;
-#pragma omp simd reduction(+ : distance2, norm2)
-    for (std::size_t i = 0; i < n; ++i) {
-      const float z = y[begin + i] + p[begin + i];
-      const float difference = theirs[i] - z;
-      d[i] = beta * difference;
-      distance2 += difference * difference;
-      norm2 += z * z;
-    }
-    outcome.distance2 += distance2;
-    outcome.norm2 += norm2;
-    outcome.finite &= codec.encode({d.data(), n}, coded(codec, reply, begin, n));
+    outcome.finite &= offer_codec.decode(coded(offer_codec, s, begin, n), {theirs.data(), n});
+    outcome += kernels::difference(theirs.data(), &y[begin], &p[begin], beta, d.data(), n);
+    outcome.finite &= reply_codec.encode({d.data(), n}, coded(reply_codec, reply, begin, n));
   });
   if (!outcome.finite) return outcome;
   // Only now, with the whole bucket known to be finite, is anything changed; `reply` is still in
   // cache, and adding what was decoded from it makes both ends apply the same numbers.
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
-    (void)codec.decode(coded(codec, std::span<const std::byte>(reply), begin, n), {d.data(), n});
-    for (std::size_t i = 0; i < n; ++i) p[begin + i] += d[i];
+    const auto sent = coded(reply_codec, std::span<const std::byte>(reply), begin, n);
+    (void)reply_codec.decode(sent, {d.data(), n});
+    kernels::add(d.data(), &p[begin], n);
   });
   return outcome;
 }
@@ -72,13 +60,7 @@ Outcome settle(std::span<float> p, const Codec& codec, std::span<const std::byte
   Block delta;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     (void)codec.decode(coded(codec, d, begin, n), {delta.data(), n});
-    float norm2 = 0;
-#pragma omp simd reduction(+ : norm2)
-    for (std::size_t i = 0; i < n; ++i) {
-      p[begin + i] -= delta[i];
-      norm2 += delta[i] * delta[i];
-    }
-    outcome.distance2 += norm2;
+    outcome.distance2 += kernels::subtract(delta.data(), &p[begin], n);
   });
   outcome.distance2 *= static_cast<double>(divisor) * divisor;
   return outcome;
@@ -94,16 +76,7 @@ Outcome merge(std::span<float> p, const Codec& our_codec, std::span<const std::b
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     (void)our_codec.decode(coded(our_codec, ours, begin, n), {mine.data(), n});
     (void)their_codec.decode(coded(their_codec, theirs, begin, n), {other.data(), n});
-    float distance2 = 0, norm2 = 0;
-#pragma omp simd reduction(+ : distance2, norm2)
-    for (std::size_t i = 0; i < n; ++i) {
-      const float difference = other[i] - mine[i];
-      p[begin + i] += 0.5F * difference;
-      distance2 += difference * difference;
-      norm2 += mine[i] * mine[i];
-    }
-    outcome.distance2 += distance2;
-    outcome.norm2 += norm2;
+    outcome += kernels::approach(mine.data(), other.data(), &p[begin], n);
   });
   return outcome;
 }
@@ -116,7 +89,7 @@ Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
   Block theirs;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     (void)codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
-    for (std::size_t i = 0; i < n; ++i) p[begin + i] = theirs[i] - y[begin + i];
+    kernels::replace(theirs.data(), &y[begin], &p[begin], n);
   });
   return outcome;
 }

@@ -29,8 +29,9 @@ bool offer(std::span<const float> y, std::span<const float> p, const Codec& code
            std::span<std::byte> out);
 
 /// d = encode((s - z) / divisor) into `reply`, then p += d.
-Outcome answer(std::span<const float> y, std::span<float> p, const Codec& codec,
-               std::span<const std::byte> s, int divisor, std::span<std::byte> reply);
+Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_codec,
+               std::span<const std::byte> s, int divisor, const Codec& reply_codec,
+               std::span<std::byte> reply);
 
 /// p -= d.
 Outcome settle(std::span<float> p, const Codec& codec, std::span<const std::byte> d, int divisor);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stencil/mix/blocks.h"
+#include "stencil/mix/kernels.h"
 
 namespace stencil::lock_step {
 
@@ -15,10 +16,7 @@ bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, c
     const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
     finite &= codec.encode(x.subspan(begin, n), out);
     (void)codec.decode(out, {sent.data(), n});
-    for (std::size_t i = 0; i < n; ++i) {
-      y[begin + i] = x[begin + i];
-      p[begin + i] = static_cast<float>(x[begin + i] - (1 - self_weight) * sent[i]);
-    }
+    kernels::publish(&x[begin], sent.data(), 1 - self_weight, &y[begin], &p[begin], n);
   });
   return finite;
 }
@@ -28,9 +26,7 @@ bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s
   Block theirs;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     (void)codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
-    for (std::size_t i = 0; i < n; ++i) {
-      p[begin + i] = static_cast<float>(p[begin + i] + weight * theirs[i]);
-    }
+    kernels::absorb(theirs.data(), weight, &p[begin], n);
   });
   return true;
 }

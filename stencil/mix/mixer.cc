@@ -78,15 +78,16 @@ bool Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte>
   return edge_delta::offer(v.y, v.p, codec, out);
 }
 
-MixReport Mixer::answer(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
-                        int divisor, std::span<std::byte> reply) {
+MixReport Mixer::answer(std::uint32_t bucket, const Codec& offer_codec,
+                        std::span<const std::byte> s, int divisor, const Codec& reply_codec,
+                        std::span<std::byte> reply) {
   const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
     telemetry::answer(telemetry_y_, telemetry_p_, s, divisor, reply);
     return {.applied = true};
   }
   const View v = view(bucket);
-  return report(edge_delta::answer(v.y, v.p, codec, s, divisor, reply));
+  return report(edge_delta::answer(v.y, v.p, offer_codec, s, divisor, reply_codec, reply));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,

@@ -9,10 +9,6 @@ bool Pump::finishing() const {
   return engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
 }
 
-CodecKind Pump::offer_codec() const {
-  return finishing() ? CodecKind::kFp32 : engine_.config().hello.codec;
-}
-
 bool Pump::telling(const Message& message, const Sent* offer) const {
   if (!finishing()) return true;
   const bool theirs =
@@ -60,7 +56,7 @@ void Pump::act_on(Action& action, const Message* in_hand) {
     case Action::Kind::kAdopt:
     case Action::Kind::kAbsorb: {
       const bool adopt = action.kind == Action::Kind::kAdopt;
-      const Codec& coding = codec(in_hand->codec);
+      const Codec& coding = reader(*in_hand);
       const MixReport report =
           adopt ? mixer_.adopt(action.bucket, coding, view(in_hand->payload))
                 : mixer_.absorb(action.bucket, coding, view(in_hand->payload),
@@ -81,8 +77,8 @@ void Pump::make_offer(Side& side, const Action& action) {
   Message message = engine_.stamp(MessageKind::kOffer, side.rank);
   message.bucket = action.bucket;
   message.sequence = action.sequence;
-  message.codec = offer_codec();
-  const Codec& coding = codec(message.codec);
+  const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
+  message.codec = coding.kind();
   auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
   if (!mixer_.offer(action.bucket, coding, *bytes)) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
@@ -91,8 +87,7 @@ void Pump::make_offer(Side& side, const Action& action) {
     return;
   }
   message.payload = std::move(bytes);
-  side.sent.push_back(
-      {action.sequence, action.bucket, message.codec, message.payload, finishing()});
+  side.sent.push_back({action.sequence, action.bucket, &coding, message.payload, finishing()});
   transmit(side, std::move(message));
 }
 
@@ -101,11 +96,12 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   reply.bucket = action.bucket;
   reply.sequence = action.sequence;
   reply.divisor = action.divisor;
-  reply.codec = offer.codec;
-  const Codec& coding = codec(offer.codec);
+  const Codec& theirs = reader(offer);
+  const Codec& coding = &theirs == &codecs_.exact() ? codecs_.exact() : codecs_.differences();
+  reply.codec = coding.kind();
   auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
   const MixReport report =
-      mixer_.answer(action.bucket, coding, view(offer.payload), action.divisor, *bytes);
+      mixer_.answer(action.bucket, theirs, view(offer.payload), action.divisor, coding, *bytes);
   if (!report.applied) {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
@@ -130,8 +126,8 @@ void Pump::decline(Side& side, const Action& action, ReplyStatus status) {
 void Pump::merge(Side& side, const Action& action, const Message& offer) {
   const auto it = std::ranges::find(side.sent, action.own_sequence, &Sent::sequence);
   if (it == side.sent.end()) return;
-  const MixReport report = mixer_.merge(action.bucket, codec(it->codec), view(it->payload),
-                                        codec(offer.codec), view(offer.payload));
+  const MixReport report = mixer_.merge(action.bucket, *it->codec, view(it->payload), reader(offer),
+                                        view(offer.payload));
   if (report.applied) {
     settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, 2,
                          telling(offer, &*it));
@@ -142,7 +138,7 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
   Message kept = engine_.stamp(MessageKind::kOffer, side.rank);
   kept.bucket = it->bucket;
   kept.sequence = it->sequence;
-  kept.codec = it->codec;
+  kept.codec = it->codec->kind();
   kept.payload = it->payload;
   side.kept.push_back({action.sequence, action.own_sequence, std::move(kept)});
   side.sent.erase(it);
@@ -155,7 +151,7 @@ void Pump::settle(Side& side, const Action& action, const Message& reply) {
   side.sent.erase(it);
   if (reply.status != ReplyStatus::kDelta) return;
   const MixReport report =
-      mixer_.settle(action.bucket, codec(reply.codec), view(reply.payload), reply.divisor);
+      mixer_.settle(action.bucket, reader(reply), view(reply.payload), reply.divisor);
   if (report.applied) {
     settlement_.measured(side.rank, action.bucket, report.distance2, 0, reply.divisor,
                          telling(reply, &offer));
@@ -189,8 +185,8 @@ void Pump::serve(Side& side, const Action& action) {
   message.bucket = action.bucket;
   message.round = action.sequence;
   const bool joining = message.round == 0;
-  message.codec = joining ? CodecKind::kFp32 : engine_.config().hello.codec;
-  const Codec& coding = codec(message.codec);
+  const Codec& coding = joining ? codecs_.exact() : codecs_.values();
+  message.codec = coding.kind();
   auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
   const bool finite = joining ? mixer_.offer(action.bucket, coding, *bytes)
                               : mixer_.snapshot(action.bucket, coding, *bytes);
@@ -214,10 +210,10 @@ std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {
   return result;
 }
 
-Payload Pump::open_payload(Rank neighbour, std::uint64_t sequence) const {
+Pump::Open Pump::open_offer(Rank neighbour, std::uint64_t sequence) const {
   const auto side = std::ranges::find(sides_, neighbour, &Side::rank);
   const auto it = std::ranges::find(side->sent, sequence, &Sent::sequence);
-  return it == side->sent.end() ? nullptr : it->payload;
+  return it == side->sent.end() ? Open{} : Open{it->codec->kind(), it->payload};
 }
 
 }  // namespace stencil

@@ -23,8 +23,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       settlement_(options.engine.topology.neighbours(options.engine.rank), mixer.telemetry_bucket(),
                   options.settle_threshold),
       weights_(options.engine.topology),
-      fp32_(make_codec(CodecKind::kFp32)),
-      configured_(make_codec(options.engine.hello.codec)) {
+      codecs_(options.engine.hello.codec) {
   for (const Rank rank : options.engine.topology.neighbours(options.engine.rank)) {
     Side side;
     side.rank = rank;
@@ -145,8 +144,9 @@ bool Pump::expected_size(const Message& message) const {
       (message.kind == MessageKind::kReply && message.status == ReplyStatus::kDelta);
   if (!carries) return size == 0;
   if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
-  return message.bucket < mixer_.bucket_count() &&
-         size == mixer_.encoded_size(message.bucket, codec(message.codec));
+  const Codec* coding = codecs_.reader(message.kind, message.codec);
+  return coding != nullptr && message.bucket < mixer_.bucket_count() &&
+         size == mixer_.encoded_size(message.bucket, *coding);
 }
 
 /// A link that serves no edge: a neighbour that dialled us, or somebody lost.
@@ -233,8 +233,8 @@ Pump::Side& Pump::side(Rank rank) {
   return *std::ranges::find(sides_, rank, &Side::rank);
 }
 
-const Codec& Pump::codec(CodecKind kind) const {
-  return kind == CodecKind::kFp32 ? *fp32_ : *configured_;
+const Codec& Pump::reader(const Message& message) const {
+  return *codecs_.reader(message.kind, message.codec);
 }
 
 void Pump::complain(Rank rank, const std::string& cause, const std::string& text) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "stencil/codec/codec.h"
+#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
@@ -95,14 +95,18 @@ class Pump {
     Payload payload;
   };
   [[nodiscard]] std::vector<InFlight> unsettled_at(Rank neighbour) const;
-  /// Our offer's payload while it is open.
-  [[nodiscard]] Payload open_payload(Rank neighbour, std::uint64_t sequence) const;
+  /// Our offer as it was sent, while it is open; without a payload otherwise.
+  struct Open {
+    CodecKind codec = CodecKind::kFp32;
+    Payload payload;
+  };
+  [[nodiscard]] Open open_offer(Rank neighbour, std::uint64_t sequence) const;
 
  private:
   struct Sent {  ///< an offer of ours, while open
     std::uint64_t sequence;
     std::uint32_t bucket;
-    CodecKind codec;
+    const Codec* codec;
     Payload payload;
     bool finishing;  ///< made after our last step, so it shows the model that is to be agreed on
   };
@@ -138,8 +142,8 @@ class Pump {
   void refuse(const std::string& text);
   void update_settling(TimePoint now);
   [[nodiscard]] bool expected_size(const Message& message) const;
-  [[nodiscard]] const Codec& codec(CodecKind kind) const;
-  [[nodiscard]] CodecKind offer_codec() const;
+  /// Of a payload that passed expected_size().
+  [[nodiscard]] const Codec& reader(const Message& message) const;
   [[nodiscard]] bool finishing() const;
   /// Does what they show us with `message`, in answer to `offer` of ours where it is one, tell how
   /// far apart we are? While training always, roughly; then only without a step to come.
@@ -154,8 +158,7 @@ class Pump {
   LinkBook links_;
   Settlement settlement_;
   MixingWeights weights_;
-  std::unique_ptr<Codec> fp32_;
-  std::unique_ptr<Codec> configured_;
+  Codecs codecs_;
   std::vector<Side> sides_;
   Actions actions_;
   PumpCounters counters_;

@@ -139,9 +139,8 @@ void Simulation::boundary(Worker& worker) {
   if (sync && !worker.published) {
     if (!status.neighbours_completed) return;
     const MixingWeights weights(config_.topology);
-    const auto codec = make_codec(config_.codec);
     worker.telemetry[0] += 1;
-    (void)worker.mixer->publish(worker.x, worker.telemetry, *codec,
+    (void)worker.mixer->publish(worker.x, worker.telemetry, Codecs(config_.codec).values(),
                                 weights.weight(worker.rank, worker.rank));
     ++worker.standing.round;
     worker.published = true;
@@ -310,17 +309,15 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
   for (const auto& worker : workers_) {
     for (const Rank to : config_.topology.neighbours(worker->rank)) {
       for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
-        const Payload open = workers_[to]->pump->open_payload(worker->rank, flight.sequence);
-        if (open == nullptr || flight.bucket >= layout_.bucket_count()) continue;
+        const Pump::Open open = workers_[to]->pump->open_offer(worker->rank, flight.sequence);
+        if (open.payload == nullptr || flight.bucket >= layout_.bucket_count()) continue;
         const BucketRange range = layout_.bucket(flight.bucket);
         theirs.resize(range.size);
         ours.resize(range.size);
         const auto codec = make_codec(flight.codec);
         (void)codec->decode(view(flight.payload), theirs);
         if (flight.crossed) {
-          // The two may have crossed from either side of the change to fp32 at the end.
-          const bool plain = open->size() == range.size * sizeof(float);
-          (void)make_codec(plain ? CodecKind::kFp32 : config_.codec)->decode(view(open), ours);
+          (void)make_codec(open.codec)->decode(view(open.payload), ours);
         }
         for (std::size_t i = 0; i < range.size; ++i) {
           z[to][range.begin + i] +=

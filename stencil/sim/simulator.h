@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/engine/config.h"
 #include "stencil/runtime/pump.h"

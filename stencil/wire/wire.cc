@@ -8,7 +8,7 @@
 //   Header.from             0 .. 2^31 - 1
 //   Header.state            0 .. 4, WorkerState
 //   Header.status           0 .. 3, ReplyStatus
-//   Header.codec            0 .. 1, CodecKind; likewise Hello.codec
+//   Header.codec            0 .. 3, CodecKind; likewise Hello.codec
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly when kind = kHello
 //   Header.text             empty unless kind = kRefusal
@@ -115,12 +115,11 @@ std::optional<Error> check_header(const proto::Header& header) {
   constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
   constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
-  constexpr auto kCodecs = static_cast<std::uint32_t>(CodecKind::kFp16);
   if (header.kind() > kKinds) return out_of_range("kind", header.kind());
   if (header.from() < 0) return out_of_range("from", header.from());
   if (header.state() > kStates) return out_of_range("state", header.state());
   if (header.status() > kStatuses) return out_of_range("status", header.status());
-  if (header.codec() > kCodecs) return out_of_range("codec", header.codec());
+  if (header.codec() >= kCodecNames.size()) return out_of_range("codec", header.codec());
   if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
     return out_of_range("divisor", header.divisor());
   const auto kind = static_cast<MessageKind>(header.kind());
@@ -133,7 +132,7 @@ std::optional<Error> check_header(const proto::Header& header) {
     return malformed("a text that is too long or not printable");
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
-  if (hello.codec() > kCodecs) return out_of_range("hello.codec", hello.codec());
+  if (hello.codec() >= kCodecNames.size()) return out_of_range("hello.codec", hello.codec());
   for (const std::string* text : {&hello.run_id(), &hello.topology(), &hello.mode()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
       return malformed("a text of Hello that is too long or not printable");

@@ -18,6 +18,8 @@ struct CodecCase {
   double relative_error;
   double absolute_error;
   float largest;  ///< the largest value that survives; greater ones become it
+  /// How many neighbours share a scale; the relative error is of the largest magnitude among them.
+  std::size_t block = 1;
 };
 
 void PrintTo(const CodecCase& codec, std::ostream* out);

@@ -85,14 +85,17 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   m.bucket = source.byte() % 5;
   m.divisor = source.byte() % 4;
   m.status = static_cast<ReplyStatus>(source.byte() % 4);
-  m.codec = how & 8 ? CodecKind::kFp16 : CodecKind::kFp32;
+  // A neighbour's own, unless it says something else.
+  const bool coded = how & 8;
+  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 3) : CodecKind::kFp32;
   m.hello = right;
   m.hello.incarnation = 1 + source.byte() % 3;
   if (how & 16) m.hello.initial_hash = source.byte();
   m.hello.last_answered = source.number();
   m.hello.last_settled = source.number();
-  const std::size_t sizes[] = {16, 16, 12, 16, 0};
-  std::size_t size = sizes[m.bucket] / (how & 8 ? 2 : 1);
+  const std::size_t floats[] = {4, 4, 3, 0, 0};
+  std::size_t size = make_codec(m.codec)->encoded_size(floats[m.bucket]);
+  if (m.bucket == 3) size = 2 * sizeof(double);  // the telemetry
   if (how & 32) size = source.byte();
   if (m.kind == MessageKind::kOffer || m.kind == MessageKind::kReply ||
       m.kind == MessageKind::kSnapshot) {
@@ -132,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;
-  if (setup & 32) engine.hello.codec = CodecKind::kFp16;
+  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 3);
   TimePoint now{};
   Pump pump(
       options, mixer, transport, [](Rank to) { return std::optional(std::to_string(to)); },
@@ -160,8 +163,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 4:
         if (engine.mode.kind == Mode::Kind::kSync) {
           if (pump.status().completed_round == standing.round) {
-            const auto codec = make_codec(engine.hello.codec);
-            (void)mixer.publish(x, telemetry, *codec, 1.0 / 3);
+            (void)mixer.publish(x, telemetry, Codecs(engine.hello.codec).values(), 1.0 / 3);
             ++standing.round;
           }
         } else {

@@ -100,11 +100,12 @@ TEST(CommandLineTest, ATopologyIsShownWithItsNumbers) {
                               HasSubstr("lambda2       2"), HasSubstr("4.0 MB"),
                               HasSubstr("--  4 --  5 --  6 --  7 --")));
   const auto json = nlohmann::json::parse(
-      fast_program({"topology", "grid:2x3", "--parameters", "1000", "--codec", "fp16", "--json"})
+      fast_program({"topology", "grid:2x3", "--parameters", "1000", "--codec", "int8", "--json"})
           .out);
   EXPECT_EQ(json["workers"], 6);
   EXPECT_EQ(json["edges"].size(), 7U);
-  EXPECT_EQ(json["bytes_per_sweep_each_way"], 2000);
+  EXPECT_EQ(json["bytes_per_sweep"]["offered"], 2000);
+  EXPECT_EQ(json["bytes_per_sweep"]["replied"], 1016) << "an exponent for each 64";
   EXPECT_EQ(json["ranks"][4]["neighbours"].size(), 3U);
   EXPECT_EQ(json["ranks"][4]["neighbours"][0]["direction"], "-y");
   for (const char* const small : {"torus:1x1", "ring:2", "torus:2x2", "complete:3"}) {

@@ -35,7 +35,9 @@ void run_case(const test::SimCase& one, int looks) {
   EXPECT_TRUE(simulation.finish()) << "not all froze because all was settled";
   const sim::Snapshot end = simulation.snapshot();
   EXPECT_LT(end.mean_drift, 1e-5);
-  EXPECT_LT(end.consensus_distance, 1e-4);
+  // bf16 leaves ten times as much to agree on; on a long ring with a slow edge the far workers, who
+  // agree among themselves, freeze before the rest of it has come round.
+  EXPECT_LT(end.consensus_distance, one.config.codec == CodecKind::kBf16 ? 2e-4 : 1e-4);
   for (Rank rank = 0; rank < simulation.size(); ++rank) {
     EXPECT_EQ(simulation.status(rank).state, WorkerState::kFrozen) << "rank " << rank;
   }
@@ -52,10 +54,13 @@ TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
   }
 }
 
-TEST_P(Consensus, in_fp16_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
+TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
   for (int i = 0; i < kSeedsPerShard; ++i) {
     const std::uint64_t seed = test::case_seed(1000 + GetParam() * kSeedsPerShard + i);
-    run_case(test::random_case(seed, CodecKind::kFp16), 20);
+    for (const auto codec : {CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8}) {
+      SCOPED_TRACE(name(codec));
+      run_case(test::random_case(seed, codec), 20);
+    }
     if (HasFailure()) break;
   }
 }
@@ -65,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
 /// Offers in fp16 and in fp32 cross when the run ends.
 TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
   for (int i = 0; i < 10; ++i) {
-    auto one = test::random_case(test::case_seed(3000 + i), CodecKind::kFp16);
+    const auto codec = i % 2 == 0 ? CodecKind::kFp16 : CodecKind::kInt8;
+    auto one = test::random_case(test::case_seed(3000 + i), codec);
     one.config.finish_seconds = 0.02;  // each call goes on from where the last one stopped
     SCOPED_TRACE(one.text);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);

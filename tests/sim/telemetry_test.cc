@@ -1,7 +1,9 @@
 // Network-wide means at every worker, large networks, and values at the edge of the codec.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "tests/support/sim_cases.h"
 
@@ -68,11 +70,16 @@ TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
 INSTANTIATE_TEST_SUITE_P(Networks, Large,
                          ::testing::Combine(::testing::Values("torus:8x8", "ring:64", "torus:4x4x4",
                                                               "star:64"),
-                                            ::testing::Values(CodecKind::kFp32, CodecKind::kFp16)));
+                                            ::testing::Values(CodecKind::kFp32, CodecKind::kFp16,
+                                                              CodecKind::kBf16, CodecKind::kInt8)));
 
 /// Training goes on (no finish): what the running exchange alone reaches.
-TEST(Running, falls_to_1e_4_in_fp32_and_under_3e_4_in_fp16) {
-  for (const CodecKind codec : {CodecKind::kFp32, CodecKind::kFp16}) {
+TEST(Running, falls_to_the_floor_that_each_codec_states) {
+  constexpr std::array<std::pair<CodecKind, double>, 4> kFloors = {{{CodecKind::kFp32, 1e-4},
+                                                                    {CodecKind::kFp16, 3e-4},
+                                                                    {CodecKind::kBf16, 2.4e-3},
+                                                                    {CodecKind::kInt8, 3e-4}}};
+  for (const auto& [codec, floor] : kFloors) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {
       SCOPED_TRACE(name);
       sim::SimulationConfig config;
@@ -85,7 +92,8 @@ TEST(Running, falls_to_1e_4_in_fp32_and_under_3e_4_in_fp16) {
       const auto objective = sim::make_agreement(64, config.seed);
       sim::Simulation simulation(config, *objective);
       simulation.run_until(simulation.end_time());
-      EXPECT_LT(simulation.snapshot().consensus_distance, codec == CodecKind::kFp32 ? 1e-4 : 3e-4);
+      EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
+      EXPECT_LT(simulation.snapshot().consensus_distance, floor) << stencil::name(codec);
     }
   }
 }
@@ -105,7 +113,8 @@ TEST(Small, one_worker_trains_and_finishes_alone) {
   }
 }
 
-/// Tiny, huge and mixed values through fp16: saturated or flushed, never a NaN, and the mean stays.
+/// Tiny and huge values through a lossy codec: saturated or flushed, never a NaN, and the mean
+/// stays.
 class Extremes : public sim::Objective {
  public:
   explicit Extremes(float scale) : scale_(scale) {}
@@ -120,12 +129,14 @@ class Extremes : public sim::Objective {
   float scale_;
 };
 
-TEST(Running, tiny_and_huge_values_survive_fp16) {
+class Survival : public ::testing::TestWithParam<CodecKind> {};
+
+TEST_P(Survival, tiny_and_huge_values_stay_finite_and_keep_the_mean) {
   for (const float scale : {1e-42F, 1e-8F, 1e-4F, 6e4F, 1e6F, 1e30F}) {
     SCOPED_TRACE(scale);
     sim::SimulationConfig config;
     config.topology = Topology::parse("torus:2x3");
-    config.codec = CodecKind::kFp16;
+    config.codec = GetParam();
     config.bucket_floats = 16;
     Extremes objective(scale);
     sim::Simulation simulation(config, objective);
@@ -139,6 +150,9 @@ TEST(Running, tiny_and_huge_values_survive_fp16) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Codecs, Survival,
+                         ::testing::Values(CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8));
 
 }  // namespace
 }  // namespace stencil

@@ -8,11 +8,16 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "stencil/codec/bf16_codec.h"
+#include "stencil/codec/codecs.h"
 #include "stencil/codec/fp16_codec.h"
+#include "stencil/codec/int8_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/core/random.h"
+#include "tests/support/instruction_sets.h"
 
 namespace stencil {
 namespace {
@@ -30,21 +35,15 @@ bool is_finite_half(std::uint32_t half) {
   return (half & 0x7c00) != 0x7c00;
 }
 
-std::vector<std::uint16_t> encode(Fp16Path path, const std::vector<float>& values) {
-  std::vector<std::uint16_t> halves(values.size());
-  EXPECT_TRUE(Fp16Codec(path).encode(values, std::as_writable_bytes(std::span(halves))));
-  return halves;
-}
-
 TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
   EXPECT_EQ(parse_codec("fp32"), CodecKind::kFp32);
   EXPECT_EQ(parse_codec("fp16"), CodecKind::kFp16);
   try {
-    (void)parse_codec("bf16");
-    FAIL() << "took bf16";
+    (void)parse_codec("fp8");
+    FAIL() << "took fp8";
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("'bf16'"));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("'fp8'"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8"));
   }
 }
 
@@ -62,16 +61,19 @@ TEST(Fp16, EveryHalfReadsAsItsDefinitionSays) {
   }
 }
 
-TEST(Fp16, EveryPathReadsEveryHalfAlike) {
+TEST(Fp16, EveryInstructionSetReadsEveryHalf) {
   std::vector<std::uint16_t> halves;
+  std::vector<float> expected;
   for (std::uint32_t half = 0; half < 65536; ++half) {
-    if (is_finite_half(half)) halves.push_back(static_cast<std::uint16_t>(half));
+    if (!is_finite_half(half)) continue;
+    halves.push_back(static_cast<std::uint16_t>(half));
+    expected.push_back(float_from_half(halves.back()));
   }
-  std::vector<float> best(halves.size());
-  std::vector<float> portable(halves.size());
-  ASSERT_TRUE(Fp16Codec(Fp16Path::kBest).decode(std::as_bytes(std::span(halves)), best));
-  ASSERT_TRUE(Fp16Codec(Fp16Path::kPortable).decode(std::as_bytes(std::span(halves)), portable));
-  EXPECT_EQ(std::memcmp(best.data(), portable.data(), best.size() * sizeof(float)), 0);
+  test::for_each_instruction_set([&](const char* name) {
+    std::vector<float> read(halves.size());
+    ASSERT_TRUE(Fp16Codec().decode(std::as_bytes(std::span(halves)), read)) << name;
+    EXPECT_EQ(std::memcmp(read.data(), expected.data(), read.size() * sizeof(float)), 0) << name;
+  });
 }
 
 TEST(Fp16, RoundsToTheNearestHalfAndTiesToEven) {
@@ -102,7 +104,7 @@ TEST(Fp16, VanishesBelowHalfItsSmallestDenormal) {
   EXPECT_EQ(half_from_float(-std::numeric_limits<float>::denorm_min()), 0x8000);
 }
 
-TEST(Fp16, EveryPathWritesTheSameBits) {
+TEST(Fp16, EveryInstructionSetWritesTheSameBits) {
   // Every exponent and sign with the fractions around each rounding step, then random bits.
   std::vector<float> values;
   for (std::uint32_t top = 0; top < 1U << 19; ++top) {
@@ -118,7 +120,87 @@ TEST(Fp16, EveryPathWritesTheSameBits) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
     if (std::isfinite(value)) values.push_back(value);
   }
-  EXPECT_EQ(encode(Fp16Path::kBest, values), encode(Fp16Path::kPortable, values));
+  std::vector<std::uint16_t> expected;
+  for (const float value : values) expected.push_back(half_from_float(value));
+  test::for_each_instruction_set([&](const char* name) {
+    std::vector<std::uint16_t> halves(values.size());
+    EXPECT_TRUE(Fp16Codec().encode(values, std::as_writable_bytes(std::span(halves)))) << name;
+    EXPECT_EQ(halves, expected) << name;
+  });
+}
+
+TEST(Bf16, RoundsToTheNearestAndTiesToEven) {
+  // Between each value and the next: the exact middle, and one float above and below it.
+  for (std::uint32_t high = 0; high < 0x7f7f; ++high) {
+    const std::uint32_t middle = (high << 16) | 0x8000;
+    ASSERT_EQ(bf16_from_bits(middle), high % 2 == 0 ? high : high + 1) << high;
+    ASSERT_EQ(bf16_from_bits(middle - 1), high) << high;
+    ASSERT_EQ(bf16_from_bits(middle + 1), high + 1) << high;
+    ASSERT_EQ(bf16_from_bits(middle | kFloatSign), 0x8000 | bf16_from_bits(middle)) << high;
+  }
+  EXPECT_EQ(bf16_from_bits(0x7f7fffff), 0x7f7f) << "the largest float saturates";
+}
+
+TEST(Int8, RoundsWithoutABiasAndTheSameEachTime) {
+  const Int8Codec codec;
+  Random random(7);
+  double off = 0, off2 = 0;
+  constexpr int kRounds = 2000;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<float> values(Int8Codec::kBlock), back(values.size());
+    for (float& value : values) value = static_cast<float>(random.uniform());
+    values[0] = 1;  // a step is 1/64
+    std::vector<std::byte> bytes(codec.encoded_size(values.size())), again(bytes.size());
+    ASSERT_TRUE(codec.encode(values, bytes));
+    ASSERT_TRUE(codec.encode(values, again));
+    ASSERT_EQ(bytes, again);
+    ASSERT_TRUE(codec.decode(bytes, back));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double steps = 64 * (static_cast<double>(back[i]) - values[i]);
+      ASSERT_LT(std::abs(steps), 1);
+      off += steps;
+      off2 += steps * steps;
+    }
+  }
+  const double count = kRounds * static_cast<double>(Int8Codec::kBlock);
+  EXPECT_NEAR(off / count, 0, 5 * std::sqrt(1.0 / 6 / count)) << "five standard errors";
+  EXPECT_NEAR(off2 / count, 1.0 / 6, 0.01) << "the variance of stochastic rounding";
+}
+
+TEST(Int8, RefusesWhatIsNeverSent) {
+  const Int8Codec codec;
+  std::vector<float> back(3);
+  std::vector<std::byte> bytes(4, std::byte{1});
+  EXPECT_TRUE(codec.decode(bytes, back));
+  bytes[3] = std::byte{0x80};
+  EXPECT_FALSE(codec.decode(bytes, back)) << "-128";
+  bytes[3] = std::byte{1};
+  bytes[0] = std::byte{255};
+  EXPECT_FALSE(codec.decode(bytes, back)) << "the exponent of NaN and infinity";
+}
+
+TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
+  const auto kinds = [](CodecKind configured) {
+    const Codecs codecs(configured);
+    return std::pair(codecs.values().kind(), codecs.differences().kind());
+  };
+  using enum CodecKind;
+  EXPECT_EQ(kinds(kFp32), std::pair(kFp32, kFp32));
+  EXPECT_EQ(kinds(kFp16), std::pair(kFp16, kFp16));
+  EXPECT_EQ(kinds(kBf16), std::pair(kBf16, kBf16));
+  EXPECT_EQ(kinds(kInt8), std::pair(kFp16, kInt8));
+}
+
+TEST(Codecs, ReadsOnlyWhatTheRunSends) {
+  const Codecs codecs(CodecKind::kInt8);
+  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kInt8), &codecs.differences());
+  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kFp16), nullptr);
+  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kFp16), &codecs.values());
+  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kInt8), nullptr);
+  EXPECT_EQ(codecs.reader(MessageKind::kSnapshot, CodecKind::kBf16), nullptr);
+  for (const auto kind : {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
+    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp32), &codecs.exact());
+  }
 }
 
 }  // namespace

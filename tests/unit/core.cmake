@@ -3,4 +3,4 @@ foreach(name topology weights layout random)
             LINK stencil_core LABELS unit)
 endforeach()
 fast_test(codec_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/codec_test.cc
-          LINK stencil_codec LABELS unit)
+          LINK stencil_codec PkgConfig::hwy LABELS unit)

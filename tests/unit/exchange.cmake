@@ -17,3 +17,5 @@ endforeach()
 find_package(Threads REQUIRED)
 fast_test(mixer_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/mixer_test.cc
           LINK stencil_mix Threads::Threads LABELS unit)
+fast_test(instruction_sets_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/instruction_sets_test.cc
+          LINK stencil_mix PkgConfig::hwy LABELS unit)

@@ -63,7 +63,7 @@ TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
   for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
     const Bytes s = offer(0, b);
     Bytes d(s.size());
-    EXPECT_TRUE(mixers_[1]->answer(b, *codec_, s, 2, d).applied);
+    EXPECT_TRUE(mixers_[1]->answer(b, *codec_, s, 2, *codec_, d).applied);
     (void)mixers_[0]->fold(x_[0]);
     (void)mixers_[1]->fold(x_[1]);
     EXPECT_TRUE(mixers_[0]->settle(b, *codec_, d, 2).applied);
@@ -72,7 +72,9 @@ TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
   expect_sums(before);
-  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[0][i], x_[1][i], 5e-3);
+  // Each errs by half a step of its coding; differences here reach 6, which int8 has in 64 steps.
+  const bool coarse = codec_->kind() == CodecKind::kBf16 || codec_->kind() == CodecKind::kInt8;
+  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[0][i], x_[1][i], coarse ? 0.1 : 5e-3);
 }
 
 TEST_P(Two, a_crossing_is_symmetric) {
@@ -88,7 +90,7 @@ TEST_P(Two, a_crossing_is_symmetric) {
 TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
   const Bytes s = offer(0, 0);
   Bytes d(s.size());
-  ASSERT_TRUE(mixers_[1]->answer(0, *codec_, s, 2, d).applied);
+  ASSERT_TRUE(mixers_[1]->answer(0, *codec_, s, 2, *codec_, d).applied);
   for (float& v : x_[0]) v += 1;
   for (float& v : x_[1]) v -= 3;
   (void)mixers_[0]->fold(x_[0]);
@@ -103,12 +105,12 @@ TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
 
 TEST_P(Two, what_is_not_finite_is_never_offered_and_changes_nothing) {
   const auto before = sums();
-  const std::size_t width = codec_->encoded_size(1);
+  const std::size_t width = codec_->encoded_size(1200 % 64);
   Bytes bad = offer(0, 0);
-  // All bits set is a NaN in both codecs; the last value of the bucket, after two good blocks.
+  // All bits set are NaNs in every codec; the end of the bucket, after a good block.
   std::fill(bad.end() - static_cast<std::ptrdiff_t>(width), bad.end(), std::byte{0xff});
   Bytes d(bad.size());
-  EXPECT_FALSE(mixers_[1]->answer(0, *codec_, bad, 2, d).applied);
+  EXPECT_FALSE(mixers_[1]->answer(0, *codec_, bad, 2, *codec_, d).applied);
   EXPECT_FALSE(mixers_[1]->settle(0, *codec_, bad, 2).applied);
   EXPECT_FALSE(mixers_[1]->merge(0, *codec_, offer(1, 0), *codec_, bad).applied);
   EXPECT_FALSE(mixers_[1]->adopt(0, *codec_, bad).applied);
@@ -133,13 +135,14 @@ TEST_P(Two, adopting_makes_x_the_neighbours_at_the_next_fold) {
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[1][i], x_[0][i], 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, Two, ::testing::Values(CodecKind::kFp32, CodecKind::kFp16));
+INSTANTIATE_TEST_SUITE_P(Codecs, Two,
+                         ::testing::Values(CodecKind::kFp32, CodecKind::kFp16, CodecKind::kBf16,
+                                           CodecKind::kInt8));
 
 /// Holds the bucket's lock from inside encode() until released.
 class Holding : public Codec {
  public:
   CodecKind kind() const override { return CodecKind::kFp32; }
-  std::string_view name() const override { return "holding"; }
   std::size_t encoded_size(std::size_t floats) const override {
     return inner_->encoded_size(floats);
   }
@@ -169,7 +172,7 @@ TEST(Mixer, a_bucket_in_work_is_folded_at_a_later_boundary_and_z_stays_right) {
   std::vector<float> threes(4, 3.0F);
   Bytes s(16), d(16);
   ASSERT_TRUE(fp32->encode(threes, s));
-  ASSERT_TRUE(mixer.answer(1, *fp32, s, 2, d).applied);  // p of bucket 1 is 1 now
+  ASSERT_TRUE(mixer.answer(1, *fp32, s, 2, *fp32, d).applied);  // p of bucket 1 is 1 now
   Holding holding;
   Bytes out(16);
   std::thread background([&] { EXPECT_TRUE(mixer.offer(1, holding, out)); });
@@ -199,7 +202,7 @@ TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   Mixer left(layout, a, {}), right(layout, b, {});
   Bytes s(8), d(8);
   ASSERT_TRUE(left.offer(0, *fp16, s));
-  ASSERT_TRUE(right.answer(0, *fp16, s, 2, d).applied);
+  ASSERT_TRUE(right.answer(0, *fp16, s, 2, *fp16, d).applied);
   ASSERT_TRUE(left.settle(0, *fp16, d, 2).applied);
   (void)left.fold(a);
   (void)right.fold(b);

@@ -1,0 +1,212 @@
+// The exchange's arithmetic beside what this machine's memory can do: every operation goes through
+// Mixer over a whole model, bucket by bucket, as a worker's threads do it.
+//
+//   build/bin/mix_bench                                  ResNet-18's 11.17 M floats (44.7 MB), fp32
+//   build/bin/mix_bench --benchmark_filter=buckets       fold and answer over bucket sizes
+//   build/bin/mix_bench --benchmark_filter='small|codec'
+//
+// Columns: `model_bytes` is what must cross the bus for the model-sized arrays, counted as STREAM's
+// authors advise: 4 bytes a float for each array read, 4 for each written, and 4 more for one that
+// is written without having been read in the same pass, whose lines are fetched first. The bytes of
+// a bucket in flight are not counted: that buffer is used again and again and stays in cache.
+// `ratio` is the time measured over the time that model_bytes need at the speed of a triad
+// a = b + s c (counted alike: 16 bytes a float) on arrays of the same size, measured just before.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "stencil/core/random.h"
+#include "stencil/mix/mixer.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kResNet18 = 11'173'962;
+constexpr std::size_t kSmall = 16 * 1024;  // x, y and p together stay in the second-level cache
+constexpr int kTriadRuns = 7;
+
+std::vector<float> noise(std::uint64_t seed, std::size_t floats) {
+  Random random(seed);
+  std::vector<float> values(floats);
+  for (float& v : values) v = static_cast<float>(2 * random.uniform() - 1);
+  return values;
+}
+
+void triad(float* __restrict a, const float* __restrict b, const float* __restrict c,
+           std::size_t floats) {
+  for (std::size_t i = 0; i < floats; ++i) a[i] = b[i] + 3.0F * c[i];
+}
+
+/// Bytes per second; the best of a few runs, each long enough for the clock.
+double triad_speed(std::size_t floats) {
+  std::vector<float> a(floats, 0.0F), b(floats, 1.0F), c(floats, 2.0F);
+  const std::size_t times = std::max<std::size_t>(1, (std::size_t{1} << 23) / floats);
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < kTriadRuns; ++run) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < times; ++i) {
+      triad(a.data(), b.data(), c.data(), floats);
+      benchmark::ClobberMemory();
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    best = std::min(best, took.count() / static_cast<double>(times));
+  }
+  return 16.0 * static_cast<double>(floats) / best;
+}
+
+/// A mixer, the framework's x, and buffers for one bucket in flight.
+struct Bench {
+  Bench(std::size_t floats, std::size_t bucket_floats, CodecKind kind)
+      : codec(make_codec(kind)),
+        x(noise(1, floats)),
+        mixer(Layout::flat(floats, bucket_floats), x, {}),
+        offered(codec->encoded_size(bucket_floats)),
+        replied(offered.size()) {
+    const auto values = noise(2, bucket_floats);
+    (void)codec->encode(values, offered);
+    (void)codec->encode(values, replied);
+  }
+  template <typename Visit>
+  void each_bucket(Visit visit) {
+    for (std::uint32_t b = 0; b < mixer.telemetry_bucket(); ++b) {
+      visit(b, mixer.encoded_size(b, *codec));
+    }
+  }
+
+  std::unique_ptr<Codec> codec;
+  std::vector<float> x;
+  Mixer mixer;
+  Bytes offered, replied;
+};
+
+/// Runs `work` and reports its ratio to the triad; `words` are the words a float that it moves.
+template <typename Work>
+void measure(benchmark::State& state, std::size_t floats, double words, Work work) {
+  const double speed = triad_speed(floats);
+  const auto begun = std::chrono::steady_clock::now();
+  for (auto _ : state) {
+    work();
+    benchmark::ClobberMemory();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  const double bytes = 4 * words * static_cast<double>(floats);
+  const double each = took.count() / static_cast<double>(state.iterations());
+  state.counters["model_bytes"] = benchmark::Counter(bytes);
+  state.counters["GB/s"] = bytes / each / 1e9;
+  state.counters["triad_GB/s"] = speed / 1e9;
+  state.counters["ratio"] = each / (bytes / speed);
+}
+
+using Operation = void (*)(benchmark::State&, std::size_t, std::size_t, CodecKind);
+
+void copying(benchmark::State& state, std::size_t floats, std::size_t, CodecKind) {
+  std::vector<float> from(floats, 1.0F), to(floats, 2.0F);
+  measure(state, floats, 3, [&] { std::memcpy(to.data(), from.data(), 4 * floats); });
+}
+
+void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
+}
+
+void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 2, [&] {
+    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
+      benchmark::DoNotOptimize(
+          bench.mixer.offer(b, *bench.codec, std::span(bench.offered).first(bytes)));
+    });
+  });
+}
+
+void answer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 3, [&] {
+    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
+      bench.mixer.answer(b, *bench.codec, std::span(bench.offered).first(bytes), 2, *bench.codec,
+                         std::span(bench.replied).first(bytes));
+    });
+  });
+}
+
+void settle(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 2, [&] {
+    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
+      bench.mixer.settle(b, *bench.codec, std::span(bench.replied).first(bytes), 2);
+    });
+  });
+}
+
+void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 2, [&] {
+    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
+      bench.mixer.merge(b, *bench.codec, std::span(bench.replied).first(bytes), *bench.codec,
+                        std::span(bench.offered).first(bytes));
+    });
+  });
+}
+
+void publish(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, *bench.codec, 0.2); });
+}
+
+void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 2, [&] {
+    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
+      bench.mixer.absorb(b, *bench.codec, std::span(bench.offered).first(bytes), 0.2);
+    });
+  });
+}
+
+void collect(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
+  Bench bench(floats, bucket, kind);
+  measure(state, floats, 3, [&] { bench.mixer.collect(bench.x, {}); });
+}
+
+struct Named {
+  const char* name;
+  Operation run;
+};
+constexpr Named kOperations[] = {{"memcpy", copying},  {"fold", fold},     {"offer", offer},
+                                 {"answer", answer},   {"settle", settle}, {"merge", merge},
+                                 {"publish", publish}, {"absorb", absorb}, {"collect", collect}};
+
+void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
+         CodecKind kind) {
+  benchmark::RegisterBenchmark(name.c_str(), run, floats, bucket, kind)
+      ->Unit(benchmark::kMillisecond);
+}
+
+void add_all() {
+  constexpr std::size_t kBucket = Layout::kDefaultBucketFloats;
+  for (const Named& each : kOperations) {
+    add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, CodecKind::kFp32);
+    add(std::string("small/") + each.name, each.run, kSmall, kBucket, CodecKind::kFp32);
+  }
+  for (std::size_t kib = 16; kib <= 4096; kib *= 4) {
+    for (const Named& each : {Named{"fold", fold}, Named{"offer", offer}, Named{"answer", answer},
+                              Named{"settle", settle}}) {
+      add(std::string("buckets/") + each.name + "/" + std::to_string(kib) + "KiB", each.run,
+          kResNet18, kib * 256, CodecKind::kFp32);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stencil
+
+int main(int argc, char** argv) {
+  stencil::add_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}

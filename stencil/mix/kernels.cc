@@ -1,0 +1,143 @@
+#include "stencil/mix/kernels.h"
+
+// This file is compiled again and again, each time for another instruction set; its loops are plain
+// so that the compiler makes vectors of them in the width that the set has.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stencil/mix/kernels.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace stencil::kernels {
+namespace HWY_NAMESPACE {
+
+bool fold(float* __restrict x, float* __restrict y, float* __restrict p, std::size_t n) {
+  // 0 * v is 0 for a finite v and NaN otherwise, so one sum tells of all.
+  float poison = 0;
+#pragma omp simd reduction(+ : poison)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float folded = x[i] + p[i];
+    x[i] = folded;
+    y[i] = folded;
+    p[i] = 0;
+    poison += 0.0F * folded;
+  }
+  return poison == 0.0F;
+}
+
+void sum(const float* __restrict y, const float* __restrict p, float* __restrict z, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) z[i] = y[i] + p[i];
+}
+
+Sums difference(const float* __restrict theirs, const float* __restrict y,
+                const float* __restrict p, float beta, float* __restrict d, std::size_t n) {
+  float distance2 = 0;
+  float norm2 = 0;
+#pragma omp simd reduction(+ : distance2, norm2)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float z = y[i] + p[i];
+    const float difference = theirs[i] - z;
+    d[i] = beta * difference;
+    distance2 += difference * difference;
+    norm2 += z * z;
+  }
+  return {distance2, norm2};
+}
+
+void add(const float* __restrict d, float* __restrict p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) p[i] += d[i];
+}
+
+float subtract(const float* __restrict d, float* __restrict p, std::size_t n) {
+  float norm2 = 0;
+#pragma omp simd reduction(+ : norm2)
+  for (std::size_t i = 0; i < n; ++i) {
+    p[i] -= d[i];
+    norm2 += d[i] * d[i];
+  }
+  return norm2;
+}
+
+Sums approach(const float* __restrict ours, const float* __restrict theirs, float* __restrict p,
+              std::size_t n) {
+  float distance2 = 0;
+  float norm2 = 0;
+#pragma omp simd reduction(+ : distance2, norm2)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float difference = theirs[i] - ours[i];
+    p[i] += 0.5F * difference;
+    distance2 += difference * difference;
+    norm2 += ours[i] * ours[i];
+  }
+  return {distance2, norm2};
+}
+
+void replace(const float* __restrict theirs, const float* __restrict y, float* __restrict p,
+             std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) p[i] = theirs[i] - y[i];
+}
+
+void publish(const float* __restrict x, const float* __restrict sent, double weight,
+             float* __restrict y, float* __restrict p, std::size_t n) {
+#pragma omp simd
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = x[i];
+    p[i] = static_cast<float>(x[i] - weight * sent[i]);
+  }
+}
+
+void absorb(const float* __restrict theirs, double weight, float* __restrict p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) p[i] = static_cast<float>(p[i] + weight * theirs[i]);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stencil::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace stencil::kernels {
+
+HWY_EXPORT(fold);
+HWY_EXPORT(sum);
+HWY_EXPORT(difference);
+HWY_EXPORT(add);
+HWY_EXPORT(subtract);
+HWY_EXPORT(approach);
+HWY_EXPORT(replace);
+HWY_EXPORT(publish);
+HWY_EXPORT(absorb);
+
+bool fold(float* x, float* y, float* p, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(fold)(x, y, p, n);
+}
+void sum(const float* y, const float* p, float* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(sum)(y, p, z, n);
+}
+Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,
+                std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(difference)(theirs, y, p, beta, d, n);
+}
+void add(const float* d, float* p, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add)(d, p, n);
+}
+float subtract(const float* d, float* p, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(subtract)(d, p, n);
+}
+Sums approach(const float* ours, const float* theirs, float* p, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(approach)(ours, theirs, p, n);
+}
+void replace(const float* theirs, const float* y, float* p, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(replace)(theirs, y, p, n);
+}
+void publish(const float* x, const float* sent, double weight, float* y, float* p, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(publish)(x, sent, weight, y, p, n);
+}
+void absorb(const float* theirs, double weight, float* p, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(absorb)(theirs, weight, p, n);
+}
+
+}  // namespace stencil::kernels
+
+#endif  // HWY_ONCE

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+
+/// The loops of the exchange's arithmetic, each one pass over `n` floats. Compiled for every
+/// instruction set that Highway knows of this kind of machine; the best that the processor has is
+/// chosen when they are called. What they write is the same bit for bit on all of them: no product
+/// is contracted into a sum. Sums over many floats are not, for lanes add up in their own order:
+/// they agree to 1e-5.
+///
+/// No two arrays may overlap.
+namespace stencil::kernels {
+
+struct Sums {
+  float distance2 = 0;  ///< |theirs - ours|^2
+  float norm2 = 0;      ///< |ours|^2
+};
+
+/// x += p; y = x; p = 0. False when x then holds a NaN or an infinity.
+[[nodiscard]] bool fold(float* x, float* y, float* p, std::size_t n);
+
+/// z = y + p.
+void sum(const float* y, const float* p, float* z, std::size_t n);
+
+/// d = beta (theirs - z) with z = y + p, which counts as ours.
+Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,
+                std::size_t n);
+
+/// p += d.
+void add(const float* d, float* p, std::size_t n);
+
+/// p -= d. Returns |d|^2.
+float subtract(const float* d, float* p, std::size_t n);
+
+/// p += (theirs - ours) / 2.
+Sums approach(const float* ours, const float* theirs, float* p, std::size_t n);
+
+/// p = theirs - y.
+void replace(const float* theirs, const float* y, float* p, std::size_t n);
+
+/// y = x; p = x - weight * sent, in double.
+void publish(const float* x, const float* sent, double weight, float* y, float* p, std::size_t n);
+
+/// p += weight * theirs, in double.
+void absorb(const float* theirs, double weight, float* p, std::size_t n);
+
+}  // namespace stencil::kernels

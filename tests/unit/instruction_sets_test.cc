@@ -1,0 +1,224 @@
+// Every instruction set gives the bits that the plainest one gives, and that one float at a time
+// gives; sums over many floats agree to the bound that kernels.h states.
+#include "tests/support/instruction_sets.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "stencil/codec/codec.h"
+#include "stencil/core/random.h"
+#include "stencil/mix/kernels.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kCounts[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1024, 3001};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::uint64_t seed() {
+  return static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
+}
+
+/// Values of every magnitude, denormals and zeros of both signs among them.
+std::vector<float> wild(std::uint64_t stream, std::size_t count) {
+  Random random(Random::derive(seed(), stream));
+  std::vector<float> values(count);
+  for (float& value : values) {
+    const auto bits = static_cast<std::uint32_t>(random.next());
+    value = std::bit_cast<float>(bits);
+    if (!std::isfinite(value) || random.below(8) == 0) {
+      value = static_cast<float>(random.normal());
+    } else if (random.below(16) == 0) {
+      value = std::bit_cast<float>(bits & 0x807fffff);
+    }
+  }
+  return values;
+}
+
+std::vector<float> tame(std::uint64_t stream, std::size_t count) {
+  Random random(Random::derive(seed(), stream));
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), 4 * a.size()) == 0;
+}
+
+/// What every kernel made of the same arrays, called for `at_once` floats at a time.
+struct Results {
+  std::vector<std::vector<float>> arrays;
+  std::vector<float> sums;
+};
+
+Results run_kernels(std::size_t n, std::size_t at_once) {
+  const auto a = wild(1, n), b = wild(2, n), c = wild(3, n);
+  Results out;
+  std::vector<float> u = a, v = b, w = c;
+  const auto keep = [&](std::initializer_list<std::vector<float>*> made) {
+    for (auto* each : made) out.arrays.push_back(*each);
+    u = a, v = b, w = c;
+  };
+  const auto parts = [&](auto work) {
+    for (std::size_t i = 0; i < n; i += at_once) work(i, std::min(at_once, n - i));
+  };
+  parts([&](std::size_t i, std::size_t m) { (void)kernels::fold(&u[i], &v[i], &w[i], m); });
+  keep({&u, &v, &w});
+  parts([&](std::size_t i, std::size_t m) { kernels::sum(&a[i], &b[i], &w[i], m); });
+  keep({&w});
+  parts([&](std::size_t i, std::size_t m) {
+    (void)kernels::difference(&a[i], &b[i], &c[i], 1.0F / 3, &u[i], m);
+  });
+  keep({&u});
+  parts([&](std::size_t i, std::size_t m) { kernels::add(&a[i], &v[i], m); });
+  keep({&v});
+  parts([&](std::size_t i, std::size_t m) { (void)kernels::subtract(&a[i], &v[i], m); });
+  keep({&v});
+  parts([&](std::size_t i, std::size_t m) { (void)kernels::approach(&a[i], &b[i], &w[i], m); });
+  keep({&w});
+  parts([&](std::size_t i, std::size_t m) { kernels::replace(&a[i], &b[i], &w[i], m); });
+  keep({&w});
+  parts(
+      [&](std::size_t i, std::size_t m) { kernels::publish(&a[i], &b[i], 0.7, &v[i], &w[i], m); });
+  keep({&v, &w});
+  parts([&](std::size_t i, std::size_t m) { kernels::absorb(&a[i], 0.3, &w[i], m); });
+  keep({&w});
+  return out;
+}
+
+TEST(InstructionSets, there_is_more_than_one_to_compare) {
+  int count = 0;
+  test::for_each_instruction_set([&](const char*) { ++count; });
+  EXPECT_GT(count, 1) << "nothing is compared on this machine";
+}
+
+TEST(InstructionSets, kernels_write_the_same_bits_as_one_float_at_a_time) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  for (const std::size_t n : kCounts) {
+    Results plain;
+    test::for_each_instruction_set([&](const char* name) {
+      if (plain.arrays.empty()) plain = run_kernels(n, 1);
+      const Results got = run_kernels(n, std::max<std::size_t>(n, 1));
+      ASSERT_EQ(got.arrays.size(), plain.arrays.size());
+      for (std::size_t k = 0; k < got.arrays.size(); ++k) {
+        ASSERT_TRUE(same_bits(got.arrays[k], plain.arrays[k]))
+            << name << " array " << k << " n " << n;
+      }
+    });
+  }
+}
+
+TEST(InstructionSets, sums_agree_to_their_bound) {
+  for (const std::size_t n : kCounts) {
+    const auto a = tame(1, n), b = tame(2, n), c = tame(3, n);
+    double distance2 = 0, norm2 = 0, apart2 = 0, theirs2 = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double z = b[i] + c[i];
+      distance2 += (a[i] - z) * (a[i] - z);
+      norm2 += z * z;
+      apart2 += (a[i] - b[i]) * (a[i] - b[i]);
+      theirs2 += a[i] * a[i];
+    }
+    test::for_each_instruction_set([&](const char* name) {
+      SCOPED_TRACE(name);
+      std::vector<float> d(n);
+      const kernels::Sums one =
+          kernels::difference(a.data(), b.data(), c.data(), 0.5F, d.data(), n);
+      EXPECT_NEAR(one.distance2, distance2, 1e-5 * distance2);
+      EXPECT_NEAR(one.norm2, norm2, 1e-5 * norm2);
+      auto p = c;
+      const kernels::Sums two = kernels::approach(a.data(), b.data(), p.data(), n);
+      EXPECT_NEAR(two.distance2, apart2, 1e-5 * apart2);
+      EXPECT_NEAR(two.norm2, theirs2, 1e-5 * theirs2);
+      EXPECT_NEAR(kernels::subtract(a.data(), p.data(), n), theirs2, 1e-5 * theirs2);
+    });
+  }
+}
+
+TEST(InstructionSets, fold_finds_a_bad_value_anywhere) {
+  test::for_each_instruction_set([&](const char* name) {
+    SCOPED_TRACE(name);
+    for (const float bad : {kNaN, -kNaN, kInfinity, -kInfinity}) {
+      for (std::size_t place = 0; place < 37; ++place) {
+        std::vector<float> x(37, 1.0F), y(37), p(37, 1.0F);
+        EXPECT_TRUE(kernels::fold(x.data(), y.data(), p.data(), 37));
+        x[place] = bad;
+        EXPECT_FALSE(kernels::fold(x.data(), y.data(), p.data(), 37)) << bad << " at " << place;
+      }
+    }
+  });
+}
+
+class CodecSets : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(CodecSets, code_the_same_bits) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  const auto codec = make_codec(parse_codec(GetParam()));
+  for (const std::size_t n : kCounts) {
+    for (const auto& values : {wild(7, n), tame(8, n)}) {
+      std::vector<std::byte> plain(codec->encoded_size(n));
+      std::vector<float> plain_back(n);
+      bool first = true;
+      test::for_each_instruction_set([&](const char* name) {
+        std::vector<std::byte> bytes(plain.size());
+        std::vector<float> back(n);
+        ASSERT_TRUE(codec->encode(values, bytes)) << name;
+        ASSERT_TRUE(codec->decode(bytes, back)) << name;
+        if (first) plain = bytes, plain_back = back;
+        first = false;
+        ASSERT_EQ(bytes, plain) << name << " n " << n;
+        ASSERT_TRUE(same_bits(back, plain_back)) << name << " n " << n;
+      });
+    }
+  }
+}
+
+TEST_P(CodecSets, refuse_what_is_not_finite_anywhere) {
+  const auto codec = make_codec(parse_codec(GetParam()));
+  test::for_each_instruction_set([&](const char* name) {
+    SCOPED_TRACE(name);
+    for (const float bad : {kNaN, -kNaN, kInfinity, -kInfinity}) {
+      for (std::size_t place = 0; place < 101; ++place) {
+        std::vector<float> values(101, 1.0F);
+        values[place] = bad;
+        std::vector<std::byte> bytes(codec->encoded_size(values.size()));
+        ASSERT_FALSE(codec->encode(values, bytes)) << bad << " at " << place;
+      }
+    }
+  });
+}
+
+TEST_P(CodecSets, read_any_bytes_alike) {
+  const auto codec = make_codec(parse_codec(GetParam()));
+  Random random(seed());
+  for (int round = 0; round < 500; ++round) {
+    const std::size_t n = random.below(200);
+    std::vector<std::byte> bytes(codec->encoded_size(n));
+    for (auto& byte : bytes) byte = static_cast<std::byte>(random.below(255));
+    std::vector<float> plain(n);
+    bool verdict = false, first = true;
+    test::for_each_instruction_set([&](const char* name) {
+      std::vector<float> back(n);
+      const bool good = codec->decode(bytes, back);
+      if (first) verdict = good, plain = back;
+      first = false;
+      ASSERT_EQ(good, verdict) << name;
+      if (good) {
+        ASSERT_TRUE(same_bits(back, plain)) << name;
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, CodecSets, ::testing::ValuesIn(kCodecNames));
+
+}  // namespace
+}  // namespace stencil
