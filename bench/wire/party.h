@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+/// What bench-wire measures: one end of a connection between two processes. In each pass both ends
+/// send every bucket of the model once as an offer and once as an answer, and take in as much.
+namespace bench {
+
+struct Traffic {
+  std::span<const std::byte> model;  ///< what is sent; prepared before the processes part
+  std::size_t bucket = 0;            ///< bytes
+  std::uint32_t window = 0;          ///< offers without an answer, where the program has such
+
+  [[nodiscard]] std::uint64_t buckets() const { return (model.size() + bucket - 1) / bucket; }
+  [[nodiscard]] std::span<const std::byte> at(std::uint64_t index) const {
+    const std::size_t begin = index % buckets() * bucket;
+    return model.subspan(begin, std::min(bucket, model.size() - begin));
+  }
+};
+
+/// Used by one thread.
+class Party {
+ public:
+  virtual ~Party() = default;
+  /// Returns when so many more passes are done at this end.
+  virtual void run(std::uint64_t passes) = 0;
+};
+
+/// How the two ends find each other: the first tells where it listens, the second asks.
+struct Meeting {
+  bool first = false;
+  std::function<void(const std::string&)> tell;
+  std::function<std::string()> ask;
+};
+
+using MakeParty = std::unique_ptr<Party> (*)(const Traffic&, const Meeting&);
+
+/// tcp sockets, not blocking, one thread, poll(): each bucket behind a length of 8 bytes, as fast
+/// as the socket takes them, received into one buffer. No window, no request and answer, no check.
+std::unique_ptr<Party> make_raw_party(const Traffic& traffic, const Meeting& meeting);
+/// libzmq alone: DEALER to DEALER, two parts, sent without a copy, dropped on receipt.
+std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting);
+/// The product: encode_frame(), Transport and EventLoop, decode_frame(), all as a session does it,
+/// with the arithmetic left out.
+std::unique_ptr<Party> make_product_party(const Traffic& traffic, const Meeting& meeting);
+
+/// Offers and answers, counted: when to offer next.
+class Ledger {
+ public:
+  explicit Ledger(const Traffic& traffic) : buckets_(traffic.buckets()), window_(traffic.window) {}
+  void add_passes(std::uint64_t passes) { target_ += passes * buckets_; }
+  [[nodiscard]] bool may_offer() const {
+    if (offered_ == target_ || offered_ - settled_ >= window_) return false;
+    // A pass begins when the one before is done, in both directions.
+    return offered_ % buckets_ != 0 || (settled_ == offered_ && answered_ >= offered_);
+  }
+  std::uint64_t offer() { return offered_++; }
+  std::uint64_t answer() { return answered_++; }
+  void settle() { ++settled_; }
+  [[nodiscard]] bool done() const { return settled_ == target_ && answered_ >= target_; }
+
+ private:
+  std::uint64_t buckets_, window_;
+  std::uint64_t target_ = 0, offered_ = 0, settled_ = 0, answered_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,138 @@
+// bench-wire: what the transport costs beside raw sockets and beside libzmq alone.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "bench/wire/pair.h"
+
+namespace {
+
+struct Program {
+  const char* name;
+  bench::MakeParty make;
+};
+constexpr std::array<Program, 3> kPrograms{{{"raw", bench::make_raw_party},
+                                            {"libzmq", bench::make_zmq_party},
+                                            {"fast", bench::make_product_party}}};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+struct Options {
+  std::vector<double> sizes{1, 4.5, 44.7, 400};
+  int rounds = 9;
+  std::size_t bucket_kib = 256;
+  std::uint32_t window = 4;
+  double round_mb = 200;
+  std::string json;
+};
+
+/// The table's rows for one size, and their JSON.
+nlohmann::json measure(double megabytes, const Options& options) {
+  std::vector<std::byte> model(static_cast<std::size_t>(megabytes * 1e6));
+  for (std::size_t i = 0; i < model.size(); ++i)
+    model[i] = static_cast<std::byte>(i * 2654435761U >> 13);
+  const bench::Traffic traffic{model, options.bucket_kib * 1024, options.window};
+  std::array<std::unique_ptr<bench::Pair>, kPrograms.size()> pairs;
+  std::array<std::vector<bench::Measured>, kPrograms.size()> measured;
+  for (std::size_t p = 0; p < kPrograms.size(); ++p)
+    pairs[p] = std::make_unique<bench::Pair>(kPrograms[p].make, traffic);
+  // Each pass moves the model twice in each direction.
+  const double pass_mb = 2 * megabytes;
+  const auto passes = static_cast<std::uint64_t>(std::max(1.0, options.round_mb / pass_mb));
+  for (auto& pair : pairs) (void)pair->run(passes);  // warm-up
+  for (int round = 0; round < options.rounds; ++round) {
+    for (std::size_t p = 0; p < kPrograms.size(); ++p) measured[p].push_back(pairs[p]->run(passes));
+  }
+  const double bytes = 1e6 * pass_mb * static_cast<double>(passes);
+  nlohmann::json rows = nlohmann::json::array();
+  for (std::size_t p = 0; p < kPrograms.size(); ++p) {
+    std::vector<double> rate, ratio, cpu, cpu_ratio, faults, switches;
+    for (std::size_t r = 0; r < measured[p].size(); ++r) {
+      const bench::Measured &own = measured[p][r], &raw = measured[0][r];
+      rate.push_back(bytes / own.seconds / 1e6);
+      ratio.push_back(raw.seconds / own.seconds);
+      cpu.push_back(own.cpu_seconds / (2 * bytes) * 1e9);
+      cpu_ratio.push_back(own.cpu_seconds / raw.cpu_seconds);
+      faults.push_back(static_cast<double>(own.faults) / (2 * bytes / 1e6));
+      switches.push_back(static_cast<double>(own.switches) / (2 * bytes / 1e6));
+    }
+    rows.push_back({{"program", kPrograms[p].name},
+                    {"model_mb", megabytes},
+                    {"mb_per_s_each_way", median(rate)},
+                    {"of_raw", median(ratio)},
+                    {"cpu_ns_per_byte", median(cpu)},
+                    {"cpu_of_raw", median(cpu_ratio)},
+                    {"faults_per_mb", median(faults)},
+                    {"switches_per_mb", median(switches)}});
+    const nlohmann::json& row = rows.back();
+    fmt::print("| {:6} | {:5.1f} | {:7.0f} | {:4.0f} % | {:5.3f} | {:4.2f} | {:6.2f} | {:6.2f} |\n",
+               kPrograms[p].name, megabytes, row["mb_per_s_each_way"].get<double>(),
+               100 * row["of_raw"].get<double>(), row["cpu_ns_per_byte"].get<double>(),
+               row["cpu_of_raw"].get<double>(), row["faults_per_mb"].get<double>(),
+               row["switches_per_mb"].get<double>());
+    std::fflush(stdout);
+  }
+  return rows;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Two processes over loopback tcp, both directions busy: raw sockets, libzmq alone and the\n"
+      "transport of this repository, round by round in turn. Prints medians; of_raw is the median\n"
+      "over rounds of the rate divided by that of raw sockets in the same round."};
+  app.footer(
+      "Examples:\n"
+      "  bench-wire                                  the models of 1 to 400 MB\n"
+      "  bench-wire --sizes 44.7 --bucket 1024       another bucket size\n"
+      "  bench-wire --sizes 1 4.5 --rounds 21 --json wire.json");
+  Options options;
+  app.add_option("--sizes", options.sizes, "models, in MB (1e6 bytes)")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "measured rounds of each program")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--bucket", options.bucket_kib, "bucket, in KiB")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--window", options.window, "offers under way without an answer")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--round-mb", options.round_mb, "moved each way per round, at least one pass")
+      ->capture_default_str();
+  app.add_option("--json", options.json, "write the rows to this file");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    fmt::print(
+        "| program | MB | MB/s each way | of raw | CPU ns/byte | CPU of raw | faults/MB | "
+        "switches/MB |\n|---|---|---|---|---|---|---|---|\n");
+    nlohmann::json rows = nlohmann::json::array();
+    for (const double size : options.sizes) {
+      for (const auto& row : measure(size, options)) rows.push_back(row);
+    }
+    if (!options.json.empty()) {
+      std::ofstream file(options.json);
+      file << nlohmann::json{{"bucket_kib", options.bucket_kib},
+                             {"window", options.window},
+                             {"rounds", options.rounds},
+                             {"rows", rows}}
+                  .dump(1)
+           << '\n';
+      if (!file) throw std::runtime_error("cannot write " + options.json);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench-wire: {}\n", error.what());
+    return 1;
+  }
+}
