@@ -32,7 +32,7 @@ class ProductParty final : public Party {
         transport_(stencil::make_transport(options(traffic, meeting.first))) {
     for (std::uint64_t b = 0; b < traffic.buckets(); ++b) {
       const auto bytes = traffic.at(b);
-      payloads_.push_back(std::make_shared<const stencil::Bytes>(bytes.begin(), bytes.end()));
+      payloads_.emplace_back(stencil::Bytes(bytes.begin(), bytes.end()));
     }
     if (meeting.first)
       meeting.tell(transport_->endpoint());

@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "bench/wire/pair.h"
@@ -14,7 +15,7 @@
 namespace {
 
 struct Program {
-  const char* name;
+  std::string_view name;
   bench::MakeParty make;
 };
 constexpr std::array<Program, 3> kPrograms{{{"raw", bench::make_raw_party},
@@ -33,6 +34,7 @@ struct Options {
   std::size_t bucket_kib = 256;
   std::uint32_t window = 4;
   double round_mb = 200;
+  std::vector<std::string> programs{"raw", "libzmq", "fast"};
   std::string json;
 };
 
@@ -42,20 +44,23 @@ nlohmann::json measure(double megabytes, const Options& options) {
   for (std::size_t i = 0; i < model.size(); ++i)
     model[i] = static_cast<std::byte>(i * 2654435761U >> 13);
   const bench::Traffic traffic{model, options.bucket_kib * 1024, options.window};
-  std::array<std::unique_ptr<bench::Pair>, kPrograms.size()> pairs;
-  std::array<std::vector<bench::Measured>, kPrograms.size()> measured;
-  for (std::size_t p = 0; p < kPrograms.size(); ++p)
-    pairs[p] = std::make_unique<bench::Pair>(kPrograms[p].make, traffic);
+  std::vector<std::unique_ptr<bench::Pair>> pairs;
+  for (const std::string& name : options.programs) {
+    const auto program = std::ranges::find(kPrograms, name, &Program::name);
+    if (program == kPrograms.end()) throw std::runtime_error("no program '" + name + "'");
+    pairs.push_back(std::make_unique<bench::Pair>(program->make, traffic));
+  }
+  std::vector<std::vector<bench::Measured>> measured(pairs.size());
   // Each pass moves the model twice in each direction.
   const double pass_mb = 2 * megabytes;
   const auto passes = static_cast<std::uint64_t>(std::max(1.0, options.round_mb / pass_mb));
   for (auto& pair : pairs) (void)pair->run(passes);  // warm-up
   for (int round = 0; round < options.rounds; ++round) {
-    for (std::size_t p = 0; p < kPrograms.size(); ++p) measured[p].push_back(pairs[p]->run(passes));
+    for (std::size_t p = 0; p < pairs.size(); ++p) measured[p].push_back(pairs[p]->run(passes));
   }
   const double bytes = 1e6 * pass_mb * static_cast<double>(passes);
   nlohmann::json rows = nlohmann::json::array();
-  for (std::size_t p = 0; p < kPrograms.size(); ++p) {
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
     std::vector<double> rate, ratio, cpu, cpu_ratio, faults, switches;
     for (std::size_t r = 0; r < measured[p].size(); ++r) {
       const bench::Measured &own = measured[p][r], &raw = measured[0][r];
@@ -66,7 +71,7 @@ nlohmann::json measure(double megabytes, const Options& options) {
       faults.push_back(static_cast<double>(own.faults) / (2 * bytes / 1e6));
       switches.push_back(static_cast<double>(own.switches) / (2 * bytes / 1e6));
     }
-    rows.push_back({{"program", kPrograms[p].name},
+    rows.push_back({{"program", options.programs[p]},
                     {"model_mb", megabytes},
                     {"mb_per_s_each_way", median(rate)},
                     {"of_raw", median(ratio)},
@@ -76,7 +81,7 @@ nlohmann::json measure(double megabytes, const Options& options) {
                     {"switches_per_mb", median(switches)}});
     const nlohmann::json& row = rows.back();
     fmt::print("| {:6} | {:5.1f} | {:7.0f} | {:4.0f} % | {:5.3f} | {:4.2f} | {:6.2f} | {:6.2f} |\n",
-               kPrograms[p].name, megabytes, row["mb_per_s_each_way"].get<double>(),
+               options.programs[p], megabytes, row["mb_per_s_each_way"].get<double>(),
                100 * row["of_raw"].get<double>(), row["cpu_ns_per_byte"].get<double>(),
                row["cpu_of_raw"].get<double>(), row["faults_per_mb"].get<double>(),
                row["switches_per_mb"].get<double>());
@@ -109,6 +114,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--round-mb", options.round_mb, "moved each way per round, at least one pass")
+      ->capture_default_str();
+  app.add_option("--programs", options.programs,
+                 "which, of raw, libzmq and fast; the first is the measure")
       ->capture_default_str();
   app.add_option("--json", options.json, "write the rows to this file");
   CLI11_PARSE(app, argc, argv);

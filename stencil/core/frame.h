@@ -1,25 +1,18 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
-#include <memory>
-#include <span>
-#include <vector>
+
+#include "stencil/core/payload.h"
 
 namespace stencil {
 
-using Bytes = std::vector<std::byte>;
-
-/// Immutable, reference-counted bytes of one bucket: may be held by the pump (until the other side
-/// has settled) and by a transport (until sent) at once. Null means no payload.
-using Payload = std::shared_ptr<const Bytes>;
-
-[[nodiscard]] inline std::span<const std::byte> view(const Payload& payload) {
-  return payload ? std::span<const std::byte>(*payload) : std::span<const std::byte>();
-}
+/// Serialised headers: all but those with texts fit without an allocation.
+using HeaderBytes = boost::container::small_vector<std::byte, 128>;
 
 /// What a transport carries: an opaque header (protobuf, see wire/) and an optional payload.
 struct Frame {
-  Bytes header;
+  HeaderBytes header;
   Payload payload;
 };
 

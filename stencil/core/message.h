@@ -11,7 +11,7 @@
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 enum class MessageKind : std::uint8_t {
   kHello,         ///< who I am and where our sequence numbers stand; opens a link

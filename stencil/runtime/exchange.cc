@@ -25,7 +25,7 @@ void Pump::act_on(Action& action, const Message* in_hand) {
   Side& side = this->side(action.rank);
   switch (action.kind) {
     case Action::Kind::kSend:
-      return transmit(side, std::move(*action.message));
+      return transmit(side, *action.message);
     case Action::Kind::kOffer:
       return make_offer(side, action);
     case Action::Kind::kAnswer:
@@ -73,22 +73,28 @@ void Pump::act_on(Action& action, const Message* in_hand) {
   }
 }
 
+std::span<std::byte> Pump::give_payload(Message& message, const Codec& coding) {
+  const std::size_t size = mixer_.encoded_size(message.bucket, coding);
+  BucketMemory* const memory = payloads_.take();
+  message.payload = Payload(memory);
+  return memory->use(size, largest_payload_);
+}
+
 void Pump::make_offer(Side& side, const Action& action) {
   Message message = engine_.stamp(MessageKind::kOffer, side.rank);
   message.bucket = action.bucket;
   message.sequence = action.sequence;
   const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
-  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
-  if (!mixer_.offer(action.bucket, coding, *bytes)) {
+  const std::span<std::byte> bytes = give_payload(message, coding);
+  if (!mixer_.offer(action.bucket, coding, bytes)) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
     // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
     ++counters_.own_non_finite;
     return;
   }
-  message.payload = std::move(bytes);
   side.sent.push_back({action.sequence, action.bucket, &coding, message.payload, finishing()});
-  transmit(side, std::move(message));
+  transmit(side, message);
 }
 
 void Pump::answer(Side& side, const Action& action, const Message& offer) {
@@ -99,9 +105,9 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   const Codec& theirs = reader(offer);
   const Codec& coding = &theirs == &codecs_.exact() ? codecs_.exact() : codecs_.differences();
   reply.codec = coding.kind();
-  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
+  const std::span<std::byte> bytes = give_payload(reply, coding);
   const MixReport report =
-      mixer_.answer(action.bucket, theirs, view(offer.payload), action.divisor, coding, *bytes);
+      mixer_.answer(action.bucket, theirs, view(offer.payload), action.divisor, coding, bytes);
   if (!report.applied) {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
@@ -109,9 +115,8 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   }
   settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, action.divisor,
                        telling(offer, nullptr));
-  reply.payload = std::move(bytes);
   side.kept.push_back({action.sequence, 0, reply});
-  transmit(side, std::move(reply));
+  transmit(side, reply);
 }
 
 void Pump::decline(Side& side, const Action& action, ReplyStatus status) {
@@ -120,7 +125,7 @@ void Pump::decline(Side& side, const Action& action, ReplyStatus status) {
   reply.sequence = action.sequence;
   reply.status = status;
   side.kept.push_back({action.sequence, 0, reply});
-  transmit(side, std::move(reply));
+  transmit(side, reply);
 }
 
 void Pump::merge(Side& side, const Action& action, const Message& offer) {
@@ -187,15 +192,14 @@ void Pump::serve(Side& side, const Action& action) {
   const bool joining = message.round == 0;
   const Codec& coding = joining ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
-  auto bytes = std::make_shared<Bytes>(mixer_.encoded_size(action.bucket, coding));
-  const bool finite = joining ? mixer_.offer(action.bucket, coding, *bytes)
-                              : mixer_.snapshot(action.bucket, coding, *bytes);
+  const std::span<std::byte> bytes = give_payload(message, coding);
+  const bool finite = joining ? mixer_.offer(action.bucket, coding, bytes)
+                              : mixer_.snapshot(action.bucket, coding, bytes);
   if (!finite) {
     ++counters_.own_non_finite;
     return;
   }
-  message.payload = std::move(bytes);
-  transmit(side, std::move(message));
+  transmit(side, message);
 }
 
 std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {
@@ -203,7 +207,7 @@ std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {
   const auto it = std::ranges::find(sides_, neighbour, &Side::rank);
   for (const Kept& kept : it->kept) {
     const Message& m = kept.message;
-    if (m.payload == nullptr) continue;
+    if (!m.payload) continue;
     result.push_back({neighbour, kept.sequence, m.bucket, m.codec, m.divisor,
                       kept.own_sequence != 0, m.payload});
   }

@@ -29,6 +29,10 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
     side.rank = rank;
     sides_.push_back(std::move(side));
   }
+  for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
+    for (const Codec* coding : {fp32_.get(), configured_.get()})
+      largest_payload_ = std::max(largest_payload_, mixer.encoded_size(bucket, *coding));
+  }
 }
 
 TimePoint Pump::turn(TimePoint now, const Standing& standing) {
@@ -198,19 +202,19 @@ void Pump::link_down(TimePoint now, LinkId link) {
   }
 }
 
-void Pump::transmit(Side& side, Message message) {
+void Pump::transmit(Side& side, const Message& message) {
   if (links_.link_of(side.rank) == 0) {
     ++counters_.frames_dropped;
     return;
   }
-  side.backlog.push_back(std::move(message));
+  side.backlog.push_back(encode_frame(message));
   flush(side);
 }
 
 void Pump::flush(Side& side) {
   while (!side.backlog.empty()) {
     const LinkId link = links_.link_of(side.rank);
-    Frame frame = encode_frame(side.backlog.front());
+    Frame& frame = side.backlog.front();
     const std::size_t bytes = frame.header.size() + view(frame.payload).size();
     switch (transport_.send(link, std::move(frame))) {
       case SendStatus::kSent:

@@ -12,6 +12,7 @@
 
 #include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/payload_pool.h"
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/mix/mixer.h"
@@ -119,7 +120,7 @@ class Pump {
     Rank rank = kNoRank;
     std::deque<Sent> sent;
     std::deque<Kept> kept;
-    std::deque<Message> backlog;  ///< refused by a full link; bounded by the windows
+    std::deque<Frame> backlog;  ///< refused by a full link; bounded by the windows
     std::uint64_t bytes_sent = 0;
   };
 
@@ -129,6 +130,8 @@ class Pump {
   void apply_standing(TimePoint now, const Standing& standing);
   void act(const Message* in_hand);
   void act_on(Action& action, const Message* in_hand);
+  /// Memory for the message's bucket in that code, to be written before it is sent.
+  std::span<std::byte> give_payload(Message& message, const Codec& coding);
   void make_offer(Side& side, const Action& action);
   void answer(Side& side, const Action& action, const Message& offer);
   void decline(Side& side, const Action& action, ReplyStatus status);
@@ -136,7 +139,7 @@ class Pump {
   void settle(Side& side, const Action& action, const Message& reply);
   void resend(Side& side, const Action& action);
   void serve(Side& side, const Action& action);
-  void transmit(Side& side, Message message);
+  void transmit(Side& side, const Message& message);
   void flush(Side& side);
   void link_down(TimePoint now, LinkId link);
   void refuse(const std::string& text);
@@ -161,6 +164,8 @@ class Pump {
   Codecs codecs_;
   std::vector<Side> sides_;
   Actions actions_;
+  PayloadPool<BucketMemory> payloads_;
+  std::size_t largest_payload_ = 0;
   PumpCounters counters_;
   std::set<std::pair<Rank, std::string>> complained_;
   std::string refused_;

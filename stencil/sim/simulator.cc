@@ -310,14 +310,14 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
     for (const Rank to : config_.topology.neighbours(worker->rank)) {
       for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
         const Pump::Open open = workers_[to]->pump->open_offer(worker->rank, flight.sequence);
-        if (open.payload == nullptr || flight.bucket >= layout_.bucket_count()) continue;
+        if (!open.payload || flight.bucket >= layout_.bucket_count()) continue;
         const BucketRange range = layout_.bucket(flight.bucket);
         theirs.resize(range.size);
         ours.resize(range.size);
         const auto codec = make_codec(flight.codec);
         (void)codec->decode(view(flight.payload), theirs);
         if (flight.crossed) {
-          (void)make_codec(open.codec)->decode(view(open.payload), ours);
+            (void)make_codec(open.codec)->decode(view(open.payload), ours);
         }
         for (std::size_t i = 0; i < range.size; ++i) {
           z[to][range.begin + i] +=

@@ -13,7 +13,7 @@
 //   Header.hello            present exactly when kind = kHello
 //   Header.text             empty unless kind = kRefusal
 //   Header.payload_size     length of the payload part; 0 when there is none
-//   Header.payload_checksum xxHash64 (seed 0) of the payload; 0 when there is none
+//   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
 //   every text              at most kMaxTextBytes of UTF-8 without control characters: it may be
 //                           shown in a terminal and written to JSON
 //
@@ -23,7 +23,11 @@
 #include "stencil/wire/wire.h"
 
 #include <wire.pb.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // XXH3 by whatever vector unit the machine has
+#else
 #include <xxhash.h>
+#endif
 
 #include <optional>
 #include <span>
@@ -85,7 +89,7 @@ std::string presentable(const std::string& text) {
 }
 
 std::uint64_t checksum(std::span<const std::byte> payload) {
-  return payload.empty() ? 0 : XXH64(payload.data(), payload.size(), 0);
+  return payload.empty() ? 0 : XXH3_64bits(payload.data(), payload.size());
 }
 
 void encode_hello(const Hello& hello, proto::Hello& out) {

@@ -93,8 +93,9 @@ TEST_F(Faulty, ACorruptedPayloadDiffersInOneBitAndTheSendersCopyNotAtAll) {
   ASSERT_EQ(client_->send(link_, std::move(frame)), SendStatus::kSent);
   const Received received = expect_frame(*server_);
   int bits = 0;
-  for (std::size_t i = 0; i < kept->size(); ++i)
-    bits += std::popcount(std::to_integer<unsigned>((*kept)[i] ^ (*received.frame.payload)[i]));
+  for (std::size_t i = 0; i < view(kept).size(); ++i)
+    bits +=
+        std::popcount(std::to_integer<unsigned>(view(kept)[i] ^ view(received.frame.payload)[i]));
   EXPECT_EQ(bits, 1);
   expect_numbered({received.frame.header, kept}, 1, 1000);
 }

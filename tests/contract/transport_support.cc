@@ -85,7 +85,7 @@ Frame numbered_frame(std::uint64_t number, std::size_t payload_bytes) {
   Bytes bytes(payload_bytes);
   Random random(number);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
-  frame.payload = std::make_shared<const Bytes>(std::move(bytes));
+  frame.payload = Payload(std::move(bytes));
   return frame;
 }
 

@@ -99,9 +99,9 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   if (how & 32) size = source.byte();
   if (m.kind == MessageKind::kOffer || m.kind == MessageKind::kReply ||
       m.kind == MessageKind::kSnapshot) {
-    auto bytes = std::make_shared<Bytes>(size);
-    for (std::byte& b : *bytes) b = static_cast<std::byte>(source.byte());
-    if (size > 0) m.payload = std::move(bytes);
+    Bytes bytes(size);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(source.byte());
+    if (size > 0) m.payload = Payload(std::move(bytes));
   }
   return m;
 }

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     if (message.kind == kOffer || message.kind == kReply || message.kind == kSnapshot) {
       stencil::Bytes bytes(32);
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
-      message.payload = std::make_shared<const stencil::Bytes>(std::move(bytes));
+      message.payload = stencil::Payload(std::move(bytes));
     }
     const stencil::Frame frame = stencil::encode_frame(message);
     std::ofstream out(std::string(argv[1]) + "/" + names[kind], std::ios::binary);
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     const std::byte length[] = {static_cast<std::byte>(frame.header.size()),
                                 static_cast<std::byte>(frame.header.size() >> 8)};
     put(length);
-    put(frame.header);
+    put({frame.header.data(), frame.header.size()});
     put(stencil::view(frame.payload));
     if (!out) {
       std::cerr << "cannot write " << names[kind] << "\n";

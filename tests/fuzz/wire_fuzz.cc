@@ -14,7 +14,7 @@
 
 namespace {
 
-void append(stencil::Bytes& header, std::uint8_t tag_low, std::uint8_t tag_high) {
+void append(stencil::HeaderBytes& header, std::uint8_t tag_low, std::uint8_t tag_high) {
   header.push_back(std::byte{tag_low});
   header.push_back(std::byte{tag_high});
 }
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   stencil::Frame frame;
   frame.header.assign(bytes, bytes + header_size);
   if (size > header_size)
-    frame.payload = std::make_shared<const stencil::Bytes>(bytes + header_size, bytes + size);
+    frame.payload = stencil::Payload(stencil::Bytes(bytes + header_size, bytes + size));
   check(frame);
 
   // Fields 16 (varint) and 17 (fixed64); the last of doubled fields counts.
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (; rest >= 0x80; rest >>= 7) frame.header.push_back(static_cast<std::byte>(rest | 0x80));
   frame.header.push_back(static_cast<std::byte>(rest));
   append(frame.header, 0x89, 0x01);
-  const std::uint64_t sum = payload.empty() ? 0 : XXH64(payload.data(), payload.size(), 0);
+  const std::uint64_t sum = payload.empty() ? 0 : XXH3_64bits(payload.data(), payload.size());
   for (int shift = 0; shift < 64; shift += 8)
     frame.header.push_back(static_cast<std::byte>(sum >> shift));
   check(frame);

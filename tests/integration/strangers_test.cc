@@ -73,7 +73,7 @@ class Dealer {
     const auto text = [](std::span<const std::byte> bytes) {
       return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     };
-    say(text(frame.header), text(stencil::view(frame.payload)));
+    say(text({frame.header.data(), frame.header.size()}), text(stencil::view(frame.payload)));
   }
 
   /// What is said in answer to a Hello: the text of a refusal, "" where none comes.
@@ -263,7 +263,7 @@ TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingBothValue
   offer.kind = stencil::MessageKind::kOffer;
   offer.hello = {};
   offer.sequence = 1;
-  offer.payload = std::make_shared<stencil::Bytes>(4000, std::byte{0x7f});
+  offer.payload = stencil::Payload(stencil::Bytes(4000, std::byte{0x7f}));
   for (int i = 0; i < 100; ++i) dealer.say(offer);
   dealer.say(hello(2));
   EXPECT_THAT(dealer.refusal(), HasSubstr("no neighbour"));

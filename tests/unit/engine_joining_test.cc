@@ -21,7 +21,8 @@ class Mismatch : public ::testing::TestWithParam<int> {};
 
 const std::vector<Field>& fields() {
   static const std::vector<Field> all = {
-      {"protocol", [](EngineConfig& c) { c.hello.protocol = 77; }, "1", "77"},
+      {"protocol", [](EngineConfig& c) { c.hello.protocol = 77; }, std::to_string(kProtocolVersion),
+       "77"},
       {"run id", [](EngineConfig& c) { c.hello.run_id = "other"; }, "'pair'", "'other'"},
       {"topology", [](EngineConfig& c) { c.hello.topology = "ring:3"; }, "ring:2", "ring:3"},
       {"layout", [](EngineConfig& c) { c.hello.layout_hash = 0x1234; }, "ours ", "1234"},

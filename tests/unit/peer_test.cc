@@ -20,7 +20,7 @@ TEST(Peer, a_reply_for_another_bucket_than_was_offered_is_refused) {
   lie.divisor = 2;
   lie.sequence = 1;  // offered bucket 0 with four floats; answered as bucket 1 with one
   lie.bucket = 1;
-  lie.payload = std::make_shared<Bytes>(4);
+  lie.payload = Payload(Bytes(4));
   const auto before = pair.z(0);
   pair.wire.inject(1, lie);
   pair.wire.deliver(1);

@@ -109,12 +109,12 @@ bool FaultyTransport::happens(double probability) {
 }
 
 Frame FaultyTransport::corrupted(const Frame& frame) {
-  Bytes bytes = *frame.payload;
+  Bytes bytes(view(frame.payload).begin(), view(frame.payload).end());
   if (!bytes.empty()) {
     const std::uint64_t bit = random_.below(bytes.size() * 8);
     bytes[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   }
-  return {frame.header, std::make_shared<const Bytes>(std::move(bytes))};
+  return {frame.header, Payload(std::move(bytes))};
 }
 
 LinkId FaultyTransport::outer(LinkId inner) {

@@ -35,7 +35,7 @@ void take_over([[maybe_unused]] void* object) {
 
 void release_payload(void*, void* holder) {
   take_over(holder);
-  delete static_cast<Payload*>(holder);
+  const Payload last = Payload::take_back(static_cast<PayloadMemory*>(holder));
 }
 
 int milliseconds(Duration duration) {
@@ -85,12 +85,13 @@ ZmqPart::ZmqPart(const Payload& shared) {
     zmq_msg_init(&message_);
     return;
   }
-  auto holder = std::make_unique<Payload>(shared);
-  hand_over(holder.get());
-  auto* bytes = const_cast<std::byte*>(shared->data());  // libzmq only reads what it sends
-  if (zmq_msg_init_data(&message_, bytes, shared->size(), release_payload, holder.get()) != 0)
+  auto* bytes = const_cast<std::byte*>(view(shared).data());  // libzmq only reads what it sends
+  PayloadMemory* const holder = Payload(shared).hand_out();
+  hand_over(holder);
+  if (zmq_msg_init_data(&message_, bytes, view(shared).size(), release_payload, holder) != 0) {
+    release_payload(nullptr, holder);
     throw std::bad_alloc();
-  (void)holder.release();
+  }
 }
 
 bool ZmqPart::receive(void* socket) {
@@ -104,6 +105,17 @@ bool ZmqPart::send(void* socket, bool more) {
 
 const std::byte* ZmqPart::data() {
   return static_cast<const std::byte*>(zmq_msg_data(&message_));
+}
+
+void ZmqPayload::take(ZmqPart& part) {
+  zmq_msg_move(&message_, &part.message_);
+  bytes_ = {static_cast<const std::byte*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
+}
+
+void ZmqPayload::empty() {
+  zmq_msg_close(&message_);
+  zmq_msg_init(&message_);
+  bytes_ = {};
 }
 
 ZmqSocket make_zmq_socket(void* context, int type, const TransportOptions& options,
@@ -197,7 +209,8 @@ std::string bind_zmq_socket(void* socket, const std::string& endpoint) {
   return dialable(bound.data());
 }
 
-std::optional<ZmqMessage> receive_zmq_message(void* socket, bool from_router) {
+std::optional<ZmqMessage> receive_zmq_message(void* socket, bool from_router,
+                                              ZmqPayloads& payloads) {
   ZmqMessage message;
   ZmqPart part;
   if (!part.receive(socket)) return std::nullopt;
@@ -218,8 +231,11 @@ std::optional<ZmqMessage> receive_zmq_message(void* socket, bool from_router) {
     }
     return message;
   }
-  if (part.size() > 0)
-    frame.payload = std::make_shared<const Bytes>(part.data(), part.data() + part.size());
+  if (part.size() > 0) {
+    ZmqPayload* const memory = payloads.take();
+    memory->take(part);
+    frame.payload = Payload(memory);
+  }
   message.frame = std::move(frame);
   return message;
 }

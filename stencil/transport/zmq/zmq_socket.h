@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stencil/core/frame.h"
+#include "stencil/core/payload_pool.h"
 #include "stencil/core/types.h"
 #include "stencil/transport/factory.h"
 
@@ -33,7 +34,8 @@ class ZmqPart {
  public:
   ZmqPart() { zmq_msg_init(&message_); }
   explicit ZmqPart(std::span<const std::byte> copied);
-  /// Holds a share of the payload until libzmq has sent it, in its thread: no copy.
+  /// Holds a share of the payload until libzmq has sent it, in its thread: no copy, no allocation
+  /// of ours.
   explicit ZmqPart(const Payload& shared);
   ~ZmqPart() { zmq_msg_close(&message_); }
   ZmqPart(const ZmqPart&) = delete;
@@ -48,8 +50,22 @@ class ZmqPart {
   [[nodiscard]] int connection() { return zmq_msg_get(&message_, ZMQ_SRCFD); }
 
  private:
+  friend class ZmqPayload;
   zmq_msg_t message_;
 };
+
+/// A payload where libzmq has put it, for as long as somebody holds it.
+class ZmqPayload final : public PooledMemory {
+ public:
+  ZmqPayload() { zmq_msg_init(&message_); }
+  ~ZmqPayload() override { zmq_msg_close(&message_); }
+  void take(ZmqPart& part);
+
+ private:
+  void empty() override;
+  zmq_msg_t message_;
+};
+using ZmqPayloads = PayloadPool<ZmqPayload>;
 
 /// A socket with every option that matters set from `options`. Throws ConfigError.
 [[nodiscard]] ZmqSocket make_zmq_socket(void* context, int type, const TransportOptions& options,
@@ -68,10 +84,11 @@ void check_zmq_endpoint(const std::string& endpoint, bool dialling);
 
 /// Everything up to the end of the message at hand; nothing where none is waiting.
 struct ZmqMessage {
-  std::string sender;  ///< routing id, from a ROUTER only
+  std::string sender;  ///< routing id, from a ROUTER only: short enough for no allocation
   int connection = -1;
   std::optional<Frame> frame;  ///< nothing when it was not header and payload
 };
-[[nodiscard]] std::optional<ZmqMessage> receive_zmq_message(void* socket, bool from_router);
+[[nodiscard]] std::optional<ZmqMessage> receive_zmq_message(void* socket, bool from_router,
+                                                            ZmqPayloads& payloads);
 
 }  // namespace stencil

@@ -172,7 +172,7 @@ class ZmqTransport final : public Transport {
   }
 
   SendStatus send_parts(void* socket, const Frame& frame) {
-    ZmqPart header(frame.header);
+    ZmqPart header(std::span<const std::byte>(frame.header.data(), frame.header.size()));
     if (!header.send(socket, true))
       return zmq_errno() == EAGAIN ? SendStatus::kFull : SendStatus::kDown;
     // libzmq keeps room for the rest of a message it has begun.
@@ -304,7 +304,7 @@ class ZmqTransport final : public Transport {
 
   std::optional<Received> from_dialled(Dialled& link) {
     if (!link.busy) return std::nullopt;
-    while (auto message = receive_zmq_message(link.handle.get(), false)) {
+    while (auto message = receive_zmq_message(link.handle.get(), false, payloads_)) {
       if (message->frame) return Received{LinkEvent::kFrame, link.id, std::move(*message->frame)};
       ++stats_.strangers;
     }
@@ -318,7 +318,7 @@ class ZmqTransport final : public Transport {
 
   std::optional<Received> from_listener() {
     if (!listener_ || !listener_->busy) return std::nullopt;
-    while (auto message = receive_zmq_message(listener_->handle.get(), true)) {
+    while (auto message = receive_zmq_message(listener_->handle.get(), true, payloads_)) {
       if (!message->frame) {
         ++stats_.strangers;
         continue;
@@ -406,6 +406,7 @@ class ZmqTransport final : public Transport {
   std::unordered_map<int, LinkId> by_connection_;  ///< or kForgotten; as many as are open
   std::set<int> closed_;     ///< connections that ended while frames of theirs may still wait
   std::deque<LinkId> down_;  ///< kDown to report
+  ZmqPayloads payloads_;
   TransportStats stats_;
 };
 
