@@ -30,7 +30,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
     sides_.push_back(std::move(side));
   }
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
-    for (const Codec* coding : {fp32_.get(), configured_.get()})
+    for (const Codec* coding : {&codecs_.exact(), &codecs_.values(), &codecs_.differences()})
       largest_payload_ = std::max(largest_payload_, mixer.encoded_size(bucket, *coding));
   }
 }
