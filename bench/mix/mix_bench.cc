@@ -1,9 +1,10 @@
 // The exchange's arithmetic beside what this machine's memory can do: every operation goes through
 // Mixer over a whole model, bucket by bucket, as a worker's threads do it.
 //
-//   build/bin/mix_bench                                  ResNet-18's 11.17 M floats (44.7 MB), fp32
-//   build/bin/mix_bench --benchmark_filter=buckets       fold and answer over bucket sizes
-//   build/bin/mix_bench --benchmark_filter='small|codec'
+//   build/bin/mix_bench --benchmark_filter=resnet18   11.17 M floats (44.7 MB) in fp32
+//   build/bin/mix_bench --benchmark_filter=small      16 K floats, which stay in cache
+//   build/bin/mix_bench --benchmark_filter=buckets    the exchange over bucket sizes
+//   build/bin/mix_bench --benchmark_filter=codec      and over codecs
 //
 // Columns: `model_bytes` is what must cross the bus for the model-sized arrays, counted as STREAM's
 // authors advise: 4 bytes a float for each array read, 4 for each written, and 4 more for one that
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "stencil/codec/codecs.h"
 #include "stencil/core/random.h"
 #include "stencil/mix/mixer.h"
 
@@ -59,26 +61,32 @@ double triad_speed(std::size_t floats) {
   return 16.0 * static_cast<double>(floats) / best;
 }
 
-/// A mixer, the framework's x, and buffers for one bucket in flight.
+/// A mixer, the framework's x, and an offer and a reply for one bucket.
 struct Bench {
   Bench(std::size_t floats, std::size_t bucket_floats, CodecKind kind)
-      : codec(make_codec(kind)),
+      : codecs(kind),
         x(noise(1, floats)),
         mixer(Layout::flat(floats, bucket_floats), x, {}),
-        offered(codec->encoded_size(bucket_floats)),
-        replied(offered.size()) {
-    const auto values = noise(2, bucket_floats);
-    (void)codec->encode(values, offered);
-    (void)codec->encode(values, replied);
+        offered(values().encoded_size(bucket_floats)),
+        replied(differences().encoded_size(bucket_floats)) {
+    const auto coded = noise(2, bucket_floats);
+    (void)values().encode(coded, offered);
+    (void)differences().encode(coded, replied);
+  }
+  const Codec& values() const { return codecs.values(); }
+  const Codec& differences() const { return codecs.differences(); }
+  std::span<std::byte> offer(std::uint32_t bucket) {
+    return std::span(offered).first(mixer.encoded_size(bucket, values()));
+  }
+  std::span<std::byte> reply(std::uint32_t bucket) {
+    return std::span(replied).first(mixer.encoded_size(bucket, differences()));
   }
   template <typename Visit>
   void each_bucket(Visit visit) {
-    for (std::uint32_t b = 0; b < mixer.telemetry_bucket(); ++b) {
-      visit(b, mixer.encoded_size(b, *codec));
-    }
+    for (std::uint32_t b = 0; b < mixer.telemetry_bucket(); ++b) visit(b);
   }
 
-  std::unique_ptr<Codec> codec;
+  Codecs codecs;
   std::vector<float> x;
   Mixer mixer;
   Bytes offered, replied;
@@ -117,9 +125,8 @@ void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, Codec
 void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
   measure(state, floats, 2, [&] {
-    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
-      benchmark::DoNotOptimize(
-          bench.mixer.offer(b, *bench.codec, std::span(bench.offered).first(bytes)));
+    bench.each_bucket([&](std::uint32_t b) {
+      benchmark::DoNotOptimize(bench.mixer.offer(b, bench.values(), bench.offer(b)));
     });
   });
 }
@@ -127,9 +134,8 @@ void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, Code
 void answer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
   measure(state, floats, 3, [&] {
-    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
-      bench.mixer.answer(b, *bench.codec, std::span(bench.offered).first(bytes), 2, *bench.codec,
-                         std::span(bench.replied).first(bytes));
+    bench.each_bucket([&](std::uint32_t b) {
+      bench.mixer.answer(b, bench.values(), bench.offer(b), 2, bench.differences(), bench.reply(b));
     });
   });
 }
@@ -137,33 +143,33 @@ void answer(benchmark::State& state, std::size_t floats, std::size_t bucket, Cod
 void settle(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
   measure(state, floats, 2, [&] {
-    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
-      bench.mixer.settle(b, *bench.codec, std::span(bench.replied).first(bytes), 2);
-    });
+    bench.each_bucket(
+        [&](std::uint32_t b) { bench.mixer.settle(b, bench.differences(), bench.reply(b), 2); });
   });
 }
 
 void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
+  Bytes ours = bench.offered;
   measure(state, floats, 2, [&] {
-    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
-      bench.mixer.merge(b, *bench.codec, std::span(bench.replied).first(bytes), *bench.codec,
-                        std::span(bench.offered).first(bytes));
+    bench.each_bucket([&](std::uint32_t b) {
+      const auto theirs = bench.offer(b);
+      bench.mixer.merge(b, bench.values(), std::span(ours).first(theirs.size()), bench.values(),
+                        theirs);
     });
   });
 }
 
 void publish(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
-  measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, *bench.codec, 0.2); });
+  measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, bench.values(), 0.2); });
 }
 
 void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
   Bench bench(floats, bucket, kind);
   measure(state, floats, 2, [&] {
-    bench.each_bucket([&](std::uint32_t b, std::size_t bytes) {
-      bench.mixer.absorb(b, *bench.codec, std::span(bench.offered).first(bytes), 0.2);
-    });
+    bench.each_bucket(
+        [&](std::uint32_t b) { bench.mixer.absorb(b, bench.values(), bench.offer(b), 0.2); });
   });
 }
 
@@ -179,6 +185,8 @@ struct Named {
 constexpr Named kOperations[] = {{"memcpy", copying},  {"fold", fold},     {"offer", offer},
                                  {"answer", answer},   {"settle", settle}, {"merge", merge},
                                  {"publish", publish}, {"absorb", absorb}, {"collect", collect}};
+constexpr Named kExchange[] = {
+    {"fold", fold}, {"offer", offer}, {"answer", answer}, {"settle", settle}};
 
 void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
          CodecKind kind) {
@@ -192,11 +200,14 @@ void add_all() {
     add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, CodecKind::kFp32);
     add(std::string("small/") + each.name, each.run, kSmall, kBucket, CodecKind::kFp32);
   }
-  for (std::size_t kib = 16; kib <= 4096; kib *= 4) {
-    for (const Named& each : {Named{"fold", fold}, Named{"offer", offer}, Named{"answer", answer},
-                              Named{"settle", settle}}) {
+  for (const Named& each : kExchange) {
+    for (std::size_t kib = 16; kib <= 4096; kib *= 4) {
       add(std::string("buckets/") + each.name + "/" + std::to_string(kib) + "KiB", each.run,
           kResNet18, kib * 256, CodecKind::kFp32);
+    }
+    for (const std::string_view codec : kCodecNames) {
+      add(std::string("codec/") + each.name + "/" + std::string(codec), each.run, kResNet18,
+          kBucket, parse_codec(codec));
     }
   }
 }

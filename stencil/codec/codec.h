@@ -19,6 +19,10 @@ class Codec {
 
   [[nodiscard]] virtual CodecKind kind() const = 0;
 
+  /// Whether what encode() writes is the values as they lie in this machine's memory, so that they
+  /// may be read and written there without it.
+  [[nodiscard]] virtual bool is_identity() const { return false; }
+
   /// Bytes that encode() writes for `floats` values; 0 for none. What comes after a multiple of
   /// kCodecBlock is coded by itself: encode() of all writes the bytes of encode() of the parts, one
   /// after the other.

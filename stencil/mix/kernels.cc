@@ -26,23 +26,39 @@ bool fold(float* __restrict x, float* __restrict y, float* __restrict p, std::si
   return poison == 0.0F;
 }
 
-void sum(const float* __restrict y, const float* __restrict p, float* __restrict z, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) z[i] = y[i] + p[i];
+bool finite(const float* __restrict values, std::size_t n) {
+  float poison = 0;
+#pragma omp simd reduction(+ : poison)
+  for (std::size_t i = 0; i < n; ++i) poison += 0.0F * values[i];
+  return poison == 0.0F;
+}
+
+bool sum(const float* __restrict y, const float* __restrict p, float* __restrict z, std::size_t n) {
+  float poison = 0;
+#pragma omp simd reduction(+ : poison)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float total = y[i] + p[i];
+    z[i] = total;
+    poison += 0.0F * total;
+  }
+  return poison == 0.0F;
 }
 
 Sums difference(const float* __restrict theirs, const float* __restrict y,
                 const float* __restrict p, float beta, float* __restrict d, std::size_t n) {
+  float poison = 0;
   float distance2 = 0;
   float norm2 = 0;
-#pragma omp simd reduction(+ : distance2, norm2)
+#pragma omp simd reduction(+ : poison, distance2, norm2)
   for (std::size_t i = 0; i < n; ++i) {
     const float z = y[i] + p[i];
     const float difference = theirs[i] - z;
     d[i] = beta * difference;
+    poison += 0.0F * difference;
     distance2 += difference * difference;
     norm2 += z * z;
   }
-  return {distance2, norm2};
+  return {poison == 0.0F, distance2, norm2};
 }
 
 void add(const float* __restrict d, float* __restrict p, std::size_t n) {
@@ -70,7 +86,7 @@ Sums approach(const float* __restrict ours, const float* __restrict theirs, floa
     distance2 += difference * difference;
     norm2 += ours[i] * ours[i];
   }
-  return {distance2, norm2};
+  return {true, distance2, norm2};
 }
 
 void replace(const float* __restrict theirs, const float* __restrict y, float* __restrict p,
@@ -100,6 +116,7 @@ HWY_AFTER_NAMESPACE();
 namespace stencil::kernels {
 
 HWY_EXPORT(fold);
+HWY_EXPORT(finite);
 HWY_EXPORT(sum);
 HWY_EXPORT(difference);
 HWY_EXPORT(add);
@@ -112,8 +129,11 @@ HWY_EXPORT(absorb);
 bool fold(float* x, float* y, float* p, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(fold)(x, y, p, n);
 }
-void sum(const float* y, const float* p, float* z, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(sum)(y, p, z, n);
+bool finite(const float* values, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(finite)(values, n);
+}
+bool sum(const float* y, const float* p, float* z, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(sum)(y, p, z, n);
 }
 Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,
                 std::size_t n) {

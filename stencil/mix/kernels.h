@@ -8,10 +8,11 @@
 /// is contracted into a sum. Sums over many floats are not, for lanes add up in their own order:
 /// they agree to 1e-5.
 ///
-/// No two arrays may overlap.
+/// An array that is written may not overlap with another.
 namespace stencil::kernels {
 
 struct Sums {
+  bool finite = true;   ///< of what was written
   float distance2 = 0;  ///< |theirs - ours|^2
   float norm2 = 0;      ///< |ours|^2
 };
@@ -19,8 +20,11 @@ struct Sums {
 /// x += p; y = x; p = 0. False when x then holds a NaN or an infinity.
 [[nodiscard]] bool fold(float* x, float* y, float* p, std::size_t n);
 
-/// z = y + p.
-void sum(const float* y, const float* p, float* z, std::size_t n);
+/// Whether no value is NaN or infinite.
+[[nodiscard]] bool finite(const float* values, std::size_t n);
+
+/// z = y + p. False when z then holds a NaN or an infinity.
+[[nodiscard]] bool sum(const float* y, const float* p, float* z, std::size_t n);
 
 /// d = beta (theirs - z) with z = y + p, which counts as ours.
 Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,

@@ -10,23 +10,28 @@ namespace stencil::lock_step {
 bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
              double self_weight) {
   bool finite = true;
-  Block sent;
+  Block room;
   std::array<std::byte, kBlockFloats * sizeof(float)> bytes;
   for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {
-    const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
-    finite &= codec.encode(x.subspan(begin, n), out);
-    (void)codec.decode(out, {sent.data(), n});
-    kernels::publish(&x[begin], sent.data(), 1 - self_weight, &y[begin], &p[begin], n);
+    const float* sent = &x[begin];
+    if (codec.is_identity()) {
+      finite &= kernels::finite(sent, n);
+    } else {
+      const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
+      finite &= codec.encode(x.subspan(begin, n), out);
+      (void)codec.decode(out, {room.data(), n});
+      sent = room.data();
+    }
+    kernels::publish(&x[begin], sent, 1 - self_weight, &y[begin], &p[begin], n);
   });
   return finite;
 }
 
 bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, double weight) {
-  if (!all_finite(codec, s, p.size())) return false;
-  Block theirs;
+  Incoming theirs(codec, s);
+  if (!theirs.all_finite(p.size())) return false;
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
-    (void)codec.decode(coded(codec, s, begin, n), {theirs.data(), n});
-    kernels::absorb(theirs.data(), weight, &p[begin], n);
+    kernels::absorb(theirs.block(begin, n), weight, &p[begin], n);
   });
   return true;
 }
