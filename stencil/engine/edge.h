@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stencil/core/message.h"
 #include "stencil/core/types.h"
@@ -55,11 +55,12 @@ struct Edge {
 
   // Sequence numbers, per direction.
   std::uint64_t next_offer = 1;
-  std::uint64_t answered = 0;          ///< highest of their offers that we answered
-  std::uint64_t released = 0;          ///< highest of their offers whose reply they settled
-  std::deque<std::uint64_t> retained;  ///< of those in between, the ones answered with a payload
-  std::deque<OpenOffer> open;
-  std::deque<Crossed> crossed;
+  std::uint64_t answered = 0;  ///< highest of their offers that we answered
+  std::uint64_t released = 0;  ///< highest of their offers whose reply they settled
+  // As short as the windows, so that taking from the front costs little, and their memory is kept.
+  std::vector<std::uint64_t> retained;  ///< of those in between, the ones answered with a payload
+  std::vector<OpenOffer> open;
+  std::vector<Crossed> crossed;
 
   // What the neighbour last said of itself.
   WorkerState peer_state = WorkerState::kJoining;

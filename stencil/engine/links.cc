@@ -94,8 +94,8 @@ void Engine::release(Edge& edge, std::uint64_t settled, Actions& out) {
   settled = std::min(settled, edge.answered);
   if (settled <= edge.released) return;
   edge.released = settled;
-  while (!edge.retained.empty() && edge.retained.front() <= settled) edge.retained.pop_front();
-  while (!edge.crossed.empty() && edge.crossed.front().theirs <= settled) edge.crossed.pop_front();
+  std::erase_if(edge.retained, [settled](std::uint64_t sequence) { return sequence <= settled; });
+  std::erase_if(edge.crossed, [settled](const Crossed& c) { return c.theirs <= settled; });
   out.push_back({.kind = Action::Kind::kRelease, .rank = edge.rank, .sequence = settled});
 }
 

@@ -41,9 +41,7 @@ void Pump::act_on(Action& action, const Message* in_hand) {
       std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
       return;
     case Action::Kind::kRelease:
-      while (!side.kept.empty() && side.kept.front().sequence <= action.sequence) {
-        side.kept.pop_front();
-      }
+      std::erase_if(side.kept, [&](const Kept& k) { return k.sequence <= action.sequence; });
       return;
     case Action::Kind::kResend:
       return resend(side, action);

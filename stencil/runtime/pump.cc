@@ -212,24 +212,22 @@ void Pump::transmit(Side& side, const Message& message) {
 }
 
 void Pump::flush(Side& side) {
-  while (!side.backlog.empty()) {
-    const LinkId link = links_.link_of(side.rank);
-    Frame& frame = side.backlog.front();
+  std::size_t sent = 0;
+  SendStatus status = SendStatus::kSent;
+  for (; sent < side.backlog.size(); ++sent) {
+    Frame& frame = side.backlog[sent];
     const std::size_t bytes = frame.header.size() + view(frame.payload).size();
-    switch (transport_.send(link, std::move(frame))) {
-      case SendStatus::kSent:
-        side.bytes_sent += bytes;
-        side.backlog.pop_front();
-        break;
-      case SendStatus::kFull:
-        return;
-      case SendStatus::kDown:
-        // The link's end will be reported, but only after what arrived on it before, which may be
-        // their good-bye. What is lost now is made up for when the edge is synchronised anew.
-        counters_.frames_dropped += side.backlog.size();
-        side.backlog.clear();
-        return;
-    }
+    status = transport_.send(links_.link_of(side.rank), std::move(frame));
+    if (status != SendStatus::kSent) break;
+    side.bytes_sent += bytes;
+  }
+  side.backlog.erase(side.backlog.begin(),
+                     side.backlog.begin() + static_cast<std::ptrdiff_t>(sent));
+  if (status == SendStatus::kDown) {
+    // The link's end will be reported, but only after what arrived on it before, which may be
+    // their good-bye. What is lost now is made up for when the edge is synchronised anew.
+    counters_.frames_dropped += side.backlog.size();
+    side.backlog.clear();
   }
 }
 

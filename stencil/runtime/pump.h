@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -118,9 +117,9 @@ class Pump {
   };
   struct Side {
     Rank rank = kNoRank;
-    std::deque<Sent> sent;
-    std::deque<Kept> kept;
-    std::deque<Frame> backlog;  ///< refused by a full link; bounded by the windows
+    std::vector<Sent> sent;
+    std::vector<Kept> kept;
+    std::vector<Frame> backlog;  ///< refused by a full link; bounded by the windows
     std::uint64_t bytes_sent = 0;
   };
 

@@ -219,7 +219,7 @@ Result<Message> decode_frame(const Frame& frame) {
   message.status = static_cast<ReplyStatus>(header.status());
   message.codec = static_cast<CodecKind>(header.codec());
   if (header.has_hello()) decode_hello(*header.mutable_hello(), message.hello);
-  message.text = std::move(*header.mutable_text());
+  if (!header.text().empty()) message.text = header.text();  // mutable_text() would make one
   if (!payload.empty()) message.payload = frame.payload;
   return message;
 }

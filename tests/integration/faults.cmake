@@ -21,7 +21,7 @@ if(TARGET fast_program)
 endif()
 
 fast_test(session_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/session_test.cc
-  LINK fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
+  LINK fast_test_allocations fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
 
 if(TARGET fast_program AND FAST_WITH_TORCH)
   fast_test(cifar_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/cifar_test.cc

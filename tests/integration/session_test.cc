@@ -3,49 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
 #include "adapters/flat/flat_adapter.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/topology.h"
 #include "stencil/transport/inproc/inproc_network.h"
-
-namespace {
-
-/// Allocations of this thread, wherever they come from.
-std::uint64_t& allocations() {
-  thread_local std::uint64_t count = 0;
-  return count;
-}
-
-void* counted(std::size_t size) {
-  ++allocations();
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  return counted(size);
-}
-[[gnu::noinline]] void* operator new[](std::size_t size) {
-  return counted(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "support/allocations.h"
 
 namespace fast {
 namespace {
@@ -162,10 +126,10 @@ TEST_P(SessionModeTest, AnExchangeAllocatesNothingInTheTrainingThread) {
     std::uint64_t before = 0;
     for (int step = 0; step < kSteps; ++step) {
       worker.step();
-      if (step == kWarmUp) before = allocations();
+      if (step == kWarmUp) before = test::allocations().count;
       session.exchange({.samples = 1, .loss = 1});
     }
-    EXPECT_EQ(allocations() - before, 0U) << "worker " << rank;
+    EXPECT_EQ(test::allocations().count - before, 0U) << "worker " << rank;
     session.finish();
   });
 }

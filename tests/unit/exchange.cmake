@@ -15,7 +15,13 @@ foreach(name engine engine_joining peer)
             LINK engine_pair LABELS unit)
 endforeach()
 find_package(Threads REQUIRED)
+add_library(fast_test_allocations OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/support/allocations.cc)
+target_include_directories(fast_test_allocations PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+fast_test(pump_cost_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/pump_cost_test.cc
+          LINK fast_test_allocations stencil_runtime LABELS unit)
 fast_test(mixer_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/mixer_test.cc
           LINK stencil_mix Threads::Threads LABELS unit)
 fast_test(instruction_sets_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/instruction_sets_test.cc
           LINK stencil_mix PkgConfig::hwy LABELS unit)
+fast_test(payload_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/payload_test.cc
+          LINK stencil_core Threads::Threads LABELS unit)

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// A program that links this counts what operator new is asked for, thread by thread.
+namespace test {
+
+struct Allocations {
+  std::uint64_t count = 0;
+  std::size_t largest = 0;  ///< bytes
+};
+
+/// Of the calling thread; may be reset.
+Allocations& allocations();
+
+}  // namespace test
