@@ -39,7 +39,8 @@ struct WorkerConfig {
   // How it exchanges.
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
   std::string codec = "fp32";
-  double sweeps = 1;  ///< begun per step; 0.25: one every four steps
+  std::string transport = "auto";  ///< "auto": shared memory within a host | "tcp"
+  double sweeps = 1;               ///< begun per step; 0.25: one every four steps
   int bucket_kib = 256;
   int window = 4;  ///< buckets in flight per sweep
   double suspect_after = 3;

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "fast/peers.h"
 #include "fast/progress.h"
+#include "fast/sharing.h"
 #include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/io/event_loop.h"
@@ -26,6 +28,7 @@ using stencil::WorkerState;
 
 constexpr Duration kStatusEvery = std::chrono::milliseconds(50);
 constexpr double kFlushSeconds = 2;
+constexpr double kHeldSeconds = 1;
 constexpr std::size_t kFrameSlack = 4096;
 
 Duration seconds(double s) {
@@ -87,7 +90,9 @@ class Session::Impl {
         self_weight_(
             stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
         progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
-        mixer_(layout_, values_, progress_.scalars()),
+        sharing_(shares(options_, config_.engine)),
+        mixer_(layout_, values_, progress_.scalars(),
+               make_segment(sharing_, layout_, config_.engine, options_.log)),
         peers_(options_.peers, options_.peers_file, options_.peer_template) {
     peers_.check();
     transport_ = stencil::make_transport(
@@ -96,11 +101,16 @@ class Session::Impl {
          .queue_frames = static_cast<std::size_t>(32 * options_.window),
          .inproc = options_.inproc});
     endpoint_ = transport_->endpoint();
+    if (mixer_.segment().descriptor() >= 0) {
+      meeting_ = make_meeting(layout_, config_.engine, mixer_.segment(), options_.log);
+    }
+    if (meeting_) config_.engine.hello.meeting = meeting_->token();
     pump_ = std::make_unique<stencil::Pump>(
         config_, mixer_, *transport_, [this](stencil::Rank rank) { return peers_.find(rank); },
-        options_.log, EventLoop::now());
+        options_.log, EventLoop::now(), meeting_.get());
     status_ = pump_->status();
     for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
+    if (meeting_) loop_.watch(meeting_->descriptor());
     loop_.start([this](TimePoint now) { return turn(now); },
                 [this](const std::string& what) {
                   const std::lock_guard lock(mutex_);
@@ -196,11 +206,20 @@ class Session::Impl {
  private:
   [[nodiscard]] bool sync() const { return config_.engine.mode.kind == stencil::Mode::Kind::kSync; }
 
-  /// Training is over or not begun: waiting for a lock costs nobody anything.
+  /// Training is over or not begun: waiting for a lock costs nobody anything. A neighbour on this
+  /// host that was stopped while it held one is not waited for.
   void fold_all() {
     values_ = adapter_.values();
-    while (mixer_.fold(values_).deferred > 0) {
+    const TimePoint until = EventLoop::now() + seconds(kHeldSeconds);
+    std::size_t deferred = 0;
+    while ((deferred = mixer_.fold(values_).deferred) > 0 && EventLoop::now() < until) {
+      std::this_thread::yield();
     }
+    if (deferred == 0) return;
+    options_.log(stencil::LogLevel::kWarning,
+                 std::to_string(deferred) +
+                     " buckets are held by a neighbour that stands still; they lack what was "
+                     "agreed on since the last step");
   }
 
   bool exchange_edge_delta() {
@@ -327,11 +346,13 @@ class Session::Impl {
   bool joined_ = false;
 
   // Provides its own locking; see Mixer.
+  bool sharing_;
   stencil::Mixer mixer_;
 
   // Background thread, once the loop has started.
   Peers peers_;
   std::unique_ptr<stencil::Transport> transport_;
+  std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;
   TimePoint status_at_{};
 

@@ -30,7 +30,9 @@ struct SessionOptions {
 
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
   std::string codec = "fp32";  ///< "fp32" | "fp16" | "bf16" | "int8"; see stencil/codec/codecs.h
-  double sweeps = 1;           ///< begun per step; a fraction means every few steps
+  /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
+  std::string transport = "auto";
+  double sweeps = 1;  ///< begun per step; a fraction means every few steps
   int bucket_kib = 256;
   int window = 4;  ///< buckets in flight per neighbour
 

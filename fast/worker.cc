@@ -60,6 +60,7 @@ SessionOptions session_options(const WorkerConfig& c, std::uint64_t budget, std:
   o.peer_template = c.peer_template;
   o.mode = c.mode;
   o.codec = c.codec;
+  o.transport = c.transport;
   o.sweeps = c.sweeps;
   o.bucket_kib = c.bucket_kib;
   o.window = c.window;
@@ -101,6 +102,12 @@ std::map<std::string, std::uint64_t> counters(const stencil::PumpStatus& s) {
           {"unknown_senders", s.pump.unknown_senders},
           {"frames_dropped", s.pump.frames_dropped},
           {"resent", s.pump.resent},
+          {"shares", s.engine.shares},
+          {"held", s.engine.held},
+          {"skipped", s.engine.skipped},
+          {"put_off", s.pump.put_off},
+          {"inherited_locks", s.pump.inherited_locks},
+          {"bytes_shared", s.pump.bytes_shared},
           {"frames_sent", s.transport.frames_sent},
           {"frames_received", s.transport.frames_received},
           {"bytes_sent", s.transport.bytes_sent},
@@ -333,7 +340,7 @@ class Run {
           n.sweeps == 0 ? -1 : std::chrono::duration<double>(now - n.swept).count();
       p.neighbours.push_back({n.rank, std::string(stencil::name(n.link)), n.sweeps, n.bytes_sent,
                               std::chrono::duration<double, std::milli>(n.round_trip).count(),
-                              quiet});
+                              quiet, n.shared, n.bytes_shared});
       note_change(n);
     }
     if (result_) {

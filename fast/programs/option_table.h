@@ -67,6 +67,8 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "async, bounded:K (nobody more than K steps ahead of a neighbour) or sync (lock step)");
   visit("--codec", w.codec, "NAME",
         "numbers on the wire: fp32, fp16, bf16 or int8 (differences; values as fp16)");
+  visit("--transport", w.transport, "HOW",
+        "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",
         "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps");
   visit("--bucket-kib", w.bucket_kib, "KIB", "size of the pieces in which a model travels");

@@ -61,6 +61,14 @@ void read(const Json& object, const char* name, int& out) {
 }
 
 template <typename Json>
+void read(const Json& object, const char* name, bool& out) {
+  const auto it = object.find(name);
+  if (it == object.end()) return;
+  if (!it->is_boolean()) throw WrongField(name);
+  out = it->template get<bool>();
+}
+
+template <typename Json>
 void read(const Json& object, const char* name, std::string& out) {
   const auto it = object.find(name);
   if (it == object.end()) return;

@@ -15,11 +15,13 @@ namespace fast {
 /// One neighbour as a worker sees it.
 struct NeighbourProgress {
   int rank = 0;
-  std::string link;          ///< "connecting" | "up" | "suspect" | "gone" | "left"
-  std::uint64_t sweeps = 0;  ///< completed, begun by us
-  std::uint64_t bytes = 0;   ///< sent to it, headers included
-  double round_trip_ms = 0;  ///< of a bucket, decayed mean; 0 before the first
-  double since_sweep = -1;   ///< seconds since the last sweep with it; -1 before the first
+  std::string link;                ///< "connecting" | "up" | "suspect" | "gone" | "left"
+  std::uint64_t sweeps = 0;        ///< completed, begun by us
+  std::uint64_t bytes = 0;         ///< sent to it, headers included
+  double round_trip_ms = 0;        ///< of a bucket, decayed mean; 0 before the first
+  double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
+  bool shared = false;             ///< the model is exchanged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< of the model, averaged there by us
 };
 
 /// A worker at one moment: one "progress" line of metrics.jsonl.

@@ -41,6 +41,8 @@ NeighbourProgress neighbour_of(const json& object) {
   read(object, field::kBytes, neighbour.bytes);
   read(object, field::kRoundTrip, neighbour.round_trip_ms);
   read(object, field::kSinceSweep, neighbour.since_sweep);
+  read(object, field::kShared, neighbour.shared);
+  read(object, field::kBytesShared, neighbour.bytes_shared);
   return neighbour;
 }
 
@@ -133,7 +135,9 @@ std::string to_metrics_line(const WorkerProgress& p) {
                           {field::kSweeps, n.sweeps},
                           {field::kBytes, n.bytes},
                           {field::kRoundTrip, n.round_trip_ms},
-                          {field::kSinceSweep, n.since_sweep}});
+                          {field::kSinceSweep, n.since_sweep},
+                          {field::kShared, n.shared},
+                          {field::kBytesShared, n.bytes_shared}});
   }
   line[field::kNeighbours] = std::move(neighbours);
   return line_of(line);

@@ -56,8 +56,12 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
       {"workers alone", accuracy(s.worker_min) + " to " + accuracy(s.worker_max)},
       {"consensus distance", s.consensus_distance ? format::small(*s.consensus_distance) : "-"},
       {"", ""},
-      {"exchanged", format::count(static_cast<double>(s.sweeps_completed)) + " sweeps, " +
-                        format::bytes(static_cast<double>(s.bytes_sent)) + " sent"},
+      {"exchanged",
+       format::count(static_cast<double>(s.sweeps_completed)) + " sweeps, " +
+           format::bytes(static_cast<double>(s.bytes_sent)) + " sent" +
+           (s.bytes_shared == 0
+                ? ""
+                : ", " + format::bytes(static_cast<double>(s.bytes_shared)) + " in shared memory")},
       {"training time in it", format::percent(s.exchange_share)},
       {"exit codes", exit_codes(s), exit_codes(s) == "all 0" ? "" : kRed},
   };

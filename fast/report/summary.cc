@@ -63,6 +63,7 @@ Summary summarise(const Gathered& gathered, const Evaluation& evaluation) {
     summary.samples += totals.samples;
     summary.sweeps_completed += totals.sweeps;
     summary.bytes_sent += totals.bytes;
+    summary.bytes_shared += totals.bytes_shared;
     exchange += totals.exchange_seconds;
     training += totals.training_seconds;
     const double offset = worker->history.start.unix_time - gathered.first_start;

@@ -41,6 +41,7 @@ struct Summary {
 
   std::uint64_t sweeps_completed = 0;  ///< over all workers; a sweep counts where it was begun
   std::uint64_t bytes_sent = 0;        ///< headers included
+  std::uint64_t bytes_shared = 0;      ///< averaged in shared memory, within hosts
   /// Training threads' time inside exchange() over their time in all, over all workers.
   double exchange_share = 0;
   std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where nobody knows

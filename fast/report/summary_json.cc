@@ -91,6 +91,7 @@ Summary from_object(const json& object) {
   read(object, field::kConsensus, summary.consensus_distance);
   read(object, field::kSweepsCompleted, summary.sweeps_completed);
   read(object, field::kBytesSent, summary.bytes_sent);
+  read(object, field::kBytesShared, summary.bytes_shared);
   read(object, field::kExchangeShare, summary.exchange_share);
   read_exit_codes(object, summary);
   summary.lost_ranks = ranks_of(object, field::kLostRanks);
@@ -140,6 +141,7 @@ std::string to_json(const Summary& s) {
       {field::kConsensus, or_null(s.consensus_distance)},
       {field::kSweepsCompleted, s.sweeps_completed},
       {field::kBytesSent, s.bytes_sent},
+      {field::kBytesShared, s.bytes_shared},
       {field::kExchangeShare, s.exchange_share},
       {field::kExitCodes, std::move(codes)},
       {field::kLostRanks, s.lost_ranks},

@@ -22,6 +22,7 @@ WorkerTotals totals_of(const WorkerHistory& history) {
       if (neighbour.round_trip_ms > 0) link.round_trip_ms = neighbour.round_trip_ms;
       totals.sweeps += neighbour.sweeps;
       totals.bytes += neighbour.bytes;
+      totals.bytes_shared += neighbour.bytes_shared;
     }
   }
   for (const WorkerProgress& progress : history.progress) {

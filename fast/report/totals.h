@@ -13,7 +13,7 @@ namespace fast {
 /// What one worker did in all its lives: counters begin at 0 in each, so their last values are
 /// added up.
 struct WorkerTotals {
-  std::uint64_t samples = 0, sweeps = 0, bytes = 0;
+  std::uint64_t samples = 0, sweeps = 0, bytes = 0, bytes_shared = 0;
   double exchange_seconds = 0, training_seconds = 0;
   double trained_until = 0;  ///< time of the last line in state "training"; 0 where there is none
   double last_time = 0;      ///< of any line, on the worker's own time axis

@@ -17,7 +17,7 @@ enum class MessageKind : std::uint8_t {
   kHello,         ///< who I am and where our sequence numbers stand; opens a link
   kHelloRequest,  ///< "I do not know this link: say Hello"
   kRefusal,       ///< `text` says why no exchange is possible, naming both sides' values
-  kOffer,         ///< payload: my z of `bucket`, encoded
+  kOffer,         ///< payload: my z of `bucket`, encoded; none where it cannot be read just now
   kReply,         ///< answer to offer `sequence`: payload the delta, or none (see ReplyStatus)
   kPull,          ///< asks for `bucket` as it stands (round 0) or as of lock-step round `round`
   kSnapshot,      ///< answer to a pull: payload the values, no delta involved
@@ -56,6 +56,7 @@ struct Hello {
   CodecKind codec = CodecKind::kFp32;
   std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
   std::uint64_t last_settled = 0;   ///< highest of my offers that I have settled
+  std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty
 };
 
 /// One message between neighbours, as the engine sees it. Value type.

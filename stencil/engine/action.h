@@ -20,6 +20,8 @@ struct Action {
     kMerge,     ///< the offer in hand crossed our offer `own_sequence`: apply both, send nothing,
                 ///< retain our offer as the answer to `sequence` in case the link breaks
     kSettle,    ///< the reply in hand answers our offer `sequence`
+    kShare,     ///< average `bucket` with the neighbour's shared memory; then Engine::on_share()
+    kPark,      ///< our offer `sequence` is put aside: its bucket may be offered elsewhere
     kWithdraw,  ///< our offer `sequence` never arrived: forget it
     kLost,      ///< our offer `sequence` may have been answered by a worker that is no more
     kRelease,   ///< retained replies up to `sequence` were settled: forget them
@@ -43,5 +45,12 @@ struct Action {
 };
 
 using Actions = std::vector<Action>;
+
+/// What came of a kShare.
+enum class ShareResult : std::uint8_t {
+  kDone,
+  kRefused,  ///< d = 0: it is busy, takes no part, or is not finite
+  kHeld,     ///< another process holds the bucket: try again later
+};
 
 }  // namespace stencil

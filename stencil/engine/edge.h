@@ -45,6 +45,7 @@ struct Edge {
   // Epochs.
   std::uint32_t my_epoch = 0;
   std::uint32_t peer_epoch = 0;  ///< 0: none known
+  bool shared = false;           ///< the model's buckets are exchanged in shared memory
   bool has_link = false;         ///< the transport can carry frames
   bool acknowledged = false;     ///< their Hello carried my_epoch and was acted on
   bool told = false;             ///< a Hello of ours carried peer_epoch

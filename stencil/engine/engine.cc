@@ -225,7 +225,11 @@ void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence) {
   Sweep* sweep = sweeps_.find(edge.rank);
   if (sweep == nullptr) return;
   --sweep->unsettled;
-  if (sweep->unasked > 0 || sweep->unsettled > 0) return;
+  consider_complete(now, edge, *sweep);
+}
+
+void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
+  if (sweep.unasked > 0 || sweep.unsettled > 0) return;
   sweeps_.end(edge.rank);
   ++counters_.sweeps;
   ++edge.sweeps;
@@ -312,10 +316,23 @@ void Engine::issue(TimePoint now, Actions& out) {
   }
 }
 
+/// In shared memory only the telemetry goes by offers. A bucket that is about to be exchanged there
+/// is left alone until then: that takes no time, while an offer would keep it open.
+std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge, Sweep& sweep) {
+  if (!edge.shared) {
+    return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
+      return !buckets_.is_open(bucket) && !about_to_share(now, bucket);
+    });
+  }
+  if (!sweep.pending[telemetry()] || buckets_.is_open(telemetry())) return std::nullopt;
+  SweepBook::take(sweep, telemetry());
+  return telemetry();
+}
+
 void Engine::issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out) {
   if (!edge.askable()) return;
   while (edge.open.size() < config_.window && open_total_ < config_.window_total) {
-    const std::optional<std::uint32_t> bucket = SweepBook::next(sweep, buckets_);
+    const std::optional<std::uint32_t> bucket = next_offer(now, edge, sweep);
     if (!bucket) return;
     buckets_.open(*bucket);
     ++open_total_;

@@ -27,6 +27,9 @@ struct EngineCounters {
   std::uint64_t gaps = 0;            ///< sequence numbers that jumped
   std::uint64_t refusals = 0;
   std::uint64_t suspected = 0, gone = 0, returned = 0;
+  std::uint64_t shares = 0;      ///< buckets averaged in shared memory
+  std::uint64_t held = 0;        ///< times one was found held by another process
+  std::uint64_t skipped = 0;     ///< left out of a sweep for that
   std::uint64_t violations = 0;  ///< what no worker of ours would send; not acted on
 };
 
@@ -51,6 +54,15 @@ class Engine {
   /// No neighbour with a model to copy was found in time: go on with the own one.
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);
+  /// The neighbour's memory can be reached, or no longer can.
+  void on_sharing(TimePoint now, Rank rank, bool shared, Actions& out);
+  /// What came of a kShare.
+  void on_share(TimePoint now, Rank rank, std::uint32_t bucket, ShareResult result, Actions& out);
+  /// Shared memory: appends the next few kShare, each to be done at once and reported to
+  /// on_share(). Few, so that whoever calls hears the network in between.
+  void take_shares(TimePoint now, Actions& out);
+  /// When take_shares() has some; kNever where only another input can bring one.
+  [[nodiscard]] TimePoint next_share() const;
   /// When on_tick() wants to be called at the latest.
   [[nodiscard]] TimePoint next_deadline() const;
 
@@ -62,6 +74,8 @@ class Engine {
   [[nodiscard]] std::uint64_t step() const { return step_; }
   [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
   [[nodiscard]] const Edge* edge(Rank rank) const;
+  /// A request of ours is open on this bucket.
+  [[nodiscard]] bool is_open(std::uint32_t bucket) const { return buckets_.is_open(bucket); }
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
   [[nodiscard]] const EngineConfig& config() const { return config_; }
   /// Where our model came from when joining ended: a neighbour's rank, or kNoRank for our own.
@@ -87,7 +101,7 @@ class Engine {
   void say_hello(TimePoint now, Edge& edge, Actions& out);
   void heartbeat_all(TimePoint now, Actions& out);
   void reset(Edge& edge, Actions& out);
-  void park(Edge& edge);
+  void park(Edge& edge, Actions& out);
   void release(Edge& edge, std::uint64_t settled, Actions& out);
   /// False where it says nothing of the neighbour's present life.
   bool on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out);
@@ -99,12 +113,18 @@ class Engine {
   [[nodiscard]] Duration hello_every(const Edge& edge) const;
   void check_edge(TimePoint now, Edge& edge, Actions& out);
   void close(TimePoint now, Edge& edge, std::uint64_t sequence);
+  void note_held(TimePoint now, Sweep& sweep, std::uint32_t bucket);
+  void consider_complete(TimePoint now, Edge& edge, const Sweep& sweep);
   void consider_joining(TimePoint now, Actions& out);
   void joined(Rank from);
   void issue(TimePoint now, Actions& out);
   void issue_pulls(TimePoint now, Actions& out);
   void send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out);
   void issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out);
+  std::optional<std::uint32_t> next_offer(TimePoint now, const Edge& edge, Sweep& sweep);
+  [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
+  [[nodiscard]] bool about_to_share(TimePoint now, std::uint32_t bucket) const;
+  [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }
   Edge* choose(TimePoint now);
   [[nodiscard]] bool may_ask(TimePoint now, const Edge& edge);
   [[nodiscard]] bool resting(TimePoint now, const Edge& edge) const;

@@ -59,27 +59,34 @@ void Engine::on_link_down(TimePoint now, Rank rank, Actions& out) {
     edge->state = LinkState::kSuspect;
     ++counters_.suspected;
   }
-  park(*edge);
+  park(*edge, out);
   issue(now, out);
 }
 
 /// A silent neighbour must not hold up buckets: they may be offered to others, while what it may
 /// have answered stays on the books until it returns or is given up.
-void Engine::park(Edge& edge) {
+void Engine::park(Edge& edge, Actions& out) {
   for (OpenOffer& offer : edge.open) {
     if (offer.parked) continue;
     offer.parked = true;
     buckets_.close(offer.bucket);
     --open_total_;
+    out.push_back({.kind = Action::Kind::kPark,
+                   .rank = edge.rank,
+                   .bucket = offer.bucket,
+                   .sequence = offer.sequence});
   }
   sweeps_.end(edge.rank);
 }
 
 void Engine::reset(Edge& edge, Actions& out) {
-  park(edge);
+  park(edge, out);
   for (const OpenOffer& offer : edge.open) {
     ++counters_.lost_in_flight;
-    out.push_back({.kind = Action::Kind::kLost, .rank = edge.rank, .sequence = offer.sequence});
+    out.push_back({.kind = Action::Kind::kLost,
+                   .rank = edge.rank,
+                   .bucket = offer.bucket,
+                   .sequence = offer.sequence});
   }
   counters_.lost_in_flight += edge.unreleased();
   edge.open.clear();
@@ -152,7 +159,10 @@ void Engine::take_counters(Edge& edge, const Hello& hello, Actions& out) {
       continue;
     }
     ++counters_.withdrawn;
-    out.push_back({.kind = Action::Kind::kWithdraw, .rank = edge.rank, .sequence = it->sequence});
+    out.push_back({.kind = Action::Kind::kWithdraw,
+                   .rank = edge.rank,
+                   .bucket = it->bucket,
+                   .sequence = it->sequence});
     if (!it->parked) {
       buckets_.close(it->bucket);
       --open_total_;
@@ -195,7 +205,7 @@ void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
       now - edge.heard >= config_.suspect_after) {
     edge.state = LinkState::kSuspect;
     ++counters_.suspected;
-    park(edge);
+    park(edge, out);
   }
   if (edge.state == LinkState::kSuspect && now - edge.heard >= config_.gone_after) {
     edge.state = LinkState::kGone;

@@ -23,7 +23,8 @@ void SweepBook::begin(Rank rank, bool spend_credit) {
   sweep.pending.assign(buckets_, true);
   sweep.unasked = buckets_;
   sweep.unsettled = 0;
-  sweep.cursor = 0;
+  sweep.cursor = sweep.held = sweep.pauses = 0;
+  sweep.resume = {};
   active_.push_back(std::move(sweep));
 }
 
@@ -32,18 +33,10 @@ Sweep* SweepBook::find(Rank rank) {
   return it == active_.end() ? nullptr : &*it;
 }
 
-std::optional<std::uint32_t> SweepBook::next(Sweep& sweep, const BucketBook& book) {
-  const auto size = static_cast<std::uint32_t>(sweep.pending.size());
-  for (std::uint32_t looked = 0; sweep.unasked > 0 && looked < size; ++looked) {
-    const std::uint32_t bucket = sweep.cursor;
-    sweep.cursor = bucket + 1 == size ? 0 : bucket + 1;
-    if (!sweep.pending[bucket] || book.is_open(bucket)) continue;
-    sweep.pending[bucket] = false;
-    --sweep.unasked;
-    ++sweep.unsettled;
-    return bucket;
-  }
-  return std::nullopt;
+void SweepBook::take(Sweep& sweep, std::uint32_t bucket) {
+  sweep.pending[bucket] = false;
+  --sweep.unasked;
+  ++sweep.unsettled;
 }
 
 void SweepBook::end(Rank rank) {

@@ -15,6 +15,11 @@ struct Sweep {
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered
   std::uint32_t cursor = 0;
+
+  // In shared memory.
+  std::uint32_t held = 0;  ///< buckets found held since the last pause
+  std::uint32_t pauses = 0;
+  TimePoint resume{};  ///< not before: what is left is held by other processes
 };
 
 /// Which buckets are asked for, and how often each may answer meanwhile: the stability rule.
@@ -61,9 +66,28 @@ class SweepBook {
 
   [[nodiscard]] Sweep* find(Rank rank);
   [[nodiscard]] std::vector<Sweep>& active() { return active_; }
+  [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
 
-  /// Next bucket of `sweep` that no request is open for; nothing when all that is left is open.
-  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, const BucketBook& book);
+  /// Next of the first `count` buckets of `sweep` that is `free(bucket)`; nothing when none is.
+  template <typename Free>
+  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, std::uint32_t count,
+                                                         Free free) {
+    for (std::uint32_t looked = 0; sweep.unasked > 0 && looked < count; ++looked) {
+      const std::uint32_t bucket = sweep.cursor < count ? sweep.cursor : 0;
+      sweep.cursor = bucket + 1;
+      if (!sweep.pending[bucket] || !free(bucket)) continue;
+      take(sweep, bucket);
+      return bucket;
+    }
+    return std::nullopt;
+  }
+  /// Next bucket that no request is open for.
+  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, const BucketBook& book) {
+    return next(sweep, static_cast<std::uint32_t>(sweep.pending.size()),
+                [&](std::uint32_t bucket) { return !book.is_open(bucket); });
+  }
+  /// A pending bucket is asked for.
+  static void take(Sweep& sweep, std::uint32_t bucket);
 
   /// Ends the sweep with this neighbour, complete or not.
   void end(Rank rank);

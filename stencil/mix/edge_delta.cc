@@ -87,4 +87,21 @@ Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
   return outcome;
 }
 
+Outcome average_pair(std::span<const float> y, std::span<float> p, std::span<const float> their_y,
+                     std::span<float> their_p, int divisor) {
+  Outcome outcome;
+  Block d;
+  const float beta = 1.0F / static_cast<float>(divisor);
+  for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
+    if (!outcome.finite) return;
+    const kernels::Sums sums =
+        kernels::apart(&y[begin], &p[begin], &their_y[begin], &their_p[begin], beta, d.data(), n);
+    outcome.finite = sums.finite;
+    if (!outcome.finite) return;
+    outcome += sums;
+    kernels::trade(d.data(), &p[begin], &their_p[begin], n);
+  });
+  return outcome;
+}
+
 }  // namespace stencil::edge_delta

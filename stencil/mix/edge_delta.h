@@ -45,4 +45,10 @@ Outcome merge(std::span<float> p, const Codec& our_codec, std::span<const std::b
 Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
               std::span<const std::byte> s);
 
+/// Both ends at once, where both are in reach of one thread: d = (their z - our z) / divisor; p +=
+/// d; their p -= d. One pass; d is as good as fp32 whatever the codec. At a NaN or an infinity it
+/// stops: what came before in the bucket stays averaged, at both ends alike.
+Outcome average_pair(std::span<const float> y, std::span<float> p, std::span<const float> their_y,
+                     std::span<float> their_p, int divisor);
+
 }  // namespace stencil::edge_delta

@@ -61,6 +61,32 @@ Sums difference(const float* __restrict theirs, const float* __restrict y,
   return {poison == 0.0F, distance2, norm2};
 }
 
+Sums apart(const float* __restrict y, const float* __restrict p, const float* __restrict their_y,
+           const float* __restrict their_p, float beta, float* __restrict d, std::size_t n) {
+  float poison = 0;
+  float distance2 = 0;
+  float norm2 = 0;
+#pragma omp simd reduction(+ : poison, distance2, norm2)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float z = y[i] + p[i];
+    const float difference = (their_y[i] + their_p[i]) - z;
+    d[i] = beta * difference;
+    poison += 0.0F * difference;
+    distance2 += difference * difference;
+    norm2 += z * z;
+  }
+  return {poison == 0.0F, distance2, norm2};
+}
+
+void trade(const float* __restrict d, float* __restrict p, float* __restrict their_p,
+           std::size_t n) {
+#pragma omp simd
+  for (std::size_t i = 0; i < n; ++i) {
+    p[i] += d[i];
+    their_p[i] -= d[i];
+  }
+}
+
 void add(const float* __restrict d, float* __restrict p, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) p[i] += d[i];
 }
@@ -119,6 +145,8 @@ HWY_EXPORT(fold);
 HWY_EXPORT(finite);
 HWY_EXPORT(sum);
 HWY_EXPORT(difference);
+HWY_EXPORT(apart);
+HWY_EXPORT(trade);
 HWY_EXPORT(add);
 HWY_EXPORT(subtract);
 HWY_EXPORT(approach);
@@ -138,6 +166,13 @@ bool sum(const float* y, const float* p, float* z, std::size_t n) {
 Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,
                 std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(difference)(theirs, y, p, beta, d, n);
+}
+Sums apart(const float* y, const float* p, const float* their_y, const float* their_p, float beta,
+           float* d, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(apart)(y, p, their_y, their_p, beta, d, n);
+}
+void trade(const float* d, float* p, float* their_p, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(trade)(d, p, their_p, n);
 }
 void add(const float* d, float* p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(add)(d, p, n);

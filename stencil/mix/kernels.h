@@ -30,6 +30,14 @@ struct Sums {
 Sums difference(const float* theirs, const float* y, const float* p, float beta, float* d,
                 std::size_t n);
 
+/// d = beta (theirs - z) with z = y + p, which counts as ours, and theirs = their_y + their_p.
+Sums apart(const float* y, const float* p, const float* their_y, const float* their_p, float beta,
+           float* d, std::size_t n);
+
+/// p += d and their_p -= d, side by side: whoever is killed in here leaves no more than one vector
+/// of floats applied at one end only.
+void trade(const float* d, float* p, float* their_p, std::size_t n);
+
 /// p += d.
 void add(const float* d, float* p, std::size_t n);
 

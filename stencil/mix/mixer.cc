@@ -1,6 +1,7 @@
 #include "stencil/mix/mixer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stencil/core/error.h"
 #include "stencil/mix/lock_step.h"
@@ -10,29 +11,64 @@ namespace stencil {
 namespace {
 
 MixReport report(const edge_delta::Outcome& outcome) {
-  return {outcome.finite, outcome.distance2, outcome.norm2};
+  return {.applied = outcome.finite, .distance2 = outcome.distance2, .norm2 = outcome.norm2};
+}
+
+MixReport held() {
+  return {.why = MixReport::Why::kHeld};
+}
+
+/// A request of the owner's is open: it may still answer so many times.
+constexpr std::uint32_t kAnswersWhileOpen = 3;
+
+/// Answers while a request of the owner's is open are counted here, whichever way they are asked
+/// for. False: no more of them. Under the bucket's lock.
+bool take_room(BucketControl& control) {
+  const std::uint32_t room = control.room;
+  if (room == 1) return false;
+  if (room > 1) control.room = room - 1;
+  return true;
 }
 
 }  // namespace
 
 Mixer::Mixer(const Layout& layout, std::span<const float> initial,
              std::span<const double> telemetry)
+    : Mixer(layout, initial, telemetry, Segment(layout, kNoRank, 0, Segment::Reach::kOwn)) {}
+
+Mixer::Mixer(const Layout& layout, std::span<const float> initial,
+             std::span<const double> telemetry, Segment segment)
     : layout_(layout),
-      y_(initial.begin(), initial.end()),
-      p_(initial.size(), 0.0F),
+      segment_(std::move(segment)),
       telemetry_y_(telemetry.begin(), telemetry.end()),
-      telemetry_p_(telemetry.size(), 0.0),
-      locks_(layout.bucket_count() + 1) {
-  if (initial.size() != layout.size()) {
+      telemetry_p_(telemetry.size(), 0.0) {
+  if (initial.size() != layout.size() || segment_.y().size() != layout.size()) {
     throw InvariantError("Mixer: initial values do not have the layout's size");
   }
+  std::ranges::copy(initial, segment_.y().begin());
+  std::ranges::fill(segment_.p(), 0.0F);
   held_.reserve(layout.bucket_count());
 }
 
 Mixer::View Mixer::view(std::uint32_t bucket) {
   const BucketRange range = layout_.bucket(bucket);
-  return {std::span(y_).subspan(range.begin, range.size),
-          std::span(p_).subspan(range.begin, range.size)};
+  return {segment_.y().subspan(range.begin, range.size),
+          segment_.p().subspan(range.begin, range.size)};
+}
+
+BucketGuard Mixer::counted(BucketGuard guard) {
+  if (guard.inherited()) ++inherited_;
+  return guard;
+}
+
+BucketGuard Mixer::lock(std::uint32_t bucket) {
+  BucketControl& control = segment_.control(bucket);
+  const bool shared = segment_.descriptor() >= 0;
+  return counted(shared ? BucketGuard::try_for_a_while(control) : BucketGuard::wait(control));
+}
+
+BucketGuard Mixer::try_lock(std::uint32_t bucket) {
+  return counted(BucketGuard::try_once(segment_.control(bucket)));
 }
 
 std::size_t Mixer::encoded_size(std::uint32_t bucket, const Codec& codec) const {
@@ -50,16 +86,14 @@ FoldReport Mixer::fold(std::span<float> x) {
     ++result.folded;
   };
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    const std::unique_lock lock(locks_[b], std::try_to_lock);
-    if (lock) {
+    if (const BucketGuard guard = try_lock(b)) {
       fold_locked(b);
     } else {
       held_.push_back(b);
     }
   }
   for (const std::uint32_t b : held_) {
-    const std::unique_lock lock(locks_[b], std::try_to_lock);
-    if (lock) {
+    if (const BucketGuard guard = try_lock(b)) {
       fold_locked(b);
     } else {
       ++result.deferred;
@@ -68,71 +102,115 @@ FoldReport Mixer::fold(std::span<float> x) {
   return result;
 }
 
-bool Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
-  const std::lock_guard lock(locks_[bucket]);
+MixReport Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::offer(telemetry_y_, telemetry_p_, out);
-    return true;
+    return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
   const View v = view(bucket);
-  return edge_delta::offer(v.y, v.p, codec, out);
+  if (!edge_delta::offer(v.y, v.p, codec, out)) return {};
+  segment_.control(bucket).room = 1 + kAnswersWhileOpen;
+  return {.applied = true};
 }
 
 MixReport Mixer::answer(std::uint32_t bucket, const Codec& offer_codec,
                         std::span<const std::byte> s, int divisor, const Codec& reply_codec,
                         std::span<std::byte> reply) {
-  const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, s, divisor, reply);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
   const View v = view(bucket);
   return report(edge_delta::answer(v.y, v.p, offer_codec, s, divisor, reply_codec, reply));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,
                         int divisor) {
-  const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, d);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
   return report(edge_delta::settle(view(bucket).p, codec, d, divisor));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, const Codec& our_codec,
                        std::span<const std::byte> ours, const Codec& their_codec,
                        std::span<const std::byte> theirs) {
-  const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours, theirs);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
   return report(edge_delta::merge(view(bucket).p, our_codec, ours, their_codec, theirs));
 }
 
 MixReport Mixer::adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s) {
-  const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::adopt(telemetry_y_, telemetry_p_, s);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
   const View v = view(bucket);
   return report(edge_delta::adopt(v.y, v.p, codec, s));
+}
+
+MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
+                       std::uint32_t slot) {
+  BucketControl& control = theirs.control(bucket);
+  BucketGuard first = theirs_first ? counted(BucketGuard::try_for_a_while(control)) : lock(bucket);
+  if (!first) return held();
+  BucketGuard second = theirs_first ? lock(bucket) : counted(BucketGuard::try_for_a_while(control));
+  if (!second) return held();
+
+  const bool open = control.room != 0;
+  if (!theirs.admits() || !take_room(control)) return {.why = MixReport::Why::kBusy};
+  const View ours = view(bucket);
+  const BucketRange range = layout_.bucket(bucket);
+  const int divisor = open ? 3 : 2;
+  MixReport result =
+      report(edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
+                                      theirs.p().subspan(range.begin, range.size), divisor));
+  result.divisor = divisor;
+  if (!result.applied) return result;
+  SharedNote& note = theirs.note(bucket, slot);
+  note.moved.fetch_add(static_cast<float>(std::sqrt(result.distance2)) /
+                       static_cast<float>(divisor));
+  note.norm2 = static_cast<float>(result.norm2);
+  ++theirs.noted();
+  return result;
+}
+
+void Mixer::close(std::uint32_t bucket) {
+  // Without the lock: what it showed is settled, and who still reads it as open takes less.
+  if (bucket < telemetry_bucket()) segment_.control(bucket).room = 0;
 }
 
 FoldReport Mixer::publish(std::span<const float> x, std::span<const double> telemetry,
                           const Codec& codec, double self_weight) {
   FoldReport result;
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    const std::lock_guard lock(locks_[b]);
+    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const View v = view(b);
     const BucketRange range = layout_.bucket(b);
     result.finite &=
         lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec, self_weight);
     ++result.folded;
   }
-  const std::lock_guard lock(locks_[telemetry_bucket()]);
+  const std::lock_guard lock(telemetry_lock_);
   for (std::size_t i = 0; i < telemetry.size(); ++i) {
     telemetry_y_[i] = telemetry[i];
     telemetry_p_[i] = self_weight * telemetry[i];
@@ -140,50 +218,56 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
   return result;
 }
 
-bool Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
-  const std::lock_guard lock(locks_[bucket]);
+MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     std::ranges::copy(std::as_bytes(std::span(telemetry_y_)), out.begin());
-    return true;
+    return {.applied = true};
   }
-  return codec.encode(view(bucket).y, out);
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return {.applied = codec.encode(view(bucket).y, out)};
 }
 
 MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
                         double weight) {
-  const std::lock_guard lock(locks_[bucket]);
   if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
     telemetry::absorb(telemetry_p_, s, weight);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
   return {.applied = lock_step::absorb(view(bucket).p, codec, s, weight)};
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    const std::lock_guard lock(locks_[b]);
+    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
     lock_step::collect(x.subspan(range.begin, range.size), view(b).p);
   }
-  const std::lock_guard lock(locks_[telemetry_bucket()]);
+  const std::lock_guard lock(telemetry_lock_);
   std::ranges::copy(telemetry_p_, telemetry.begin());
 }
 
 void Mixer::fold_telemetry(std::span<double> x) {
-  const std::lock_guard lock(locks_[telemetry_bucket()]);
+  const std::lock_guard lock(telemetry_lock_);
   telemetry::fold(x, telemetry_y_, telemetry_p_);
 }
 
 void Mixer::read_z(std::span<float> z) const {
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    const std::lock_guard lock(locks_[b]);
+    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
-    for (std::size_t i = range.begin; i < range.begin + range.size; ++i) z[i] = y_[i] + p_[i];
+    for (std::size_t i = range.begin; i < range.begin + range.size; ++i) {
+      z[i] = segment_.y()[i] + segment_.p()[i];
+    }
   }
 }
 
 void Mixer::read_telemetry_z(std::span<double> z) const {
-  const std::lock_guard lock(locks_[telemetry_bucket()]);
+  const std::lock_guard lock(telemetry_lock_);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = telemetry_y_[i] + telemetry_p_[i];
 }
 

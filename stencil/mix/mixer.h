@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_delta.h"
+#include "stencil/shared/segment.h"
 
 namespace stencil {
 
@@ -26,6 +28,14 @@ struct MixReport {
   bool applied = false;
   double distance2 = 0;  ///< |theirs - ours|^2 over the bucket; 0 for telemetry
   double norm2 = 0;      ///< |ours|^2 where it was at hand, else 0
+  int divisor = 0;       ///< share(): of the difference, what each end moved by
+  /// Why nothing was changed.
+  enum class Why : std::uint8_t {
+    kNotFinite,
+    kHeld,  ///< another process holds the bucket
+    kBusy,  ///< it has answered enough while its own request is open, or does not take part
+  };
+  Why why = Why::kNotFinite;
 };
 
 /// The memory of the exchange, y and p (as large as the model each), and the operations on it.
@@ -36,10 +46,16 @@ struct MixReport {
 /// thread; the two meet at one lock per bucket, held for one pass over that bucket. The training
 /// thread never waits for a lock in fold(): a bucket that is held is tried once more at the end and
 /// then left for the next boundary, which keeps z = y + p right.
+///
+/// Where the memory is shared, neighbours of the same host hold these locks too, and one of them
+/// may be stopped while it does: then nobody here waits for it, and operations report kHeld.
 class Mixer {
  public:
   /// `initial` is x at the start (layout.size() floats), `telemetry` the scalars' start values.
   Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry);
+  /// In memory made for this layout, which may be shared.
+  Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry,
+        Segment segment);
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t telemetry_bucket() const {
@@ -52,7 +68,7 @@ class Mixer {
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   FoldReport fold(std::span<float> x);
-  [[nodiscard]] bool offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
+  MixReport offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
   MixReport answer(std::uint32_t bucket, const Codec& offer_codec, std::span<const std::byte> s,
                    int divisor, const Codec& reply_codec, std::span<std::byte> reply);
   MixReport settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,
@@ -62,11 +78,18 @@ class Mixer {
   /// Takes over a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s);
 
+  /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
+  /// ours may be open on this bucket; they answer by the rule that all answers go by. `slot` is our
+  /// place among their neighbours. The lock of the lower rank is taken first.
+  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first, std::uint32_t slot);
+  /// Our request on this bucket, made by offer(), is open no more.
+  void close(std::uint32_t bucket);
+
   // Lock-step: see lock_step.h. publish() may only be called when every neighbour has pulled the
   // round before, collect() when every neighbour was absorbed.
   FoldReport publish(std::span<const float> x, std::span<const double> telemetry,
                      const Codec& codec, double self_weight);
-  [[nodiscard]] bool snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
+  MixReport snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
   MixReport absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
                    double weight);
   void collect(std::span<float> x, std::span<double> telemetry);
@@ -75,20 +98,31 @@ class Mixer {
   /// thread.
   void fold_telemetry(std::span<double> x);
 
-  /// z = y + p of the whole model, for tests and for the simulator's account. Takes every lock.
+  /// z = y + p of the whole model, for tests and for the simulator's account. Waits for every lock.
   void read_z(std::span<float> z) const;
   void read_telemetry_z(std::span<double> z) const;
+
+  [[nodiscard]] Segment& segment() { return segment_; }
+  /// Locks taken over from somebody who died holding them.
+  [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
   struct View {
     std::span<float> y, p;
   };
   View view(std::uint32_t bucket);
+  /// The bucket's lock for an operation that can be put off; only where the memory is shared may it
+  /// not be had.
+  BucketGuard lock(std::uint32_t bucket);
+  /// The same in fold(): one try.
+  BucketGuard try_lock(std::uint32_t bucket);
+  BucketGuard counted(BucketGuard guard);
 
   Layout layout_;
-  std::vector<float> y_, p_;
+  Segment segment_;
   std::vector<double> telemetry_y_, telemetry_p_;
-  mutable std::vector<std::mutex> locks_;
+  mutable std::mutex telemetry_lock_;
+  std::atomic<std::uint64_t> inherited_{0};
   std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread only
 };
 

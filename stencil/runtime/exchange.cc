@@ -36,10 +36,14 @@ void Pump::act_on(Action& action, const Message* in_hand) {
       return merge(side, action, *in_hand);
     case Action::Kind::kSettle:
       return settle(side, action, *in_hand);
+    case Action::Kind::kShare:
+      return;  // done where it is asked for, see share()
+    case Action::Kind::kPark:
+      return close(action.bucket);
     case Action::Kind::kWithdraw:
     case Action::Kind::kLost:
       std::erase_if(side.sent, [&](const Sent& s) { return s.sequence == action.sequence; });
-      return;
+      return close(action.bucket);
     case Action::Kind::kRelease:
       std::erase_if(side.kept, [&](const Kept& k) { return k.sequence <= action.sequence; });
       return;
@@ -48,23 +52,14 @@ void Pump::act_on(Action& action, const Message* in_hand) {
     case Action::Kind::kForget:
       side.kept.clear();
       side.backlog.clear();
+      side.meeting.clear();
+      if (meeting_ != nullptr) meeting_->forget(side.rank);
       return;
     case Action::Kind::kServe:
-      return serve(side, action);
+      return apply_or_owe({action.kind, side.rank, action.bucket, action.sequence, {}, {}});
     case Action::Kind::kAdopt:
-    case Action::Kind::kAbsorb: {
-      const bool adopt = action.kind == Action::Kind::kAdopt;
-      const Codec& coding = reader(*in_hand);
-      const MixReport report =
-          adopt ? mixer_.adopt(action.bucket, coding, view(in_hand->payload))
-                : mixer_.absorb(action.bucket, coding, view(in_hand->payload),
-                                weights_.weight(engine_.config().rank, action.rank));
-      if (!report.applied) {
-        ++counters_.non_finite;
-        complain(action.rank, "snapshot", "a snapshot holds a NaN or an infinity");
-      }
-      return;
-    }
+    case Action::Kind::kAbsorb:
+      return apply_or_owe({action.kind, side.rank, action.bucket, 0, *in_hand, {}});
     case Action::Kind::kRefused:
       complain(action.rank, "refused", action.text);
       return refuse("neighbour " + std::to_string(action.rank) + ": " + action.text);
@@ -85,7 +80,15 @@ void Pump::make_offer(Side& side, const Action& action) {
   const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
   const std::span<std::byte> bytes = give_payload(message, coding);
-  if (!mixer_.offer(action.bucket, coding, bytes)) {
+  const MixReport report = mixer_.offer(action.bucket, coding, bytes);
+  if (!report.applied && report.why == MixReport::Why::kHeld) {
+    // The sequence must not have a hole, and cannot wait: an offer of nothing.
+    ++counters_.put_off;
+    message.payload = Payload();
+    side.sent.push_back({action.sequence, action.bucket, &coding, message.payload, finishing()});
+    return transmit(side, message);
+  }
+  if (!report.applied) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
     // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
     ++counters_.own_non_finite;
@@ -100,12 +103,16 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   reply.bucket = action.bucket;
   reply.sequence = action.sequence;
   reply.divisor = action.divisor;
+  if (!offer.payload) return decline(side, action, ReplyStatus::kBusy);
   const Codec& theirs = reader(offer);
   const Codec& coding = &theirs == &codecs_.exact() ? codecs_.exact() : codecs_.differences();
   reply.codec = coding.kind();
   const std::span<std::byte> bytes = give_payload(reply, coding);
   const MixReport report =
       mixer_.answer(action.bucket, theirs, view(offer.payload), action.divisor, coding, bytes);
+  if (!report.applied && report.why != MixReport::Why::kNotFinite) {
+    return decline(side, action, ReplyStatus::kBusy);
+  }
   if (!report.applied) {
     ++counters_.non_finite;
     complain(side.rank, "offer", "an offer that is not finite was refused");
@@ -129,39 +136,78 @@ void Pump::decline(Side& side, const Action& action, ReplyStatus status) {
 void Pump::merge(Side& side, const Action& action, const Message& offer) {
   const auto it = std::ranges::find(side.sent, action.own_sequence, &Sent::sequence);
   if (it == side.sent.end()) return;
-  const MixReport report = mixer_.merge(action.bucket, *it->codec, view(it->payload), reader(offer),
-                                        view(offer.payload));
-  if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, 2,
-                         telling(offer, &*it));
-  } else {
-    ++counters_.non_finite;
-    complain(side.rank, "offer", "an offer that is not finite was refused");
-  }
-  Message kept = engine_.stamp(MessageKind::kOffer, side.rank);
-  kept.bucket = it->bucket;
-  kept.sequence = it->sequence;
-  kept.codec = it->codec->kind();
-  kept.payload = it->payload;
-  side.kept.push_back({action.sequence, action.own_sequence, std::move(kept)});
+  const Sent ours = std::move(*it);
   side.sent.erase(it);
+  // An offer of nothing, theirs or ours, makes no exchange, which both ends know alike.
+  const bool nothing = !ours.payload || !offer.payload;
+  Message kept = engine_.stamp(MessageKind::kOffer, side.rank);
+  kept.bucket = ours.bucket;
+  kept.sequence = ours.sequence;
+  kept.codec = ours.codec->kind();
+  if (!nothing) kept.payload = ours.payload;
+  side.kept.push_back({action.sequence, action.own_sequence, std::move(kept)});
+  if (nothing) return close(action.bucket);
+  apply_or_owe({action.kind, side.rank, action.bucket, 0, offer, ours});
 }
 
 void Pump::settle(Side& side, const Action& action, const Message& reply) {
   const auto it = std::ranges::find(side.sent, action.sequence, &Sent::sequence);
   if (it == side.sent.end()) return;
-  const Sent offer = std::move(*it);
+  const Sent ours = std::move(*it);
   side.sent.erase(it);
-  if (reply.status != ReplyStatus::kDelta) return;
-  const MixReport report =
-      mixer_.settle(action.bucket, reader(reply), view(reply.payload), reply.divisor);
-  if (report.applied) {
-    settlement_.measured(side.rank, action.bucket, report.distance2, 0, reply.divisor,
-                         telling(reply, &offer));
+  if (reply.status != ReplyStatus::kDelta) return close(action.bucket);
+  apply_or_owe({action.kind, side.rank, action.bucket, 0, reply, ours});
+}
+
+void Pump::apply_or_owe(Owed&& owed) {
+  if (apply(owed)) return;
+  ++counters_.put_off;
+  owed_.push_back(std::move(owed));
+}
+
+/// False where another process holds the bucket; then it is to be tried again.
+bool Pump::apply(const Owed& owed) {
+  const Message& message = owed.message;
+  if (owed.kind == Action::Kind::kServe) return serve(side(owed.rank), owed);
+  const bool settle = owed.kind == Action::Kind::kSettle;
+  const bool merge = owed.kind == Action::Kind::kMerge;
+  const Codec& coding = reader(message);
+  const auto payload = view(message.payload);
+  MixReport report;
+  if (settle) {
+    report = mixer_.settle(owed.bucket, coding, payload, message.divisor);
+  } else if (merge) {
+    report = mixer_.merge(owed.bucket, *owed.ours.codec, view(owed.ours.payload), coding, payload);
+  } else if (owed.kind == Action::Kind::kAdopt) {
+    report = mixer_.adopt(owed.bucket, coding, payload);
   } else {
-    ++counters_.non_finite;
-    complain(side.rank, "reply", "a delta that is not finite was refused");
+    report = mixer_.absorb(owed.bucket, coding, payload,
+                           weights_.weight(engine_.config().rank, owed.rank));
   }
+  if (!report.applied && report.why == MixReport::Why::kHeld) return false;
+  if (!report.applied) {
+    ++counters_.non_finite;
+    complain(owed.rank,
+             settle  ? "reply"
+             : merge ? "offer"
+                     : "snapshot",
+             settle  ? "a delta that is not finite was refused"
+             : merge ? "an offer that is not finite was refused"
+                     : "a snapshot holds a NaN or an infinity");
+  } else if (settle || merge) {
+    settlement_.measured(owed.rank, owed.bucket, report.distance2, report.norm2,
+                         settle ? message.divisor : 2, telling(message, &owed.ours));
+  }
+  if (settle || merge) close(owed.bucket);
+  return true;
+}
+
+void Pump::make_up() {
+  std::erase_if(owed_, [this](const Owed& owed) { return apply(owed); });
+}
+
+void Pump::close(std::uint32_t bucket) {
+  if (!engine_.is_open(bucket)) mixer_.close(bucket);
 }
 
 void Pump::resend(Side& side, const Action& action) {
@@ -183,21 +229,23 @@ void Pump::resend(Side& side, const Action& action) {
   }
 }
 
-void Pump::serve(Side& side, const Action& action) {
+bool Pump::serve(Side& side, const Owed& pull) {
   Message message = engine_.stamp(MessageKind::kSnapshot, side.rank);
-  message.bucket = action.bucket;
-  message.round = action.sequence;
+  message.bucket = pull.bucket;
+  message.round = pull.round;
   const bool joining = message.round == 0;
   const Codec& coding = joining ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
   const std::span<std::byte> bytes = give_payload(message, coding);
-  const bool finite = joining ? mixer_.offer(action.bucket, coding, bytes)
-                              : mixer_.snapshot(action.bucket, coding, bytes);
-  if (!finite) {
+  const MixReport report = joining ? mixer_.offer(pull.bucket, coding, bytes)
+                                   : mixer_.snapshot(pull.bucket, coding, bytes);
+  if (!report.applied && report.why == MixReport::Why::kHeld) return false;
+  if (!report.applied) {
     ++counters_.own_non_finite;
-    return;
+    return true;
   }
   transmit(side, message);
+  return true;
 }
 
 std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {

@@ -13,9 +13,10 @@ constexpr std::size_t kMaxComplaints = 256;
 }  // namespace
 
 Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver, LogSink log,
-           TimePoint now)
+           TimePoint now, Meeting* meeting)
     : mixer_(mixer),
       transport_(transport),
+      meeting_(meeting),
       log_(std::move(log)),
       engine_(options.engine, now),
       links_(options.engine.rank, options.engine.topology.neighbours(options.engine.rank),
@@ -27,6 +28,9 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
   for (const Rank rank : options.engine.topology.neighbours(options.engine.rank)) {
     Side side;
     side.rank = rank;
+    const auto theirs = options.engine.topology.neighbours(rank);
+    side.slot =
+        static_cast<std::uint32_t>(std::ranges::find(theirs, options.engine.rank) - theirs.begin());
     sides_.push_back(std::move(side));
   }
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
@@ -41,6 +45,9 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
     receive(now, std::move(*received));
   }
   for (Side& side : sides_) flush(side);
+  make_up();
+  meet(now);
+  share(now);
   update_settling(now);
   if (engine_.next_deadline() <= now) {
     engine_.on_tick(now, actions_);
@@ -51,10 +58,11 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   while (std::optional<Received> received = transport_.receive()) {
     receive(now, std::move(*received));
   }
-  const bool backlog =
-      std::ranges::any_of(sides_, [](const Side& s) { return !s.backlog.empty(); });
+  const bool backlog = !owed_.empty() || std::ranges::any_of(sides_, [](const Side& s) {
+    return !s.backlog.empty();
+  });
   const TimePoint retry = backlog ? now + std::chrono::milliseconds(5) : kNever;
-  return std::min({engine_.next_deadline(), dial, retry});
+  return std::min({engine_.next_deadline(), engine_.next_share(), dial, retry});
 }
 
 void Pump::apply_standing(TimePoint now, const Standing& standing) {
@@ -62,6 +70,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
   if (engine_.state() != WorkerState::kJoining) {
     const WorkerState state = engine_.state();
     if (standing.wanted == WorkerState::kSettling && state == WorkerState::kTraining) {
+      read_notes();
       settlement_.restart();
       engine_.on_state(now, WorkerState::kSettling, actions_);
     } else if (standing.wanted == WorkerState::kFrozen && state != WorkerState::kFrozen) {
@@ -77,6 +86,9 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
     }
   }
   act(nullptr);
+  const bool takes_part = engine_.state() != WorkerState::kJoining &&
+                          engine_.state() != WorkerState::kFrozen && !standing.leave;
+  mixer_.segment().admit(takes_part && engine_.config().mode.kind != Mode::Kind::kSync);
   if (standing.leave && !left_) {
     left_ = true;
     for (Side& side : sides_) {
@@ -92,6 +104,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
 void Pump::update_settling(TimePoint now) {
   const WorkerState state = engine_.state();
   if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
+  read_notes();
   // A neighbour whose link is just being made anew is still one to agree with; one that stays
   // silent is not waited for.
   const Duration patience = engine_.config().suspect_after;
@@ -139,6 +152,7 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
   }
   engine_.on_message(now, message, actions_);
   act(&message);
+  if (message.kind == MessageKind::kHello) side(*rank).meeting = message.hello.meeting;
 }
 
 bool Pump::expected_size(const Message& message) const {
@@ -148,9 +162,10 @@ bool Pump::expected_size(const Message& message) const {
       (message.kind == MessageKind::kReply && message.status == ReplyStatus::kDelta);
   if (!carries) return size == 0;
   if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
+  if (message.bucket >= mixer_.bucket_count()) return false;
+  if (message.kind == MessageKind::kOffer && size == 0) return true;
   const Codec* coding = codecs_.reader(message.kind, message.codec);
-  return coding != nullptr && message.bucket < mixer_.bucket_count() &&
-         size == mixer_.encoded_size(message.bucket, *coding);
+  return coding != nullptr && size == mixer_.encoded_size(message.bucket, *coding);
 }
 
 /// A link that serves no edge: a neighbour that dialled us, or somebody lost.
@@ -188,6 +203,7 @@ void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) 
   engine_.on_link_up(now, message.from, actions_);
   engine_.on_message(now, message, actions_);
   act(nullptr);
+  side(message.from).meeting = message.hello.meeting;
 }
 
 void Pump::refuse(const std::string& text) {
@@ -258,16 +274,19 @@ PumpStatus Pump::status() const {
   s.refused = refused_;
   s.engine = engine_.counters();
   s.pump = counters_;
+  s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
-  s.flushed = engine_.open_offers() == 0 && engine_.replies_settled();
-  s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0;
+  s.flushed = engine_.open_offers() == 0 && engine_.replies_settled() && owed_.empty();
+  s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0 && owed_.empty() &&
+                 mixer_.segment().noted() == notes_read_;
   for (const Edge& edge : engine_.edges()) {
     const bool near =
         edge.peer_state == WorkerState::kSettled || edge.peer_state == WorkerState::kFrozen;
     if (edge.up() && !near) s.may_freeze = false;
     const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
     s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,
-                            it->bytes_sent, edge.round_trip, edge.swept});
+                            it->bytes_sent, edge.shared, it->bytes_shared, edge.round_trip,
+                            edge.swept});
   }
   return s;
 }

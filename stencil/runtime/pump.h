@@ -17,6 +17,7 @@
 #include "stencil/mix/mixer.h"
 #include "stencil/runtime/link_book.h"
 #include "stencil/runtime/settlement.h"
+#include "stencil/shared/meeting.h"
 #include "stencil/transport/transport.h"
 
 namespace stencil {
@@ -41,6 +42,8 @@ struct NeighbourStatus {
   LinkState link = LinkState::kConnecting;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
+  bool shared = false;             ///< the model is exchanged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< of the model, averaged by us in shared memory
   Duration round_trip{};
   TimePoint swept{};  ///< meaningful when sweeps > 0
 };
@@ -49,6 +52,9 @@ struct NeighbourStatus {
 struct PumpCounters {
   std::uint64_t malformed = 0, checksum = 0, payload_size = 0, non_finite = 0;
   std::uint64_t unknown_senders = 0, frames_dropped = 0, resent = 0, own_non_finite = 0;
+  std::uint64_t bytes_shared = 0;     ///< averaged in shared memory, by us
+  std::uint64_t put_off = 0;          ///< what waited for a bucket that another process held
+  std::uint64_t inherited_locks = 0;  ///< taken over from a process that died holding them
 };
 
 struct PumpStatus {
@@ -70,11 +76,12 @@ struct PumpStatus {
 
 /// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport): the one way in
 /// which a worker's background work is done, be it called by a thread or by the simulator. Has
-/// itself neither thread nor clock. Mixer and transport must outlive it.
+/// itself neither thread nor clock. Mixer, transport and meeting must outlive it.
 class Pump {
  public:
+  /// Without a `meeting` all goes over the transport; with one, the mixer's segment is shared.
   Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver, LogSink log,
-       TimePoint now);
+       TimePoint now, Meeting* meeting = nullptr);
 
   /// Does all that can be done at `now`: takes what arrived, acts, sends. Returns when to be called
   /// again at the latest; earlier when a frame arrives or the standing changes.
@@ -104,11 +111,12 @@ class Pump {
 
  private:
   struct Sent {  ///< an offer of ours, while open
-    std::uint64_t sequence;
-    std::uint32_t bucket;
-    const Codec* codec;
+    std::uint64_t sequence = 0;
+    std::uint32_t bucket = 0;
+    const Codec* codec = nullptr;
     Payload payload;
-    bool finishing;  ///< made after our last step, so it shows the model that is to be agreed on
+    bool finishing =
+        false;  ///< made after our last step, so it shows the model that is to be agreed on
   };
   struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer
@@ -121,6 +129,18 @@ class Pump {
     std::vector<Kept> kept;
     std::vector<Frame> backlog;  ///< refused by a full link; bounded by the windows
     std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_shared = 0;
+    std::uint32_t slot = 0;  ///< our place among their neighbours
+    std::string meeting;     ///< their latest token
+  };
+  /// Something to be done to a bucket; kept while another process holds it.
+  struct Owed {
+    Action::Kind kind;
+    Rank rank;
+    std::uint32_t bucket;
+    std::uint64_t round;  ///< of a pull
+    Message message;      ///< what it is about; none for a pull
+    Sent ours;            ///< the offer of ours that `message` answers or crosses
   };
 
   void receive(TimePoint now, Received&& received);
@@ -137,7 +157,14 @@ class Pump {
   void merge(Side& side, const Action& action, const Message& offer);
   void settle(Side& side, const Action& action, const Message& reply);
   void resend(Side& side, const Action& action);
-  void serve(Side& side, const Action& action);
+  void apply_or_owe(Owed&& owed);
+  bool apply(const Owed& owed);
+  bool serve(Side& side, const Owed& pull);
+  void make_up();
+  void close(std::uint32_t bucket);
+  void meet(TimePoint now);
+  void share(TimePoint now);
+  void read_notes();
   void transmit(Side& side, const Message& message);
   void flush(Side& side);
   void link_down(TimePoint now, LinkId link);
@@ -155,6 +182,7 @@ class Pump {
 
   Mixer& mixer_;
   Transport& transport_;
+  Meeting* meeting_;
   LogSink log_;
   Engine engine_;
   LinkBook links_;
@@ -165,6 +193,9 @@ class Pump {
   Actions actions_;
   PayloadPool<BucketMemory> payloads_;
   std::size_t largest_payload_ = 0;
+  Actions shares_;
+  std::vector<Owed> owed_;  ///< at most one for each open request and pull
+  std::uint64_t notes_read_ = 0;
   PumpCounters counters_;
   std::set<std::pair<Rank, std::string>> complained_;
   std::string refused_;

@@ -35,11 +35,21 @@ void Settlement::measured(Rank rank, std::uint32_t bucket, double distance2, dou
     it->distance2[bucket] = static_cast<float>(distance2);
   }
   if (norm2 > 0) norm2_[bucket] = static_cast<float>(norm2);
-  const double moved = std::sqrt(distance2) / divisor;
-  for (PerEdge& other : edges_) {
-    if ((telling && other.rank == rank) || other.distance2[bucket] < 0) continue;
-    const double bound = std::sqrt(other.distance2[bucket]) + moved;
-    other.distance2[bucket] = static_cast<float>(bound * bound);
+  widen(bucket, std::sqrt(distance2) / divisor, telling ? rank : kNoRank);
+}
+
+void Settlement::moved(std::uint32_t bucket, double distance, double norm2) {
+  // Another process wrote these.
+  if (bucket >= buckets_ || !(distance >= 0) || !std::isfinite(distance)) return;
+  if (norm2 > 0 && std::isfinite(norm2)) norm2_[bucket] = static_cast<float>(norm2);
+  widen(bucket, distance, kNoRank);
+}
+
+void Settlement::widen(std::uint32_t bucket, double moved, Rank except) {
+  for (PerEdge& edge : edges_) {
+    if (edge.rank == except || edge.distance2[bucket] < 0) continue;
+    const double bound = std::sqrt(edge.distance2[bucket]) + moved;
+    edge.distance2[bucket] = static_cast<float>(bound * bound);
   }
 }
 

@@ -33,6 +33,10 @@ class Settlement {
   void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2, int divisor,
                 bool telling = true);
 
+  /// A neighbour moved us in shared memory, by `distance` in all; `norm2` as above. It counts
+  /// against every edge, its own too: what it found there may be older than our own measurements.
+  void moved(std::uint32_t bucket, double distance, double norm2);
+
   /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
   /// their rms distance is under the threshold. True where there is no such edge.
   [[nodiscard]] bool settled(std::span<const Edge> edges) const;
@@ -42,6 +46,7 @@ class Settlement {
   [[nodiscard]] double threshold() const { return threshold_; }
 
  private:
+  void widen(std::uint32_t bucket, double moved, Rank except);
   struct PerEdge {
     Rank rank = kNoRank;
     std::vector<float> distance2;  ///< per bucket; negative: not measured since restart

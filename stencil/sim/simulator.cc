@@ -5,6 +5,7 @@
 
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/random.h"
+#include "stencil/sim/direct_meeting.h"
 
 namespace stencil::sim {
 namespace {
@@ -21,6 +22,7 @@ struct Simulation::Worker {
   std::vector<float> x;
   std::vector<double> telemetry;
   std::unique_ptr<Mixer> mixer;
+  std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
   std::unique_ptr<Pump> pump;
   Standing standing;
   bool waiting = false;    ///< at a boundary it may not pass yet
@@ -75,7 +77,10 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
   worker->telemetry = {0.0, 1.0};
-  worker->mixer = std::make_unique<Mixer>(layout_, worker->x, worker->telemetry);
+  const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
+  const auto slots = static_cast<std::uint32_t>(config_.topology.neighbours(rank).size());
+  worker->mixer = std::make_unique<Mixer>(layout_, worker->x, worker->telemetry,
+                                          Segment(layout_, rank, slots, reach));
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   EngineConfig& engine = options.engine;
@@ -94,6 +99,12 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.hello.layout_hash = layout_.hash();
   engine.hello.mode = config_.mode.name();
   engine.hello.codec = config_.codec;
+  if (!config_.shared.empty()) {
+    worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
+      return config_.shared.contains({rank, to}) ? &workers_[to]->mixer->segment() : nullptr;
+    });
+    engine.hello.meeting = worker->meeting->token();
+  }
   // The higher rank dials: one connection per edge from the start.
   const Resolver resolver = [rank](Rank to) -> std::optional<std::string> {
     if (to > rank) return std::nullopt;
@@ -101,7 +112,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   };
   worker->pump = std::make_unique<Pump>(
       options, *worker->mixer, network_->transport(rank), resolver,
-      [](LogLevel, std::string_view) {}, now_);
+      [](LogLevel, std::string_view) {}, now_, worker->meeting.get());
   workers_[rank] = std::move(worker);
   Worker& made = *workers_[rank];
   turn(made);
@@ -317,7 +328,7 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
         const auto codec = make_codec(flight.codec);
         (void)codec->decode(view(flight.payload), theirs);
         if (flight.crossed) {
-            (void)make_codec(open.codec)->decode(view(open.payload), ours);
+          (void)make_codec(open.codec)->decode(view(open.payload), ours);
         }
         for (std::size_t i = 0; i < range.size; ++i) {
           z[to][range.begin + i] +=

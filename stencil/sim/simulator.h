@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ struct SimulationConfig {
   double worker_bandwidth = 0;  ///< bytes a second that a worker can send in all; 0: unlimited
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
+  std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, with no delay
   double settle_target = 1e-4;
   bool finish = false;         ///< after the run, settle and freeze as real workers do
   double finish_seconds = 60;  ///< and give that up after so long

@@ -103,6 +103,7 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_codec(static_cast<std::uint32_t>(hello.codec));
   out.set_last_answered(hello.last_answered);
   out.set_last_settled(hello.last_settled);
+  out.set_meeting(hello.meeting);
 }
 
 Error malformed(std::string text) {
@@ -137,7 +138,8 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() >= kCodecNames.size()) return out_of_range("hello.codec", hello.codec());
-  for (const std::string* text : {&hello.run_id(), &hello.topology(), &hello.mode()}) {
+  for (const std::string* text :
+       {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
       return malformed("a text of Hello that is too long or not printable");
   }
@@ -155,6 +157,7 @@ void decode_hello(proto::Hello& from, Hello& out) {
   out.codec = static_cast<CodecKind>(from.codec());
   out.last_answered = from.last_answered();
   out.last_settled = from.last_settled();
+  out.meeting = std::move(*from.mutable_meeting());
 }
 
 }  // namespace

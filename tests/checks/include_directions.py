@@ -25,9 +25,10 @@ LAYERS = {
     "wire": ("core",),
     "engine": ("core",),
     "io": ("core",),
-    "mix": ("core", "codec"),
+    "shared": ("core",),
+    "mix": ("core", "codec", "shared"),
     "transport": ("core", "io"),
-    "runtime": ("core", "codec", "mix", "wire", "engine", "io", "transport"),
+    "runtime": ("core", "codec", "shared", "mix", "wire", "engine", "io", "transport"),
 }
 LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 
@@ -197,6 +198,7 @@ BAD = [
     ("stencil/engine/a.cc", '#include "stencil/wire/wire.h"\n', "stencil/engine may not include"),
     ("stencil/io/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/io may not include"),
     ("stencil/mix/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/mix may not include"),
+    ("stencil/shared/a.cc", '#include "stencil/mix/mixer.h"\n', "stencil/shared may not include"),
     ("stencil/transport/zmq/a.cc", '#include "stencil/wire/wire.h"\n', "stencil/transport may not"),
     ("stencil/runtime/a.cc", '#include "stencil/sim/network.h"\n', "stencil/runtime may not"),
     ("stencil/sim/a.cc", '#include "fast/session.h"\n', "stencil/ may not include fast/"),

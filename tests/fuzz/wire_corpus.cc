@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
                      .mode = "async",
                      .codec = stencil::CodecKind::kFp32,
                      .last_answered = 4,
-                     .last_settled = 5};
+                     .last_settled = 5,
+                     .meeting = "0123456789abcdef"};
     using enum stencil::MessageKind;
     if (message.kind == kOffer || message.kind == kReply || message.kind == kSnapshot) {
       stencil::Bytes bytes(32);

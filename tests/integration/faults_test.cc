@@ -63,6 +63,7 @@ class FaultsTest : public ::testing::Test {
       const WorkerHistory history = run_.history(rank);
       ASSERT_TRUE(history.end) << rank;
       EXPECT_EQ(history.end->exit_code, exit_code) << rank << ": " << history.end->text;
+      EXPECT_GT(history.end->counters.at("shares"), 0U) << rank << " shared no memory";
     }
   }
 

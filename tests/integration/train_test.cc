@@ -108,6 +108,26 @@ TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), HasSubstr("report.html")));
 }
 
+TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
+  for (const bool forbidden : {false, true}) {
+    std::vector<std::string> some = wishes("torus:2x2", "400", forbidden ? "tcp" : "auto");
+    if (forbidden) some.insert(some.end(), {"--transport", "tcp"});
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
+    ASSERT_EQ(result.code, 0) << result.out << result.err;
+    const auto summary = summary_of(run(forbidden ? "tcp" : "auto"));
+    EXPECT_GT(summary["sweeps_completed"], 0);
+    EXPECT_LT(summary["consensus_distance"], 0.05);
+    if (forbidden) {
+      EXPECT_EQ(summary["bytes_shared"], 0);
+      EXPECT_GT(summary["bytes_sent"], 1'000'000);
+    } else {
+      // The model is 31 kB, the telemetry beside it less than 1.
+      EXPECT_GT(summary["bytes_shared"], 1'000'000);
+      EXPECT_LT(summary["bytes_sent"], summary["bytes_shared"]);
+    }
+  }
+}
+
 TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
   ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kLong).code, 0);
   const auto summary = summary_of(run());

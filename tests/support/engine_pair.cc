@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stencil/sim/direct_meeting.h"
 #include "stencil/wire/wire.h"
 
 namespace stencil::test {
@@ -89,6 +90,7 @@ Message Wire::front(Rank from) const {
 
 struct EnginePair::Side {
   std::unique_ptr<Mixer> mixer;
+  std::unique_ptr<sim::DirectMeeting> meeting;
   std::unique_ptr<Pump> pump;
   std::vector<double> telemetry;
   std::vector<std::string> log;
@@ -110,7 +112,10 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
     x[rank][i] = rank == 0 ? 1.0F + static_cast<float>(i) : -2.0F;
   }
   side->telemetry = {0.0, 1.0};
-  side->mixer = std::make_unique<Mixer>(layout, x[rank], side->telemetry);
+  const bool shared = options_.shareable || options_.sharing;
+  side->mixer = std::make_unique<Mixer>(
+      layout, x[rank], side->telemetry,
+      Segment(layout, rank, 1, shared ? Segment::Reach::kShared : Segment::Reach::kOwn));
   PumpOptions options;
   EngineConfig& engine = options.engine;
   engine.rank = rank;
@@ -126,6 +131,11 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   engine.hello.initial_hash = 0xabc;
   engine.hello.mode = options_.mode;
   engine.hello.codec = options_.codec;
+  if (options_.sharing) {
+    side->meeting = std::make_unique<sim::DirectMeeting>(
+        layout, [this](Rank to) { return sides_[to] ? &mixer(to).segment() : nullptr; });
+    engine.hello.meeting = side->meeting->token();
+  }
   if (change) change(engine);
   standing[rank] = {};
   standing[rank].stop_joining = options_.join_at_once;
@@ -135,7 +145,8 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   Side* raw = side.get();
   side->pump = std::make_unique<Pump>(
       options, *side->mixer, wire.end(rank), resolver,
-      [raw](LogLevel, std::string_view text) { raw->log.emplace_back(text); }, now);
+      [raw](LogLevel, std::string_view text) { raw->log.emplace_back(text); }, now,
+      side->meeting.get());
   sides_[rank] = std::move(side);
   turn(rank);
 }

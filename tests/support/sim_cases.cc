@@ -98,6 +98,9 @@ EngineCounters total_counters(const sim::Simulation& simulation) {
     sum.suspected += one.suspected;
     sum.gone += one.gone;
     sum.returned += one.returned;
+    sum.shares += one.shares;
+    sum.held += one.held;
+    sum.skipped += one.skipped;
   }
   return sum;
 }

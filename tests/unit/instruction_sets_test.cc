@@ -50,8 +50,7 @@ std::vector<float> tame(std::uint64_t stream, std::size_t count) {
 }
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), 4 * a.size()) == 0);
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), 4 * a.size()) == 0);
 }
 
 /// What every kernel made of the same arrays, called for `at_once` floats at a time.

@@ -48,7 +48,7 @@ class Two : public ::testing::TestWithParam<CodecKind> {
   }
   Bytes offer(int i, std::uint32_t bucket) {
     Bytes bytes(mixers_[i]->encoded_size(bucket, *codec_));
-    EXPECT_TRUE(mixers_[i]->offer(bucket, *codec_, bytes));
+    EXPECT_TRUE(mixers_[i]->offer(bucket, *codec_, bytes).applied);
     return bytes;
   }
 
@@ -119,16 +119,16 @@ TEST_P(Two, what_is_not_finite_is_never_offered_and_changes_nothing) {
   x_[0][0] = kNaN;
   EXPECT_FALSE(mixers_[0]->fold(x_[0]).finite);
   Bytes out(mixers_[0]->encoded_size(0, *codec_));
-  EXPECT_FALSE(mixers_[0]->offer(0, *codec_, out));
+  EXPECT_FALSE(mixers_[0]->offer(0, *codec_, out).applied);
   Bytes other(mixers_[0]->encoded_size(1, *codec_));
-  EXPECT_TRUE(mixers_[0]->offer(1, *codec_, other));
+  EXPECT_TRUE(mixers_[0]->offer(1, *codec_, other).applied);
 }
 
 TEST_P(Two, adopting_makes_x_the_neighbours_at_the_next_fold) {
   const auto fp32 = make_codec(CodecKind::kFp32);
   for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
     Bytes s(mixers_[0]->encoded_size(b, *fp32));
-    ASSERT_TRUE(mixers_[0]->offer(b, *fp32, s));
+    ASSERT_TRUE(mixers_[0]->offer(b, *fp32, s).applied);
     ASSERT_TRUE(mixers_[1]->adopt(b, *fp32, s).applied);
   }
   (void)mixers_[1]->fold(x_[1]);
@@ -175,7 +175,7 @@ TEST(Mixer, a_bucket_in_work_is_folded_at_a_later_boundary_and_z_stays_right) {
   ASSERT_TRUE(mixer.answer(1, *fp32, s, 2, *fp32, d).applied);  // p of bucket 1 is 1 now
   Holding holding;
   Bytes out(16);
-  std::thread background([&] { EXPECT_TRUE(mixer.offer(1, holding, out)); });
+  std::thread background([&] { EXPECT_TRUE(mixer.offer(1, holding, out).applied); });
   holding.wait_entered();
   for (float& v : x) v += 10;  // a local step
   const FoldReport first = mixer.fold(x);
@@ -201,7 +201,7 @@ TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   std::vector<float> a(4, 1e6F), b(4, -1e6F);
   Mixer left(layout, a, {}), right(layout, b, {});
   Bytes s(8), d(8);
-  ASSERT_TRUE(left.offer(0, *fp16, s));
+  ASSERT_TRUE(left.offer(0, *fp16, s).applied);
   ASSERT_TRUE(right.answer(0, *fp16, s, 2, *fp16, d).applied);
   ASSERT_TRUE(left.settle(0, *fp16, d, 2).applied);
   (void)left.fold(a);

@@ -30,7 +30,8 @@ Message hello_message() {
                    .mode = "bounded:4",
                    .codec = CodecKind::kFp16,
                    .last_answered = 1ULL << 40,
-                   .last_settled = 9};
+                   .last_settled = 9,
+                   .meeting = "0123456789abcdef"};
   return message;
 }
 

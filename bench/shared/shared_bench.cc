@@ -1,0 +1,180 @@
+// Whole sweeps between two workers, each a process of its own, over shared memory and over tcp, by
+// the product's own path (Session), beside what memory does in the same run.
+//
+// usage: fast-bench-shared [MILLIONS_OF_FLOATS [SWEEPS [BUCKET_KIB [WINDOW]]]]
+//
+// One of the two begins all the sweeps; wall time is per sweep, CPU time is of both processes. The
+// bytes of a sweep in shared memory are those of six arrays as large as the model: y and p of both
+// ends are read, p of both is written.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "adapters/flat/flat_adapter.h"
+#include "fast/session.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Size {
+  std::size_t floats = 11'170'000;
+  int sweeps = 60, bucket_kib = 256, window = 4;
+  [[nodiscard]] double megabytes() const { return static_cast<double>(floats) * 4e-6; }
+};
+
+double since(Clock::time_point begun) {
+  return std::chrono::duration<double>(Clock::now() - begun).count();
+}
+
+double cpu_seconds(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// The shortest of several passes, in seconds.
+template <typename Pass>
+double fastest(Pass pass) {
+  double best = 1e9;
+  for (int i = 0; i < 12; ++i) {
+    const Clock::time_point begun = Clock::now();
+    pass();
+    best = std::min(best, since(begun));
+  }
+  return best;
+}
+
+struct Memory {
+  double triad = 0, update = 0;  ///< GB/s
+};
+
+Memory measure_memory(std::size_t floats) {
+  std::vector<float> a(floats, 1), b(floats, 2), c(floats, 3);
+  const double gigabytes = 3e-9 * 4 * static_cast<double>(floats);
+  volatile float scale = 0.5F;
+  const float s = scale;
+  Memory memory;
+  memory.triad = gigabytes / fastest([&] {
+                   float* __restrict__ out = a.data();
+                   const float *x = b.data(), *y = c.data();
+                   for (std::size_t i = 0; i < floats; ++i) out[i] = x[i] + s * y[i];
+                   asm volatile("" ::: "memory");
+                 });
+  memory.update = gigabytes / fastest([&] {
+                    float* __restrict__ out = a.data();
+                    const float* x = b.data();
+                    for (std::size_t i = 0; i < floats; ++i) out[i] += s * x[i];
+                    asm volatile("" ::: "memory");
+                  });
+  return memory;
+}
+
+fast::SessionOptions options(const Size& size, const std::string& transport, int rank) {
+  fast::SessionOptions o;
+  o.topology = "ring:2";
+  o.rank = rank;
+  o.transport = transport;
+  o.sweeps = size.sweeps;
+  o.bucket_kib = size.bucket_kib;
+  o.window = size.window;
+  return o;
+}
+
+/// The one that only answers: tells where it listens, joins, and stays until it is killed.
+[[noreturn]] void answer(const Size& size, const std::string& transport, int out) {
+  std::vector<float> x(size.floats, 1);
+  fast::FlatAdapter adapter(x);
+  fast::Session session(adapter, options(size, transport, 1));
+  const std::string endpoint = session.endpoint() + "\n";
+  if (::write(out, endpoint.data(), endpoint.size()) < 0) std::_Exit(1);
+  session.join();
+  while (true) ::pause();
+}
+
+struct Measured {
+  double wall = 0, cpu = 0, exchange = 0;  ///< seconds per sweep; of the one boundary
+  stencil::PumpStatus status;
+};
+
+Measured sweep(const Size& size, const std::string& transport) {
+  int ends[2];
+  if (::pipe(ends) != 0) std::exit(1);
+  const pid_t other = ::fork();
+  if (other == 0) answer(size, transport, ends[1]);
+  std::string endpoint;
+  for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) endpoint += c;
+
+  Measured measured;
+  {
+    std::vector<float> x(size.floats, 1);
+    fast::FlatAdapter adapter(x);
+    fast::SessionOptions mine = options(size, transport, 0);
+    mine.peers[1] = endpoint;
+    fast::Session session(adapter, mine);
+    session.join();
+    const auto wait = [&](auto done) {
+      while (!done(session.status())) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    };
+    const auto up = [&](const stencil::PumpStatus& s) {
+      return s.neighbours[0].link == stencil::LinkState::kUp &&
+             s.neighbours[0].shared == (transport == "auto");
+    };
+    wait(up);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) * 1e-3F;
+    // The first round pays for pages that nobody has touched yet.
+    for (int round = 0; round < 2; ++round) {
+      const std::uint64_t target = session.status().engine.sweeps + size.sweeps;
+      const double cpu = cpu_seconds(::getpid()) + cpu_seconds(other);
+      const double exchange = session.exchange_seconds();
+      const Clock::time_point begun = Clock::now();
+      session.exchange({});
+      wait([&](const stencil::PumpStatus& s) { return s.engine.sweeps >= target; });
+      measured.wall = since(begun) / size.sweeps;
+      measured.cpu = (cpu_seconds(::getpid()) + cpu_seconds(other) - cpu) / size.sweeps;
+      measured.exchange = session.exchange_seconds() - exchange;
+    }
+    measured.status = session.status();
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return measured;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Size size;
+  if (argc > 1) size.floats = static_cast<std::size_t>(std::atof(argv[1]) * 1e6);
+  if (argc > 2) size.sweeps = std::atoi(argv[2]);
+  if (argc > 3) size.bucket_kib = std::atoi(argv[3]);
+  if (argc > 4) size.window = std::atoi(argv[4]);
+  const Memory memory = measure_memory(size.floats);
+  const Measured shared = sweep(size, "auto");
+  const Measured tcp = sweep(size, "tcp");
+  const double bytes_time = 6e-3 * size.megabytes() / memory.triad;
+  std::printf("model %.1f MB, %d sweeps, buckets of %d KiB, window %d\n", size.megabytes(),
+              size.sweeps, size.bucket_kib, size.window);
+  std::printf("memory: triad %.2f GB/s, update in place %.2f GB/s\n", memory.triad, memory.update);
+  std::printf("the bytes of a sweep in shared memory, at the triad's rate: %.2f ms\n",
+              1e3 * bytes_time);
+  std::printf("shared: %.2f ms wall, %.2f ms CPU a sweep: %.2f x the bytes' time; %llu shares\n",
+              1e3 * shared.wall, 1e3 * shared.cpu, shared.wall / bytes_time,
+              static_cast<unsigned long long>(shared.status.engine.shares));
+  std::printf("tcp:    %.2f ms wall, %.2f ms CPU a sweep\n", 1e3 * tcp.wall, 1e3 * tcp.cpu);
+  std::printf("tcp / shared: wall %.1f, CPU %.1f\n", tcp.wall / shared.wall, tcp.cpu / shared.cpu);
+  return shared.status.engine.shares == 0 ? 1 : 0;
+}

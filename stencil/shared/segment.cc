@@ -1,0 +1,201 @@
+// A segment, from its first byte (a page each of padding where needed):
+//
+//   Header | BucketControl per bucket | SharedNote per bucket and neighbour | y | p
+//
+// Both sides compute every offset from their own layout, never from what they read.
+
+#include "stencil/shared/segment.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <string>
+#include <system_error>
+
+namespace stencil {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x5453414644454853ULL;
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kPage = 4096;
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+static_assert(std::atomic<float>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+std::size_t pages(std::size_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+Error strange(const std::string& what) {
+  return {Fault::kMalformed, "its segment " + what};
+}
+
+}  // namespace
+
+struct Segment::Header {
+  std::uint64_t magic, id, layout_hash, floats, bytes;
+  std::uint32_t version, buckets, slots;
+  Rank rank;
+  alignas(64) std::atomic<std::uint32_t> admits;
+  alignas(64) std::atomic<std::uint64_t> noted;
+};
+
+BucketGuard::BucketGuard(BucketControl& control, int result) {
+  if (result == EOWNERDEAD) {
+    pthread_mutex_consistent(&control.mutex);
+    inherited_ = true;
+  }
+  if (result == 0 || inherited_) held_ = &control;
+}
+
+BucketGuard::~BucketGuard() {
+  if (held_ != nullptr) pthread_mutex_unlock(&held_->mutex);
+}
+
+BucketGuard BucketGuard::try_once(BucketControl& control) {
+  return {control, pthread_mutex_trylock(&control.mutex)};
+}
+
+BucketGuard BucketGuard::try_for_a_while(BucketControl& control) {
+  constexpr int kTries = 128;
+  constexpr int kHasty = 32;
+  for (int i = 0; i < kTries; ++i) {
+    const int result = pthread_mutex_trylock(&control.mutex);
+    if (result != EBUSY) return {control, result};
+    if (i >= kHasty) ::sched_yield();
+  }
+  return {};
+}
+
+BucketGuard BucketGuard::wait(BucketControl& control) {
+  return {control, pthread_mutex_lock(&control.mutex)};
+}
+
+Segment::Segment(std::size_t floats, std::uint32_t buckets, std::uint32_t slots)
+    : floats_(floats), buckets_(buckets), slots_(slots) {}
+
+bool Segment::map_memory(int descriptor) {
+  const std::size_t controls_at = (sizeof(Header) + 63) / 64 * 64;
+  const std::size_t notes_at = controls_at + buckets_ * sizeof(BucketControl);
+  const std::size_t y_at = pages(notes_at + std::size_t{buckets_} * slots_ * sizeof(SharedNote));
+  const std::size_t p_at = y_at + pages(floats_ * sizeof(float));
+  bytes_ = p_at + pages(floats_ * sizeof(float));
+  if (descriptor >= 0) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) return false;
+    if (static_cast<std::size_t>(status.st_size) != bytes_) {
+      if (status.st_size != 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes_)) != 0) {
+        return false;
+      }
+    }
+  }
+  const int sharing = descriptor >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing, descriptor, 0);
+  if (memory == MAP_FAILED) return false;
+  ::madvise(memory, bytes_, MADV_HUGEPAGE);  // faster where the system grants it
+  base_ = static_cast<std::byte*>(memory);
+  header_ = reinterpret_cast<Header*>(base_);
+  controls_ = reinterpret_cast<BucketControl*>(base_ + controls_at);
+  notes_ = reinterpret_cast<SharedNote*>(base_ + notes_at);
+  y_ = reinterpret_cast<float*>(base_ + y_at);
+  p_ = reinterpret_cast<float*>(base_ + p_at);
+  return true;
+}
+
+Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach reach)
+    : Segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots) {
+  const auto fail = [] {
+    const std::string why = std::generic_category().message(errno);
+    throw ConfigError("cannot make the memory of the exchange: " + why,
+                      "free some, or use --transport tcp");
+  };
+  std::uint64_t id = 0;
+  if (reach == Reach::kShared) {
+    descriptor_ = ::memfd_create("fast", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor_ < 0) fail();
+    if (::getrandom(&id, sizeof id, 0) != sizeof id) fail();
+  }
+  if (!map_memory(descriptor_)) fail();
+  if (descriptor_ >= 0 && ::fcntl(descriptor_, F_ADD_SEALS, kSeals) != 0) fail();
+
+  new (header_) Header{.magic = kMagic,
+                       .id = id,
+                       .layout_hash = layout.hash(),
+                       .floats = floats_,
+                       .bytes = bytes_,
+                       .version = kVersion,
+                       .buckets = buckets_,
+                       .slots = slots_,
+                       .rank = rank,
+                       .admits = 0,
+                       .noted = 0};
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  for (std::uint32_t b = 0; b < buckets_; ++b) {
+    new (&controls_[b]) BucketControl{};
+    pthread_mutex_init(&controls_[b].mutex, &attributes);
+    for (std::uint32_t s = 0; s < slots_; ++s) new (&note(b, s)) SharedNote{0.0F, 0.0F};
+  }
+  pthread_mutexattr_destroy(&attributes);
+}
+
+Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, std::uint32_t slots,
+                             std::uint64_t id) {
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals) return strange("can be pulled away");
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || status.st_size == 0) return strange("is empty");
+  Segment segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots);
+  if (!segment.map_memory(descriptor)) return strange("has another size, or cannot be mapped");
+  const Header& header = *segment.header_;
+  if (header.magic != kMagic || header.version != kVersion) return strange("is of another kind");
+  if (header.layout_hash != layout.hash() || header.floats != segment.floats_ ||
+      header.bytes != segment.bytes_ || header.buckets != segment.buckets_ ||
+      header.slots != slots) {
+    return strange("holds another model");
+  }
+  if (header.rank != rank || header.id != id) return strange("is another worker's");
+  return segment;
+}
+
+Segment::Segment(Segment&& other) noexcept
+    : floats_(other.floats_),
+      bytes_(other.bytes_),
+      buckets_(other.buckets_),
+      slots_(other.slots_),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      base_(std::exchange(other.base_, nullptr)),
+      header_(other.header_),
+      controls_(other.controls_),
+      notes_(other.notes_),
+      y_(other.y_),
+      p_(other.p_) {}
+
+Segment::~Segment() {
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t Segment::id() const {
+  return header_->id;
+}
+bool Segment::admits() const {
+  return header_->admits.load(std::memory_order_acquire) == 1;
+}
+void Segment::admit(bool yes) {
+  header_->admits.store(yes ? 1 : 0, std::memory_order_release);
+}
+std::atomic<std::uint64_t>& Segment::noted() const {
+  return header_->noted;
+}
+
+}  // namespace stencil

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "stencil/core/error.h"
+#include "stencil/core/layout.h"
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// The lock of one bucket and what belongs under it; lies in the segment.
+struct alignas(64) BucketControl {
+  pthread_mutex_t mutex;  ///< process-shared, robust
+  /// 0: the owner has no request open on this bucket; 1 + k: it has, and may answer k times more.
+  std::atomic<std::uint32_t> room;
+};
+
+/// What one neighbour's exchanges did to one bucket since the owner looked last.
+struct SharedNote {
+  std::atomic<float> moved;  ///< sum of the distances by which they moved the owner
+  std::atomic<float> norm2;  ///< |z|^2 of the neighbour at the latest, which is near the owner's
+};
+
+/// Holds the lock of a bucket, or not. One thread.
+class BucketGuard {
+ public:
+  BucketGuard() = default;
+  ~BucketGuard();
+  BucketGuard(BucketGuard&& other) noexcept
+      : held_(std::exchange(other.held_, nullptr)), inherited_(other.inherited_) {}
+  BucketGuard& operator=(BucketGuard&&) = delete;
+
+  /// Once, or a bounded number of times for as long as an exchange on one bucket takes.
+  static BucketGuard try_once(BucketControl& control);
+  static BucketGuard try_for_a_while(BucketControl& control);
+  /// Waits. Only for memory that no other process maps.
+  static BucketGuard wait(BucketControl& control);
+
+  explicit operator bool() const { return held_ != nullptr; }
+  /// Whoever held it last died holding it: of its exchange a few floats may be applied at one end
+  /// only, and no more than that.
+  [[nodiscard]] bool inherited() const { return inherited_; }
+
+ private:
+  BucketGuard(BucketControl& control, int result);
+  BucketControl* held_ = nullptr;
+  bool inherited_ = false;
+};
+
+/// The memory of a worker's exchange: y and p, each as large as the model, with a lock per bucket.
+/// Either its own alone, or a memfd that neighbours on the same host map too, once its descriptor
+/// was passed to them: nameless, so nothing is left behind, and sealed, so that nobody can pull it
+/// from under another (no SIGBUS). What is read from another's segment may be anything: numbers are
+/// checked as on the wire. A neighbour of the same user is taken to be no attacker: who may write
+/// here may also corrupt the locks.
+class Segment {
+ public:
+  enum class Reach : std::uint8_t { kOwn, kShared };
+
+  /// `slots` notes per bucket, one for each neighbour of `rank` in topology order. Throws
+  /// ConfigError where the system gives no such memory.
+  Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach reach);
+  /// Maps a neighbour's. The descriptor stays the caller's. An Error where it is not the segment
+  /// that `layout`, `rank`, `slots` and `id` say it is.
+  static Result<Segment> map(int descriptor, const Layout& layout, Rank rank, std::uint32_t slots,
+                             std::uint64_t id);
+  ~Segment();
+  Segment(Segment&& other) noexcept;
+  Segment& operator=(Segment&&) = delete;
+
+  [[nodiscard]] std::span<float> y() { return {y_, floats_}; }
+  [[nodiscard]] std::span<float> p() { return {p_, floats_}; }
+  [[nodiscard]] std::span<const float> y() const { return {y_, floats_}; }
+  [[nodiscard]] std::span<const float> p() const { return {p_, floats_}; }
+  [[nodiscard]] BucketControl& control(std::uint32_t bucket) const { return controls_[bucket]; }
+  [[nodiscard]] SharedNote& note(std::uint32_t bucket, std::uint32_t slot) const {
+    return notes_[bucket * slots_ + slot];
+  }
+  [[nodiscard]] std::uint32_t slots() const { return slots_; }
+
+  /// Differs for each segment ever made.
+  [[nodiscard]] std::uint64_t id() const;
+  /// Whether neighbours may exchange with it: its owner trains or settles. Read under a bucket's
+  /// lock: after a fold that follows `admit(false)` nobody changes the bucket any more.
+  [[nodiscard]] bool admits() const;
+  void admit(bool yes);
+  /// Counts up whenever a neighbour left a note.
+  [[nodiscard]] std::atomic<std::uint64_t>& noted() const;
+
+  /// To be passed to a neighbour; -1 where the memory is the owner's alone.
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  struct Header;
+  Segment(std::size_t floats, std::uint32_t buckets, std::uint32_t slots);
+  [[nodiscard]] bool map_memory(int descriptor);
+
+  std::size_t floats_, bytes_ = 0;
+  std::uint32_t buckets_, slots_;
+  int descriptor_ = -1;
+  std::byte* base_ = nullptr;
+  Header* header_ = nullptr;
+  BucketControl* controls_ = nullptr;
+  SharedNote* notes_ = nullptr;
+  float* y_ = nullptr;
+  float* p_ = nullptr;
+};
+
+}  // namespace stencil

@@ -1,0 +1,286 @@
+#include "stencil/shared/unix_meeting.h"
+
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+namespace stencil {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x5447454d54534146ULL;
+
+struct Packet {
+  std::uint64_t magic = kMagic;
+  std::uint64_t secret = 0;
+  std::uint64_t id = 0;
+  std::int64_t rank = kNoRank;
+};
+
+std::string hex(std::uint64_t value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (int i = 15; i >= 0; --i, value >>= 4) text[i] = kDigits[value & 15];
+  return text;
+}
+
+bool parse_hex(std::string_view text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// An abstract address; the length matters, for every byte of the name counts.
+socklen_t address(std::uint64_t id, sockaddr_un& out) {
+  const std::string name = "fast-" + hex(id);
+  out = {};
+  out.sun_family = AF_UNIX;
+  std::ranges::copy(name, out.sun_path + 1);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+bool same_user(int connection) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 &&
+         credentials.uid == ::geteuid();
+}
+
+bool send_packet(int connection, Packet packet, int descriptor) {
+  iovec part{&packet, sizeof packet};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof packet;
+}
+
+enum class Heard { kNothing, kPacket, kGarbage };
+
+/// `descriptor` becomes the caller's when kPacket is returned.
+Heard receive_packet(int connection, Packet& packet, int& descriptor) {
+  iovec part{&packet, sizeof packet};
+  // Room for one descriptor: the kernel closes what does not fit.
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = ::recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::kNothing;
+  descriptor = -1;
+  const cmsghdr* header = size < 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  }
+  if (size == sizeof packet && descriptor >= 0 && packet.magic == kMagic &&
+      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) {
+    return Heard::kPacket;
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  return Heard::kGarbage;
+}
+
+void close_if(int& descriptor) {
+  if (descriptor >= 0) ::close(descriptor);
+  descriptor = -1;
+}
+
+}  // namespace
+
+UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own,
+                         std::function<std::uint32_t(Rank)> slots_of, LogSink log)
+    : layout_(layout),
+      rank_(rank),
+      own_(own),
+      slots_of_(std::move(slots_of)),
+      log_(std::move(log)) {
+  sockaddr_un name{};
+  const socklen_t size = address(own_.id(), name);
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (epoll_ < 0 || listener_ < 0 ||
+      ::bind(listener_, reinterpret_cast<const sockaddr*>(&name), size) != 0 ||
+      ::listen(listener_, 64) != 0 || ::getrandom(&secret_, sizeof secret_, 0) != sizeof secret_) {
+    const std::string why = std::generic_category().message(errno);
+    close_if(listener_);
+    close_if(epoll_);
+    throw ConfigError("cannot listen on a Unix socket: " + why, "use --transport tcp");
+  }
+  watch(listener_);
+  token_ = hex(own_.id()) + hex(secret_);
+}
+
+UnixMeeting::~UnixMeeting() {
+  for (auto& [rank, neighbour] : neighbours_) drop(neighbour);
+  for (const int stranger : strangers_) ::close(stranger);
+  ::close(listener_);
+  ::close(epoll_);
+}
+
+void UnixMeeting::watch(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void UnixMeeting::drop(Neighbour& neighbour) {
+  close_if(neighbour.dialled);
+  close_if(neighbour.early);
+  neighbour.segment.reset();
+}
+
+void UnixMeeting::no_luck(Rank rank, const std::string& why) {
+  log_(LogLevel::kInfo, "neighbour " + std::to_string(rank) +
+                            ": no shared memory, exchanging over the network (" + why + ")");
+}
+
+void UnixMeeting::meet(Rank rank, const std::string& token) {
+  Neighbour& neighbour = neighbours_[rank];
+  if (neighbour.token == token) return;
+  close_if(neighbour.dialled);
+  neighbour.segment.reset();
+  neighbour.token = token;
+  if (token.size() != 32 || !parse_hex(std::string_view(token).substr(0, 16), neighbour.id) ||
+      !parse_hex(std::string_view(token).substr(16), neighbour.secret)) {
+    return no_luck(rank, "its Hello names no segment of ours");
+  }
+  if (rank_ > rank) return dial(rank, neighbour);
+  if (neighbour.early < 0) return;
+  if (neighbour.early_id == neighbour.id) take(rank, neighbour, neighbour.early);
+  close_if(neighbour.early);
+}
+
+void UnixMeeting::forget(Rank rank) {
+  const auto it = neighbours_.find(rank);
+  if (it == neighbours_.end()) return;
+  // What came early stays: it may be of the life whose Hello makes us forget the one before.
+  Neighbour& neighbour = it->second;
+  close_if(neighbour.dialled);
+  neighbour.segment.reset();
+  neighbour.token.clear();
+  neighbour.id = neighbour.secret = 0;
+}
+
+Segment* UnixMeeting::find(Rank rank) {
+  const auto it = neighbours_.find(rank);
+  if (it == neighbours_.end() || !it->second.segment) return nullptr;
+  return &*it->second.segment;
+}
+
+void UnixMeeting::dial(Rank rank, Neighbour& neighbour) {
+  sockaddr_un name{};
+  const socklen_t size = address(neighbour.id, name);
+  neighbour.dialled = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (neighbour.dialled < 0) return no_luck(rank, std::generic_category().message(errno));
+  if (::connect(neighbour.dialled, reinterpret_cast<const sockaddr*>(&name), size) != 0) {
+    const bool elsewhere = errno == ECONNREFUSED;
+    no_luck(rank, elsewhere ? "it is on another host" : std::generic_category().message(errno));
+    return close_if(neighbour.dialled);
+  }
+  if (!same_user(neighbour.dialled)) {
+    no_luck(rank, "it belongs to another user");
+    return close_if(neighbour.dialled);
+  }
+  const Packet packet{.secret = neighbour.secret, .id = own_.id(), .rank = rank_};
+  if (!send_packet(neighbour.dialled, packet, own_.descriptor())) {
+    no_luck(rank, std::generic_category().message(errno));
+    return close_if(neighbour.dialled);
+  }
+  watch(neighbour.dialled);
+}
+
+void UnixMeeting::poll() {
+  epoll_event event{};
+  if (::epoll_wait(epoll_, &event, 1, 0) <= 0) return;
+  accept();
+  // A copy: whoever has spoken is struck from the list.
+  for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
+  for (auto& [rank, neighbour] : neighbours_) {
+    if (neighbour.dialled >= 0) hear_answer(rank, neighbour);
+  }
+}
+
+void UnixMeeting::accept() {
+  while (true) {
+    const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection < 0) {
+      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
+      // Readable for ever, it would keep the loop awake.
+      ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+      return log_(LogLevel::kWarning,
+                  "out of descriptors: no more neighbours can share memory; raise ulimit -n");
+    }
+    if (strangers_.size() == kMaxStrangers) {
+      ::close(strangers_.front());
+      strangers_.erase(strangers_.begin());
+    }
+    strangers_.push_back(connection);
+    watch(connection);
+  }
+}
+
+/// Somebody who dialled us; heard once, whatever he says.
+void UnixMeeting::hear_stranger(int connection) {
+  Packet packet;
+  int descriptor = -1;
+  const Heard heard = receive_packet(connection, packet, descriptor);
+  if (heard == Heard::kNothing) return;
+  const auto rank = static_cast<Rank>(packet.rank);
+  const bool welcome = heard == Heard::kPacket && same_user(connection) &&
+                       packet.secret == secret_ && rank == packet.rank && rank > rank_ &&
+                       slots_of_(rank) > 0;
+  if (welcome) {
+    Neighbour& neighbour = neighbours_[rank];
+    (void)send_packet(connection, {.secret = secret_, .id = own_.id(), .rank = rank_},
+                      own_.descriptor());
+    if (neighbour.token.empty() || neighbour.id != packet.id) {
+      close_if(neighbour.early);
+      neighbour.early = std::exchange(descriptor, -1);
+      neighbour.early_id = packet.id;
+    } else {
+      take(rank, neighbour, descriptor);
+    }
+  }
+  close_if(descriptor);
+  ::close(connection);
+  std::erase(strangers_, connection);
+}
+
+void UnixMeeting::hear_answer(Rank rank, Neighbour& neighbour) {
+  Packet packet;
+  int descriptor = -1;
+  const Heard heard = receive_packet(neighbour.dialled, packet, descriptor);
+  if (heard == Heard::kNothing) return;
+  if (heard == Heard::kPacket && packet.secret == neighbour.secret && packet.rank == rank) {
+    take(rank, neighbour, descriptor);
+  } else {
+    no_luck(rank, "it gave no segment");
+  }
+  if (heard == Heard::kPacket) ::close(descriptor);
+  close_if(neighbour.dialled);
+}
+
+void UnixMeeting::take(Rank rank, Neighbour& neighbour, int descriptor) {
+  Result<Segment> mapped = Segment::map(descriptor, layout_, rank, slots_of_(rank), neighbour.id);
+  if (!mapped) return no_luck(rank, mapped.error().text);
+  neighbour.segment.emplace(std::move(*mapped));
+  log_(LogLevel::kInfo, "neighbour " + std::to_string(rank) + ": exchanging in shared memory");
+}
+
+}  // namespace stencil

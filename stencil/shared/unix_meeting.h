@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stencil/shared/meeting.h"
+
+namespace stencil {
+
+/// Passes descriptors of segments over a Unix socket of abstract name (nothing in the file system).
+/// The name and a secret travel in Hello; whoever does not know the secret, or belongs to another
+/// user, gets nothing. That the connection can be made at all proves that both are on one host. Of
+/// two neighbours the higher rank dials:
+///
+///     dialler  -> Packet{secret of the listener, own id, own rank} + own descriptor
+///     listener -> Packet{the same secret, own id, own rank} + own descriptor
+class UnixMeeting final : public Meeting {
+ public:
+  /// `slots_of`: how many neighbours a rank has; 0 where it is no neighbour of ours. `own` must
+  /// outlive this. Throws ConfigError where no socket can be had.
+  UnixMeeting(const Layout& layout, Rank rank, Segment& own,
+              std::function<std::uint32_t(Rank)> slots_of, LogSink log);
+  ~UnixMeeting() override;
+
+  [[nodiscard]] const std::string& token() const override { return token_; }
+  void meet(Rank rank, const std::string& token) override;
+  void forget(Rank rank) override;
+  void poll() override;
+  [[nodiscard]] Segment* find(Rank rank) override;
+
+  /// Readable when poll() has something to do.
+  [[nodiscard]] int descriptor() const { return epoll_; }
+
+  /// Connections of unknown origin at a time; the oldest goes first.
+  static constexpr std::size_t kMaxStrangers = 16;
+
+ private:
+  struct Neighbour {
+    std::string token;
+    std::uint64_t id = 0, secret = 0;  ///< by the token
+    int dialled = -1;                  ///< awaits the answer
+    std::optional<Segment> segment;
+    /// A segment that came before the Hello which says whose it is.
+    int early = -1;
+    std::uint64_t early_id = 0;
+  };
+  void dial(Rank rank, Neighbour& neighbour);
+  void accept();
+  void hear_stranger(int connection);
+  void hear_answer(Rank rank, Neighbour& neighbour);
+  void take(Rank rank, Neighbour& neighbour, int descriptor);
+  void drop(Neighbour& neighbour);
+  void watch(int descriptor);
+  void no_luck(Rank rank, const std::string& why);
+
+  Layout layout_;
+  Rank rank_;
+  Segment& own_;
+  std::function<std::uint32_t(Rank)> slots_of_;
+  LogSink log_;
+  std::uint64_t secret_ = 0;
+  std::string token_;
+  int epoll_ = -1, listener_ = -1;
+  std::vector<int> strangers_;
+  std::map<Rank, Neighbour> neighbours_;
+};
+
+}  // namespace stencil

@@ -1,0 +1,174 @@
+#include "stencil/shared/unix_meeting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace stencil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A worker as far as it meets: ranks 0 and 1, neighbours of one another.
+struct Worker {
+  explicit Worker(Rank rank, std::size_t floats = 100)
+      : layout(Layout::flat(floats, 30)),
+        segment(layout, rank, 1, Segment::Reach::kShared),
+        meeting(
+            layout, rank, segment, [](Rank) { return 1U; },
+            [this](LogLevel, std::string_view text) { log.emplace_back(text); }) {}
+  Layout layout;
+  Segment segment;
+  std::vector<std::string> log;
+  UnixMeeting meeting;
+};
+
+TEST(Meeting, neighbours_come_to_share_whoever_hears_of_the_other_first) {
+  for (const bool listener_first : {true, false}) {
+    Worker low(0), high(1);
+    if (listener_first) low.meeting.meet(1, high.meeting.token());
+    high.meeting.meet(0, low.meeting.token());
+    low.meeting.poll();
+    high.meeting.poll();
+    if (!listener_first) {
+      EXPECT_EQ(low.meeting.find(1), nullptr) << "nobody has said yet whose segment this is";
+      low.meeting.meet(1, high.meeting.token());
+    }
+    ASSERT_NE(low.meeting.find(1), nullptr);
+    ASSERT_NE(high.meeting.find(0), nullptr);
+    low.segment.y()[7] = 5;
+    EXPECT_EQ(high.meeting.find(0)->y()[7], 5);
+    high.segment.p()[8] = 6;
+    EXPECT_EQ(low.meeting.find(1)->p()[8], 6);
+    EXPECT_THAT(low.log, ElementsAre(HasSubstr("neighbour 1: exchanging in shared memory")));
+    low.meeting.forget(1);
+    EXPECT_EQ(low.meeting.find(1), nullptr);
+  }
+}
+
+TEST(Meeting, one_that_was_restarted_is_met_anew) {
+  Worker low(0);
+  auto high = std::make_unique<Worker>(1);
+  const auto meet = [&] {
+    low.meeting.meet(1, high->meeting.token());
+    high->meeting.meet(0, low.meeting.token());
+    low.meeting.poll();
+    high->meeting.poll();
+  };
+  meet();
+  ASSERT_NE(low.meeting.find(1), nullptr);
+  high = std::make_unique<Worker>(1);
+  // It dials before its Hello has told that the life before is over.
+  high->meeting.meet(0, low.meeting.token());
+  low.meeting.poll();
+  low.meeting.forget(1);
+  EXPECT_EQ(low.meeting.find(1), nullptr);
+  meet();
+  ASSERT_NE(low.meeting.find(1), nullptr);
+  EXPECT_EQ(low.meeting.find(1)->id(), high->segment.id());
+  EXPECT_EQ(high->meeting.find(0)->id(), low.segment.id());
+}
+
+TEST(Meeting, that_fails_is_said_once_and_leaves_the_edge_to_the_network) {
+  Worker low(0), other(1, 200);
+  auto gone = std::make_unique<Worker>(0);
+  const std::string elsewhere = gone->meeting.token();
+  gone.reset();
+  Worker high(1);
+  for (int i = 0; i < 3; ++i) high.meeting.meet(0, elsewhere);
+  EXPECT_THAT(high.log, ElementsAre(HasSubstr("neighbour 0: no shared memory")));
+  EXPECT_EQ(high.meeting.find(0), nullptr);
+
+  other.meeting.meet(0, low.meeting.token());  // another model
+  low.meeting.meet(1, other.meeting.token());
+  low.meeting.poll();
+  other.meeting.poll();
+  EXPECT_EQ(low.meeting.find(1), nullptr);
+  EXPECT_EQ(other.meeting.find(0), nullptr);
+  EXPECT_THAT(low.log, ElementsAre(HasSubstr("no shared memory")));
+
+  for (const char* token :
+       {"x", "0123456789abcdef0123456789abcdeg", "-123456789abcdef+123456789abcdef"}) {
+    Worker fresh(1);
+    fresh.meeting.meet(0, token);
+    EXPECT_THAT(fresh.log, ElementsAre(HasSubstr("no shared memory"))) << token;
+  }
+}
+
+/// Dials as anybody on this host could who looks up the names of sockets.
+int dial(const std::string& token) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string text = "fast-" + token.substr(0, 16);
+  std::copy(text.begin(), text.end(), name.sun_path + 1);
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&name), size), 0);
+  return fd;
+}
+
+TEST(Meeting, a_stranger_gets_nothing) {
+  Worker low(0), high(1);
+  const std::string token = low.meeting.token();
+  const int garbage = dial(token);
+  ASSERT_EQ(::send(garbage, "hello", 5, 0), 5);
+  const int silent = dial(token);
+  // Knows the name but not the secret.
+  std::string guessed = token;
+  guessed.back() = guessed.back() == '0' ? '1' : '0';
+  high.meeting.meet(0, guessed);
+  low.meeting.poll();
+  high.meeting.poll();
+  char byte = 0;
+  EXPECT_EQ(::recv(garbage, &byte, 1, MSG_DONTWAIT), 0) << "the connection should have ended";
+  EXPECT_EQ(::recv(silent, &byte, 1, MSG_DONTWAIT), -1);
+  EXPECT_EQ(high.meeting.find(0), nullptr);
+  EXPECT_THAT(high.log, ElementsAre(HasSubstr("it gave no segment")));
+  EXPECT_THAT(low.log, IsEmpty());
+
+  std::vector<int> crowd;
+  for (std::size_t i = 0; i < UnixMeeting::kMaxStrangers; ++i) crowd.push_back(dial(token));
+  low.meeting.poll();
+  EXPECT_EQ(::recv(silent, &byte, 1, MSG_DONTWAIT), 0) << "the oldest of too many goes";
+  for (const int fd : crowd) ::close(fd);
+  ::close(garbage);
+  ::close(silent);
+  low.meeting.poll();
+
+  Worker honest(1);
+  honest.meeting.meet(0, token);
+  low.meeting.meet(1, honest.meeting.token());
+  pollfd ready{low.meeting.descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&ready, 1, 0), 1);
+  low.meeting.poll();
+  honest.meeting.poll();
+  EXPECT_NE(low.meeting.find(1), nullptr);
+  EXPECT_NE(honest.meeting.find(0), nullptr);
+}
+
+TEST(Meeting, leaves_no_descriptor_behind) {
+  const auto next_descriptor = [] {
+    const int fd = ::dup(0);
+    ::close(fd);
+    return fd;
+  };
+  const int before = next_descriptor();
+  for (int i = 0; i < 3; ++i) {
+    Worker low(0), high(1);
+    high.meeting.meet(0, low.meeting.token());
+    low.meeting.poll();
+    if (i > 0) low.meeting.meet(1, high.meeting.token());
+    if (i > 1) high.meeting.poll();
+  }
+  EXPECT_EQ(next_descriptor(), before);
+}
+
+}  // namespace
+}  // namespace stencil
