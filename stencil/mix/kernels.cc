@@ -122,7 +122,6 @@ void replace(const float* __restrict theirs, const float* __restrict y, float* _
 
 void publish(const float* __restrict x, const float* __restrict sent, double weight,
              float* __restrict y, float* __restrict p, std::size_t n) {
-#pragma omp simd
   for (std::size_t i = 0; i < n; ++i) {
     y[i] = x[i];
     p[i] = static_cast<float>(x[i] - weight * sent[i]);
