@@ -104,7 +104,8 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
 }
 
 struct Measured {
-  double wall = 0, cpu = 0, exchange = 0;  ///< seconds per sweep; of the one boundary
+  double wall = 0, cpu = 0;  ///< seconds per sweep
+  double exchange = 0;       ///< seconds of the one boundary, an idle process beside it
   stencil::PumpStatus status;
 };
 
@@ -175,6 +176,8 @@ int main(int argc, char** argv) {
               1e3 * shared.wall, 1e3 * shared.cpu, shared.wall / bytes_time,
               static_cast<unsigned long long>(shared.status.engine.shares));
   std::printf("tcp:    %.2f ms wall, %.2f ms CPU a sweep\n", 1e3 * tcp.wall, 1e3 * tcp.cpu);
+  std::printf("the training thread's boundary: shared %.2f ms, tcp %.2f ms\n",
+              1e3 * shared.exchange, 1e3 * tcp.exchange);
   std::printf("tcp / shared: wall %.1f, CPU %.1f\n", tcp.wall / shared.wall, tcp.cpu / shared.cpu);
   return shared.status.engine.shares == 0 ? 1 : 0;
 }

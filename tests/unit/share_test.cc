@@ -1,6 +1,9 @@
 // Two workers that exchange in shared memory, and what becomes of a bucket that a third process
 // holds. The test holds it itself: to a worker it is all the same who does.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -105,6 +108,33 @@ TEST(Share, asks_of_a_bucket_with_an_open_request_for_a_third_and_no_more_than_t
       << "answers by wire come from the same three";
   open.close(0);
   EXPECT_EQ(asker.share(0, open.segment(), true, 0).divisor, 2);
+}
+
+TEST(Share, of_a_bucket_in_whose_middle_a_neighbour_was_killed_goes_on_and_is_counted) {
+  EnginePair pair({.sharing = true});
+  pair.meet();
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Segment& segment = pair.mixer(1).segment();
+    const BucketGuard guard = BucketGuard::try_once(segment.control(0));
+    segment.p()[0] += 0.5F;  // applied at this end only
+    (void)!::write(ready[1], "x", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  pair.boundary(0);
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_EQ(pair.z(0)[0], -0.25F) << "what was applied stays; that is all the harm";
+  EXPECT_EQ(pair.counters(0).shares, 2U);
+  EXPECT_EQ(pair.pump(0).status().pump.inherited_locks, 1U);
 }
 
 /// What is put off while a bucket is held by a neighbour on this host, the edge being one by wire.
