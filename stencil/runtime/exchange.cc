@@ -162,6 +162,12 @@ void Pump::settle(Side& side, const Action& action, const Message& reply) {
 void Pump::apply_or_owe(Owed&& owed) {
   if (apply(owed)) return;
   ++counters_.put_off;
+  // Whoever asks again and again for the same is answered once.
+  if (owed.kind == Action::Kind::kServe && std::ranges::any_of(owed_, [&](const Owed& other) {
+        return other.kind == owed.kind && other.rank == owed.rank && other.bucket == owed.bucket;
+      })) {
+    return;
+  }
   owed_.push_back(std::move(owed));
 }
 
