@@ -40,9 +40,12 @@ class Contender {
   virtual Measured measure() = 0;
 };
 
-/// Sweeps without a pause; or one a step, by a training loop that only waits.
+/// Sweeps without a pause, in shared memory or over tcp; or one a step, by a training loop that
+/// only waits.
 [[nodiscard]] std::unique_ptr<Contender> make_fast(const Site& site);
+[[nodiscard]] std::unique_ptr<Contender> make_fast_tcp(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_fast_paced(const Site& site);
+[[nodiscard]] std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_gloo(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_sockets(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_memory(const Site& site);

@@ -25,8 +25,9 @@ namespace fs = std::filesystem;
 constexpr char kExamples[] = R"(A round is a whole model exchanged by every worker:
   memcpy           copied inside each process; no exchange is faster
   sockets          the bytes of a sweep over bare TCP connections, on a ring
-  fast             a sweep: averaged with one neighbour, in the background, without a pause
-  fast-paced       the same, but one sweep a step of 20 ms: what a training thread feels
+  fast, -tcp       a sweep: averaged with one neighbour, in the background, without a pause; in
+                   shared memory, and over tcp
+  fast-paced, ..   the same, but one sweep a step of 20 ms: what a training thread feels
   gloo-allreduce   averaged over all (c10d, as DistributedDataParallel does it)
   mpi-neighbours   MPI_Neighbor_allgather, averaged with all neighbours; shared memory, and tcp
   mpi-allreduce    MPI_Allreduce; shared memory, and tcp
@@ -161,7 +162,7 @@ void print_head(int workers, std::size_t floats) {
 }
 
 void print(const Row& row) {
-  const bool sweeps = row.contender == "fast";
+  const bool sweeps = row.contender == "fast" || row.contender == "fast-tcp";
   const bool neighbours = row.contender.starts_with("mpi-neighbours");
   const double degree = row.site.topology.mean_degree();
   fmt::print("| {} | {:.2f} | {} | {:.2f} | {:.3f} | {:.3f} | {} | {:.0f} |\n", row.contender,

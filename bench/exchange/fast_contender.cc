@@ -15,9 +15,10 @@ namespace {
 /// averages with neighbours, `sweeps` times a step.
 class Fast final : public Contender {
  public:
-  Fast(const Site& site, double sweeps)
+  Fast(const Site& site, double sweeps, const char* transport)
       : site_(site),
         sweeps_(sweeps),
+        transport_(transport),
         values_(site.floats, static_cast<float>(site.rank)),
         adapter_(values_) {}
 
@@ -27,6 +28,7 @@ class Fast final : public Contender {
     options.rank = site_.rank;
     options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
     options.sweeps = sweeps_;
+    options.transport = transport_;
     options.init_from_neighbour = true;
     options.settle_deadline = 0;
     Session session(adapter_, options);
@@ -76,19 +78,29 @@ class Fast final : public Contender {
 
   Site site_;
   double sweeps_;
+  std::string transport_;
   std::vector<float> values_;
   FlatAdapter adapter_;
 };
 
+constexpr double kNeverOutOfWork = 1000;
+
 }  // namespace
 
 std::unique_ptr<Contender> make_fast(const Site& site) {
-  constexpr double kNeverOutOfWork = 1000;
-  return std::make_unique<Fast>(site, kNeverOutOfWork);
+  return std::make_unique<Fast>(site, kNeverOutOfWork, "auto");
+}
+
+std::unique_ptr<Contender> make_fast_tcp(const Site& site) {
+  return std::make_unique<Fast>(site, kNeverOutOfWork, "tcp");
 }
 
 std::unique_ptr<Contender> make_fast_paced(const Site& site) {
-  return std::make_unique<Fast>(site, 1);
+  return std::make_unique<Fast>(site, 1, "auto");
+}
+
+std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site) {
+  return std::make_unique<Fast>(site, 1, "tcp");
 }
 
 }  // namespace fast::exchange_bench

@@ -1,7 +1,7 @@
 // Whole sweeps between two workers, each a process of its own, over shared memory and over tcp, by
 // the product's own path (Session), beside what memory does in the same run.
 //
-// usage: fast-bench-shared [MILLIONS_OF_FLOATS [SWEEPS [BUCKET_KIB [WINDOW]]]]
+// usage: shared_bench [MILLIONS_OF_FLOATS [SWEEPS [BUCKET_KIB [WINDOW]]]]
 //
 // One of the two begins all the sweeps; wall time is per sweep, CPU time is of both processes. The
 // bytes of a sweep in shared memory are those of six arrays as large as the model: y and p of both

@@ -1,4 +1,4 @@
-// bench-idle: what a worker's background threads use while there is nothing to exchange.
+// idle_bench: what a worker's background threads use while there is nothing to exchange.
 
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "CPU of a worker's background threads, libzmq's included, over tcp on loopback: two workers\n"
       "in one process, 1 M floats each, the training threads' own time left out."};
-  app.footer("Examples:\n  bench-idle\n  bench-idle --seconds 60");
+  app.footer("Examples:\n  idle_bench\n  idle_bench --seconds 60");
   double seconds = 10;
   app.add_option("--seconds", seconds, "of each case")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     fmt::print("| 100 steps/s, no sweep due | {:.3f} |\n", share(seconds, 100, 0));
     return 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "bench-idle: {}\n", error.what());
+    fmt::print(stderr, "idle_bench: {}\n", error.what());
     return 1;
   }
 }

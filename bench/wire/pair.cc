@@ -94,7 +94,7 @@ Pair::Pair(MakeParty make, const Traffic& traffic) {
         live(make, traffic, i == 0, control[1], between[i]);
         ::_exit(0);
       } catch (const std::exception& error) {
-        fmt::print(stderr, "bench-wire: {}\n", error.what());
+        fmt::print(stderr, "wire_bench: {}\n", error.what());
         ::_exit(1);
       }
     }

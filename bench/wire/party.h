@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-/// What bench-wire measures: one end of a connection between two processes. In each pass both ends
+/// What wire_bench measures: one end of a connection between two processes. In each pass both ends
 /// send every bucket of the model once as an offer and once as an answer, and take in as much.
 namespace bench {
 

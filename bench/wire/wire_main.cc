@@ -1,4 +1,4 @@
-// bench-wire: what the transport costs beside raw sockets and beside libzmq alone.
+// wire_bench: what the transport costs beside raw sockets and beside libzmq alone.
 
 #include <fmt/core.h>
 
@@ -100,9 +100,9 @@ int main(int argc, char** argv) {
       "over rounds of the rate divided by that of raw sockets in the same round."};
   app.footer(
       "Examples:\n"
-      "  bench-wire                                  the models of 1 to 400 MB\n"
-      "  bench-wire --sizes 44.7 --bucket 1024       another bucket size\n"
-      "  bench-wire --sizes 1 4.5 --rounds 21 --json wire.json");
+      "  wire_bench                                  the models of 1 to 400 MB\n"
+      "  wire_bench --sizes 44.7 --bucket 1024       another bucket size\n"
+      "  wire_bench --sizes 1 4.5 --rounds 21 --json wire.json");
   Options options;
   app.add_option("--sizes", options.sizes, "models, in MB (1e6 bytes)")->capture_default_str();
   app.add_option("--rounds", options.rounds, "measured rounds of each program")
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     }
     return 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "bench-wire: {}\n", error.what());
+    fmt::print(stderr, "wire_bench: {}\n", error.what());
     return 1;
   }
 }
