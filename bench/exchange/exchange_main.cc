@@ -47,7 +47,9 @@ std::vector<Kind> kinds() {
       {"memcpy", make_memory, {}},
       {"sockets", make_sockets, {}},
       {"fast", make_fast, {}},
+      {"fast-tcp", make_fast_tcp, {}},
       {"fast-paced", make_fast_paced, {}},
+      {"fast-tcp-paced", make_fast_tcp_paced, {}},
 #ifdef FAST_BENCH_GLOO
       {"gloo-allreduce", make_gloo, {}},
 #endif
