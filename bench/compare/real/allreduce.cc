@@ -61,6 +61,7 @@ class AllReduceLearner final : public WrappedLearner {
       const StepResult result = inner_->backward(batch);
       if (std::isfinite(result.loss)) inner_->update();
       ++steps_;
+      (void)connections_.count();  // others may close theirs when they are done
       return result;
     } catch (const std::exception& error) {
       std::string what = error.what();
@@ -71,10 +72,13 @@ class AllReduceLearner final : public WrappedLearner {
     }
   }
 
+  [[nodiscard]] std::uint64_t bytes_sent() { return connections_.count(); }
+
  private:
   Place place_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
-  std::unique_ptr<c10d::Reducer> reducer_;
+  std::unique_ptr<c10d::Reducer> reducer_;  // whose making has connected everybody
+  TcpBytes connections_;
   std::uint64_t steps_ = 0;
 };
 
@@ -82,9 +86,11 @@ class AllReduceLearner final : public WrappedLearner {
 
 Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> learner) {
   auto made = std::make_unique<AllReduceLearner>(place, std::move(learner));
-  return {std::move(made), [place](ModelAdapter&, const SessionOptions&) {
+  AllReduceLearner* const reducing = made.get();
+  return {std::move(made), [place, reducing](ModelAdapter&, const SessionOptions&) {
             return std::make_unique<CountedExchange>(place.workers, place.budget,
-                                                     std::function<double()>{}, tcp_bytes_sent);
+                                                     std::function<double()>{},
+                                                     [reducing] { return reducing->bytes_sent(); });
           }};
 }
 
