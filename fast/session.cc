@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "fast/cadence.h"
 #include "fast/peers.h"
 #include "fast/progress.h"
 #include "fast/sharing.h"
@@ -320,14 +321,14 @@ class Session::Impl {
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
     const bool watched = watched_;
-    if (watched || now - status_at_ >= kStatusEvery) {
-      status_at_ = now;
+    if (shown_.due(now) || watched) {
+      shown_.shown(now);
       PumpStatus status = pump_->status();
       const std::lock_guard lock(mutex_);
       status_ = std::move(status);
       if (watched) changed_.notify_all();
     }
-    return next;
+    return std::min(next, shown_.next());
   }
 
   // Constant after construction.
@@ -354,7 +355,7 @@ class Session::Impl {
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;
-  TimePoint status_at_{};
+  Cadence shown_{kStatusEvery};  ///< of status_
 
   // From the training thread to the background thread.
   std::atomic<std::uint64_t> step_{0}, round_{0};

@@ -26,9 +26,8 @@ struct Spec {
 ///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
 ///                      # held-out examples; without it the strategies' own rates
 ///     [[strategy]]     # name, learning_rate, sweeps, codec; seeds and conditions where fewer
-///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit; time,
-///     where
-///                      # it is not that of [time]
+///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
+///                      # time, where it is not that of [time]
 ///
 /// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
 /// and key for what is unknown, of a wrong type, missing or contradictory.

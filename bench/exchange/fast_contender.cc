@@ -11,13 +11,18 @@
 namespace fast::exchange_bench {
 namespace {
 
-/// A training loop that only waits: it passes a boundary every 20 ms, while the background thread
-/// averages with neighbours, `sweeps` times a step.
+/// Of a training loop that only waits.
+struct Pace {
+  std::chrono::milliseconds step;  ///< between boundaries
+  double sweeps;                   ///< for each step
+};
+
+/// While the training loop passes its boundaries, the background thread averages with neighbours.
 class Fast final : public Contender {
  public:
-  Fast(const Site& site, double sweeps, const char* transport)
+  Fast(const Site& site, Pace pace, const char* transport)
       : site_(site),
-        sweeps_(sweeps),
+        pace_(pace),
         transport_(transport),
         values_(site.floats, static_cast<float>(site.rank)),
         adapter_(values_) {}
@@ -27,7 +32,7 @@ class Fast final : public Contender {
     options.topology = site_.topology.spec();
     options.rank = site_.rank;
     options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
-    options.sweeps = sweeps_;
+    options.sweeps = pace_.sweeps;
     options.transport = transport_;
     options.init_from_neighbour = true;
     options.settle_deadline = 0;
@@ -39,14 +44,18 @@ class Fast final : public Contender {
 
     Measured out;
     const std::uint64_t before = sweeps(session), sent = session.status().transport.bytes_sent;
-    const double cpu = cpu_seconds();
+    const double cpu = cpu_seconds(), own = cpu_seconds(RUSAGE_THREAD);
     const double elapsed = pass_time(session, site_.seconds, &out.stalls);
+    const double boundaries = cpu_seconds(RUSAGE_THREAD) - own;
+    const double background = cpu_seconds() - cpu - boundaries;
     const std::uint64_t made = sweeps(session) - before;
     if (made == 0) {
       throw std::runtime_error("no sweep was completed in the measured time; raise --seconds");
     }
     out.seconds = elapsed / static_cast<double>(made);
-    out.cpu_seconds = (cpu_seconds() - cpu) / static_cast<double>(made);
+    // Of the boundaries one: whoever goes in step also takes over what was averaged once a round.
+    out.cpu_seconds = background / static_cast<double>(made) +
+                      boundaries / static_cast<double>(out.stalls.size());
     out.bytes = static_cast<double>(session.status().transport.bytes_sent - sent) /
                 static_cast<double>(made);
     // Neighbours who still measure are answered until they are done.
@@ -56,15 +65,14 @@ class Fast final : public Contender {
 
  private:
   static constexpr double kWarmUpSeconds = 1;
-  static constexpr auto kStep = std::chrono::milliseconds(20);
 
-  static double pass_time(Session& session, double duration, std::vector<double>* stalls) {
+  double pass_time(Session& session, double duration, std::vector<double>* stalls) const {
     const Clock::time_point begun = Clock::now();
     while (since(begun) < duration) {
       const Clock::time_point boundary = Clock::now();
       session.exchange({.samples = 1});
       if (stalls != nullptr) stalls->push_back(since(boundary));
-      std::this_thread::sleep_for(kStep);
+      std::this_thread::sleep_for(pace_.step);
     }
     return since(begun);
   }
@@ -77,13 +85,14 @@ class Fast final : public Contender {
   }
 
   Site site_;
-  double sweeps_;
+  Pace pace_;
   std::string transport_;
   std::vector<float> values_;
   FlatAdapter adapter_;
 };
 
-constexpr double kNeverOutOfWork = 1000;
+constexpr Pace kNeverOutOfWork{std::chrono::milliseconds(100), 1000};
+constexpr Pace kOneSweepAStep{std::chrono::milliseconds(20), 1};
 
 }  // namespace
 
@@ -96,11 +105,11 @@ std::unique_ptr<Contender> make_fast_tcp(const Site& site) {
 }
 
 std::unique_ptr<Contender> make_fast_paced(const Site& site) {
-  return std::make_unique<Fast>(site, 1, "auto");
+  return std::make_unique<Fast>(site, kOneSweepAStep, "auto");
 }
 
 std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site) {
-  return std::make_unique<Fast>(site, 1, "tcp");
+  return std::make_unique<Fast>(site, kOneSweepAStep, "tcp");
 }
 
 }  // namespace fast::exchange_bench

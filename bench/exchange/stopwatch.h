@@ -1,10 +1,9 @@
 #pragma once
 
-#include <sys/resource.h>
-
 #include <chrono>
 
 #include "bench/exchange/contender.h"
+#include "bench/support/cpu_time.h"
 
 namespace fast::exchange_bench {
 
@@ -12,16 +11,6 @@ using Clock = std::chrono::steady_clock;
 
 inline double since(Clock::time_point begun) {
   return std::chrono::duration<double>(Clock::now() - begun).count();
-}
-
-/// CPU time of this process so far, all threads, user and system.
-inline double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 /// For those who go in step: `round` is the whole exchange, and holds up whoever calls it.

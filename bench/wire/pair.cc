@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/support/cpu_time.h"
+
 namespace bench {
 namespace {
 
@@ -27,10 +29,7 @@ double now() {
 Account used() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return {.cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+  return {.cpu = cpu_seconds(),
           .faults = static_cast<std::uint64_t>(usage.ru_minflt),
           .switches = static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw)};
 }

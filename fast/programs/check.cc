@@ -56,9 +56,7 @@ void check_training(const WorkerConfig& w) {
 void check_exchange(const WorkerConfig& w) {
   (void)stencil::Mode::parse(w.mode);
   (void)stencil::parse_codec(w.codec);
-  if (w.transport != "auto" && w.transport != "tcp") {
-    throw ConfigError("unknown transport '" + w.transport + "'", "use auto or tcp");
-  }
+  demand_name("transport", w.transport, {"auto", "tcp"});
   demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
          "use 0 (train alone) to 1000 sweeps per step");
   demand(w.bucket_kib >= 1 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,

@@ -115,8 +115,8 @@ class Pump {
     std::uint32_t bucket = 0;
     const Codec* codec = nullptr;
     Payload payload;
-    bool finishing =
-        false;  ///< made after our last step, so it shows the model that is to be agreed on
+    /// Made after our last step, so it shows the model that is to be agreed on.
+    bool finishing = false;
   };
   struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer

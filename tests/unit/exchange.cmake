@@ -25,3 +25,5 @@ fast_test(instruction_sets_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/instruc
           LINK stencil_mix PkgConfig::hwy LABELS unit)
 fast_test(payload_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/payload_test.cc
           LINK stencil_core Threads::Threads LABELS unit)
+fast_test(cadence_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/cadence_test.cc
+          LINK stencil_core LABELS unit)

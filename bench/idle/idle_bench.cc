@@ -1,0 +1,94 @@
+// idle_bench: what a worker's background threads use while there is nothing to exchange.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "adapters/flat/flat_adapter.h"
+#include "bench/support/cpu_time.h"
+#include "fast/session.h"
+
+namespace {
+
+struct Case {
+  const char* transport;
+  double steps_per_second;  ///< 0: none
+  double sweeps;
+};
+
+struct Worker {
+  Worker(int rank, const Case& wanted, const std::string& other)
+      : x(1'000'000, 1.0F), adapter(x), session(adapter, options(rank, wanted, other)) {}
+  static fast::SessionOptions options(int rank, const Case& wanted, const std::string& other) {
+    fast::SessionOptions options;
+    options.transport = wanted.transport;
+    options.topology = "ring:2";
+    options.rank = rank;
+    options.sweeps = wanted.sweeps;
+    if (!other.empty()) options.peers[1 - rank] = other;
+    return options;
+  }
+  std::vector<float> x;
+  fast::FlatAdapter adapter;
+  fast::Session session;
+};
+
+/// CPU share of one of two workers' background threads and libzmq's, in percent of a core, while
+/// their training threads make so many steps a second.
+double share(double seconds, const Case& wanted) {
+  Worker a(0, wanted, "");
+  Worker b(1, wanted, a.session.endpoint());
+  std::thread joining([&] { a.session.join(); });
+  b.session.join();
+  joining.join();
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock lock(mutex);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto pause = std::chrono::duration<double>(
+      wanted.steps_per_second > 0 ? 1 / wanted.steps_per_second : seconds);
+  const double process = cpu_seconds(), own = cpu_seconds(RUSAGE_THREAD);
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  while (elapsed() < seconds) {
+    never.wait_for(lock, pause);
+    if (wanted.steps_per_second == 0) continue;
+    a.session.exchange({.samples = 1, .loss = 1});
+    b.session.exchange({.samples = 1, .loss = 1});
+  }
+  const double used = cpu_seconds() - process - (cpu_seconds(RUSAGE_THREAD) - own);
+  return 100 * used / 2 / elapsed();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "CPU of a worker's background threads, libzmq's included, over tcp on loopback and with\n"
+      "shared memory: two workers in one process, 1 M floats each, the training threads' own time "
+      "left out."};
+  app.footer("Examples:\n  idle_bench\n  idle_bench --seconds 60");
+  double seconds = 10;
+  app.add_option("--seconds", seconds, "of each case")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    fmt::print("| % of a core, per worker | tcp | shared memory |\n|---|---|---|\n");
+    const auto print = [seconds](const char* name, double steps_per_second, double sweeps) {
+      fmt::print("| {} | {:.3f} | {:.3f} |\n", name,
+                 share(seconds, {"tcp", steps_per_second, sweeps}),
+                 share(seconds, {"auto", steps_per_second, sweeps}));
+    };
+    print("joined, no step, heartbeats only", 0, 1);
+    print("10 steps/s, no sweep due", 10, 0);
+    print("100 steps/s, no sweep due", 100, 0);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "idle_bench: {}\n", error.what());
+    return 1;
+  }
+}
