@@ -41,8 +41,8 @@ struct WorkerConfig {
   std::string codec = "fp32";
   std::string transport = "auto";  ///< "auto": shared memory within a host | "tcp"
   double sweeps = 1;               ///< begun per step; 0.25: one every four steps
-  int bucket_kib = 256;
-  int window = 4;  ///< buckets in flight per sweep
+  int bucket_kib = 0;              ///< 0: what suits the model, 16 to 256
+  int window = 4;                  ///< buckets in flight per sweep
   double suspect_after = 3;
   double gone_after = 60;
   double wait_deadline = 60;    ///< bounded and sync: longest wait for a neighbour

@@ -32,9 +32,9 @@ struct SessionOptions {
   std::string codec = "fp32";  ///< "fp32" | "fp16" | "bf16" | "int8"; see stencil/codec/codecs.h
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";
-  double sweeps = 1;  ///< begun per step; a fraction means every few steps
-  int bucket_kib = 256;
-  int window = 4;  ///< buckets in flight per neighbour
+  double sweeps = 1;   ///< begun per step; a fraction means every few steps
+  int bucket_kib = 0;  ///< 0: what suits the model, see Layout::suitable_bucket()
+  int window = 4;      ///< buckets in flight per neighbour
 
   std::uint64_t budget = 0;     ///< samples over all workers after which done(); 0: no end
   std::uint64_t data_size = 0;  ///< examples held here, for the network's knowledge

@@ -64,6 +64,7 @@ json describe(const Cell& cell) {
               {"seed", cell.seed},
               {"time", name(cell.time)},
               {"tuning", cell.tuning}};
+  if (s.by_buckets()) out["strategy"]["bucket_kib"] = s.bucket_kib;
   if (cell.time == TimeKind::kStandIn) {
     out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds}};
   }
@@ -188,7 +189,8 @@ Cell cell_from_json(const std::string& text) {
   cell.strategy = {.name = s.at("name"),
                    .learning_rate = s.at("learning_rate"),
                    .sweeps = s.at("sweeps"),
-                   .codec = s.at("codec")};
+                   .codec = s.at("codec"),
+                   .bucket_kib = s.value("bucket_kib", 0)};
   cell.seed = all.at("seed");
   cell.time = parse_time_kind(all.at("time").get<std::string>()).value();
   cell.tuning = all.at("tuning");

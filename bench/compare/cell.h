@@ -40,6 +40,12 @@ struct Strategy {
   double learning_rate = 0.1;
   double sweeps = 1;
   std::string codec = "fp32";
+  int bucket_kib = 0;  ///< 0: what suits the model
+
+  /// Does it exchange bucket by bucket, asynchronously?
+  [[nodiscard]] bool by_buckets() const {
+    return name.starts_with("stencil-async") || name.starts_with("stencil-bounded");
+  }
 };
 
 /// Measured facts; not used in real time. A stand-in needs only how long a step lasts.

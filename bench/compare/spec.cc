@@ -263,6 +263,11 @@ class SpecReader {
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
     in_.read(t, "codec", s.codec);
     in_.check(t, "codec", [&] { (void)stencil::parse_codec(s.codec); });
+    in_.read(t, "bucket_kib", s.bucket_kib);
+    in_.demand(s.bucket_kib >= 0 && s.bucket_kib <= (1 << 16), t, "bucket_kib",
+               "use 1 to 65536 KiB, or 0 for what suits the model");
+    in_.demand(s.bucket_kib == 0 || s.by_buckets(), t, "bucket_kib",
+               s.name + " knows no buckets: leave it out");
     row.seeds = seeds;
     in_.read(t, "seeds", row.seeds);
     in_.read(t, "conditions", row.conditions);

@@ -18,6 +18,7 @@ struct Site {
   std::filesystem::path meeting;  ///< a folder that all processes share
   int rounds = 10;                ///< for those who go in step
   double seconds = 5;             ///< for those who do not
+  double step_seconds = 0.02;     ///< for those who are paced
 };
 
 /// What one process saw.
@@ -25,7 +26,7 @@ struct Measured {
   double seconds = 0;          ///< wall time of one round
   double cpu_seconds = 0;      ///< of this process, all its threads, in one round
   double bytes = 0;            ///< sent in one round, where the contender counts them
-  double resident_bytes = 0;   ///< the most memory that the process had
+  double memory_bytes = 0;     ///< the process's own at the end: shared pages in shares
   std::vector<double> stalls;  ///< seconds for which a training thread was held up, each time
 };
 

@@ -28,7 +28,7 @@ constexpr char kExamples[] = R"(A round is a whole model exchanged by every work
   sockets          the bytes of a sweep over bare TCP connections, on a ring
   fast, -tcp       a sweep: averaged with one neighbour, in the background, without a pause; in
                    shared memory, and over tcp
-  fast-paced, ..   the same, but one sweep a step of 20 ms: what a training thread feels
+  fast-paced, ..   the same, but one sweep a step (--step): what a training thread feels
   gloo-allreduce   averaged over all (c10d, as DistributedDataParallel does it)
   mpi-neighbours   MPI_Neighbor_allgather, averaged with all neighbours; shared memory, and tcp
   mpi-allreduce    MPI_Allreduce; shared memory, and tcp
@@ -37,7 +37,9 @@ every pair of neighbours has averaged.
 
 Examples:
   exchange_bench
-  exchange_bench --workers 4 --floats 11200000 --contenders fast,gloo-allreduce --json out.json)";
+  exchange_bench --workers 4 --floats 11200000 --contenders fast,gloo-allreduce --json out.json
+  Many workers, each with half a second of computing between boundaries:
+    exchange_bench -w 4,16,36,64 -f 270000 -c fast-paced,fast-tcp-paced --step 500 --seconds 20)";
 
 struct Kind {
   std::string name;
@@ -78,8 +80,8 @@ struct Row {
   double seconds = 0;      ///< of the slowest process
   double cpu_seconds = 0;  ///< of all processes together
   double stall = 0, stall99 = 0;
-  double bytes = 0;     ///< sent by a process, the mean
-  double resident = 0;  ///< memory of the process that had most, bytes
+  double bytes = 0;   ///< sent by a process, the mean
+  double memory = 0;  ///< of the process that had most, bytes
 };
 
 double quantile(std::vector<double> values, double q) {
@@ -89,14 +91,16 @@ double quantile(std::vector<double> values, double q) {
 
 class Bench {
  public:
-  Bench(fs::path folder, double seconds) : folder_(std::move(folder)), seconds_(seconds) {}
+  Bench(fs::path folder, double seconds, double step_seconds)
+      : folder_(std::move(folder)), seconds_(seconds), step_seconds_(step_seconds) {}
 
   Row run(const Kind& kind, int workers, std::size_t floats) {
     Site site{.topology = topology_of(workers),
               .floats = floats,
               .meeting = folder_ / fmt::format("{}-{}-{}", kind.name, workers, floats),
               .rounds = std::clamp(static_cast<int>(2.5e8 / static_cast<double>(floats)), 5, 500),
-              .seconds = seconds_};
+              .seconds = seconds_,
+              .step_seconds = step_seconds_};
     fs::remove_all(site.meeting);
     make_writable_folder(site.meeting);
     start(kind, site);
@@ -107,7 +111,7 @@ class Bench {
       row.seconds = std::max(row.seconds, m.seconds);
       row.cpu_seconds += m.cpu_seconds;
       row.bytes += m.bytes / workers;
-      row.resident = std::max(row.resident, m.resident_bytes);
+      row.memory = std::max(row.memory, m.memory_bytes);
       stalls.insert(stalls.end(), m.stalls.begin(), m.stalls.end());
     }
     row.stall = quantile(stalls, 0.5);
@@ -127,7 +131,8 @@ class Bench {
       for (int rank = 0; rank < site.topology.size(); ++rank) {
         launching.arguments.push_back({"member", kind.name, site.topology.spec(), floats, rounds,
                                        site.meeting, std::to_string(rank),
-                                       std::to_string(site.seconds)});
+                                       std::to_string(site.seconds),
+                                       std::to_string(site.step_seconds)});
       }
     } else {
       launching.program = "/usr/bin/mpirun";
@@ -153,7 +158,7 @@ class Bench {
   }
 
   fs::path folder_;
-  double seconds_;
+  double seconds_, step_seconds_;
 };
 
 void print_head(int workers, std::size_t floats) {
@@ -163,7 +168,7 @@ void print_head(int workers, std::size_t floats) {
   fmt::print(
       "| contender | round, ms | its CPU, ms | each edge once, ms | its CPU, ms | held up, ms | "
       "p99 | "
-      "MB sent by each | MB resident |\n|---|---|---|---|---|---|---|---|---|\n");
+      "MB sent by each | MB of memory |\n|---|---|---|---|---|---|---|---|---|\n");
 }
 
 /// Rounds in which every pair of neighbours averages once; nothing where pairs do not average. A
@@ -184,7 +189,7 @@ void print(const Row& row) {
   fmt::print("| {} | {:.2f} | {:.2f} | {} | {} | {:.3f} | {:.3f} | {} | {:.0f} |\n", row.contender,
              1e3 * row.seconds, 1e3 * row.cpu_seconds, each_edge(row.seconds),
              each_edge(row.cpu_seconds), 1e3 * row.stall, 1e3 * row.stall99,
-             row.bytes > 0 ? fmt::format("{:.2f}", 1e-6 * row.bytes) : "–", 1e-6 * row.resident);
+             row.bytes > 0 ? fmt::format("{:.2f}", 1e-6 * row.bytes) : "–", 1e-6 * row.memory);
   std::fflush(stdout);
 }
 
@@ -198,7 +203,7 @@ nlohmann::ordered_json to_json(const Row& row) {
           {"held_up_seconds", row.stall},
           {"held_up_p99_seconds", row.stall99},
           {"bytes_sent", row.bytes},
-          {"resident_bytes", row.resident}};
+          {"memory_bytes", row.memory}};
 }
 
 int bench(const std::vector<std::string>& args) {
@@ -208,7 +213,7 @@ int bench(const std::vector<std::string>& args) {
   for (const Kind& kind : kinds()) all.push_back(kind.name);
   names = all;
   std::string json, folder = (fs::temp_directory_path() / "fast-exchange-bench").string();
-  double seconds = 4;
+  double seconds = 4, step = 20;
   CLI::App app("Exchanges models between processes of this machine, in several ways.",
                "exchange_bench");
   set_conventions(app, kExamples);
@@ -216,11 +221,12 @@ int bench(const std::vector<std::string>& args) {
   app.add_option("--floats,-f", floats, "how large a model")->delimiter(',');
   app.add_option("--contenders,-c", names, "which ways")->delimiter(',')->check(CLI::IsMember(all));
   app.add_option("--seconds", seconds, "how long FAST is watched")->check(CLI::PositiveNumber);
+  app.add_option("--step", step, "of those who are paced, ms")->check(CLI::PositiveNumber);
   app.add_option("--json", json, "where the figures go, too")->type_name("FILE");
   app.add_option("--folder", folder, "where processes meet")->type_name("DIR");
   if (const auto code = parse_arguments(app, args)) return *code;
 
-  Bench bench(folder, seconds);
+  Bench bench(folder, seconds, step / 1e3);
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const std::size_t size : floats) {
     for (const int count : workers) {
@@ -244,7 +250,8 @@ int member(const std::vector<std::string>& args) {
                   .floats = std::stoul(args.at(2)),
                   .meeting = args.at(4),
                   .rounds = std::stoi(args.at(3)),
-                  .seconds = std::stod(args.at(6))};
+                  .seconds = std::stod(args.at(6)),
+                  .step_seconds = std::stod(args.at(7))};
   for (const Kind& kind : kinds()) {
     if (kind.name == args.at(0) && kind.make) run_member(site, *kind.make(site));
   }

@@ -13,8 +13,8 @@ namespace {
 
 /// Of a training loop that only waits.
 struct Pace {
-  std::chrono::milliseconds step;  ///< between boundaries
-  double sweeps;                   ///< for each step
+  double step_seconds;  ///< between boundaries
+  double sweeps;        ///< for each step
 };
 
 /// While the training loop passes its boundaries, the background thread averages with neighbours.
@@ -58,6 +58,7 @@ class Fast final : public Contender {
                       boundaries / static_cast<double>(out.stalls.size());
     out.bytes = static_cast<double>(session.status().transport.bytes_sent - sent) /
                 static_cast<double>(made);
+    out.memory_bytes = own_memory();
     // Neighbours who still measure are answered until they are done.
     await_all(site_.meeting, "measured", site_.rank, site_.topology.size());
     return out;
@@ -72,7 +73,7 @@ class Fast final : public Contender {
       const Clock::time_point boundary = Clock::now();
       session.exchange({.samples = 1});
       if (stalls != nullptr) stalls->push_back(since(boundary));
-      std::this_thread::sleep_for(pace_.step);
+      std::this_thread::sleep_for(std::chrono::duration<double>(pace_.step_seconds));
     }
     return since(begun);
   }
@@ -91,25 +92,31 @@ class Fast final : public Contender {
   FlatAdapter adapter_;
 };
 
-constexpr Pace kNeverOutOfWork{std::chrono::milliseconds(100), 1000};
-constexpr Pace kOneSweepAStep{std::chrono::milliseconds(20), 1};
+/// Boundaries so far apart that they take little of the time.
+Pace never_out_of_work(const Site& site) {
+  return {.step_seconds = std::max(0.1, 1e-8 * static_cast<double>(site.floats)), .sweeps = 1000};
+}
+
+Pace one_sweep_a_step(const Site& site) {
+  return {.step_seconds = site.step_seconds, .sweeps = 1};
+}
 
 }  // namespace
 
 std::unique_ptr<Contender> make_fast(const Site& site) {
-  return std::make_unique<Fast>(site, kNeverOutOfWork, "auto");
+  return std::make_unique<Fast>(site, never_out_of_work(site), "auto");
 }
 
 std::unique_ptr<Contender> make_fast_tcp(const Site& site) {
-  return std::make_unique<Fast>(site, kNeverOutOfWork, "tcp");
+  return std::make_unique<Fast>(site, never_out_of_work(site), "tcp");
 }
 
 std::unique_ptr<Contender> make_fast_paced(const Site& site) {
-  return std::make_unique<Fast>(site, kOneSweepAStep, "auto");
+  return std::make_unique<Fast>(site, one_sweep_a_step(site), "auto");
 }
 
 std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site) {
-  return std::make_unique<Fast>(site, kOneSweepAStep, "tcp");
+  return std::make_unique<Fast>(site, one_sweep_a_step(site), "tcp");
 }
 
 }  // namespace fast::exchange_bench

@@ -1,7 +1,5 @@
 #include "bench/exchange/member.h"
 
-#include <sys/resource.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -18,12 +16,10 @@ std::string file_of(const Site& site) {
 
 void run_member(const Site& site, Contender& contender) {
   const Measured m = contender.measure();
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   const nlohmann::json out = {{"seconds", m.seconds},
                               {"cpu_seconds", m.cpu_seconds},
                               {"bytes", m.bytes},
-                              {"resident_bytes", 1024.0 * static_cast<double>(usage.ru_maxrss)},
+                              {"memory_bytes", m.memory_bytes},
                               {"stalls", m.stalls}};
   leave_note(site.meeting, file_of(site), out.dump());
 }
@@ -34,7 +30,7 @@ Measured read_result(const Site& site) {
   return {.seconds = out.at("seconds"),
           .cpu_seconds = out.at("cpu_seconds"),
           .bytes = out.at("bytes"),
-          .resident_bytes = out.at("resident_bytes"),
+          .memory_bytes = out.at("memory_bytes"),
           .stalls = out.at("stalls").get<std::vector<double>>()};
 }
 

@@ -4,6 +4,7 @@
 
 #include "bench/exchange/contender.h"
 #include "bench/support/cpu_time.h"
+#include "bench/support/own_memory.h"
 
 namespace fast::exchange_bench {
 
@@ -28,6 +29,7 @@ Measured measure_rounds(int rounds, Round round) {
   }
   out.seconds = since(begun) / rounds;
   out.cpu_seconds = (cpu_seconds() - cpu) / rounds;
+  out.memory_bytes = own_memory();
   return out;
 }
 

@@ -195,7 +195,7 @@ void add(const std::string& name, Operation run, std::size_t floats, std::size_t
 }
 
 void add_all() {
-  constexpr std::size_t kBucket = Layout::kDefaultBucketFloats;
+  constexpr std::size_t kBucket = Layout::kLargestBucketFloats;
   for (const Named& each : kOperations) {
     add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, CodecKind::kFp32);
     add(std::string("small/") + each.name, each.run, kSmall, kBucket, CodecKind::kFp32);

@@ -59,8 +59,8 @@ void check_exchange(const WorkerConfig& w) {
   demand_name("transport", w.transport, {"auto", "tcp"});
   demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
          "use 0 (train alone) to 1000 sweeps per step");
-  demand(w.bucket_kib >= 1 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,
-         "use 1 to 65536 KiB");
+  demand(w.bucket_kib >= 0 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,
+         "use 1 to 65536 KiB, or 0 for what suits the model");
   demand(w.window >= 1 && w.window <= 1024, "window", w.window, "use 1 to 1024 buckets");
   const auto seconds = [](const char* option, double value) {
     demand(value > 0 && value <= 1e7, option, value, "use more than 0 seconds, up to 10 million");

@@ -83,7 +83,8 @@ void check_ranges(const SimulateQuery& q) {
   demand(q.noise >= 0 && std::isfinite(q.noise), "noise", q.noise, "use 0 or more");
   demand(q.sweeps >= 0 && q.sweeps <= 1000, "sweeps", q.sweeps, "use 0 to 1000");
   demand(q.window >= 1 && q.window <= 1024, "window", q.window, "use 1 to 1024");
-  demand(q.bucket_floats >= 1, "bucket-floats", q.bucket_floats, "use 1 or more");
+  demand(q.bucket_floats >= 0, "bucket-floats", q.bucket_floats,
+         "use 1 or more, or 0 for what suits the model");
   demand(q.steps >= 1 && q.steps <= 100'000'000, "steps", q.steps, "use 1 to 100000000");
   demand(q.rows >= 1 && q.rows <= 1'000'000, "rows", q.rows, "use 1 to 1000000");
   demand(q.step_time > 0 && q.step_time <= 1e5, "step-time", q.step_time, "use 0 to 1e5 s");
@@ -121,7 +122,8 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--codec", q.codec, "NAME", "fp32, fp16, bf16 or int8", kWorkers);
   add("--sweeps", q.sweeps, "COUNT", "begun per step", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
-  add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket", kWorkers);
+  add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
+      kWorkers);
   add("--steps", q.steps, "COUNT", "of a worker of speed 1", kWorkers);
   add("--step-time", q.step_time, "SECONDS", "of a worker of speed 1", kWorkers);
   add("--jitter", q.jitter, "SHARE", "a step takes up to so much longer, at random", kWorkers);

@@ -17,7 +17,7 @@ struct SimulateQuery {
   int dimension = 32;
   double learning_rate = 0.1, noise = 1;
   double sweeps = 1;
-  int window = 4, bucket_floats = 65536;
+  int window = 4, bucket_floats = 0;
   int steps = 30, rows = 15;
   double step_time = 0.1, jitter = 0.1;
   double latency = 0.005, latency_jitter = 0, bandwidth = 0;

@@ -27,7 +27,7 @@ constexpr char kExamples[] = R"(Examples:
 struct Query {
   std::string spec, model, codec = "fp32", data = "synthetic";
   std::size_t parameters = 0;
-  int bucket_kib = 256;
+  int bucket_kib = 0;
   bool json = false;
 };
 
@@ -152,14 +152,14 @@ int topology_command(const std::vector<std::string>& args) {
   app.add_option("--codec", query.codec, "fp32, fp16, bf16 or int8")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket")
+  app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket; 0: by the model's size")
       ->type_name("KIB")
       ->capture_default_str();
   app.add_flag("--json", query.json, "for programs");
   if (const auto code = parse_arguments(app, args)) return *code;
-  if (query.bucket_kib < 1) {
+  if (query.bucket_kib < 0) {
     throw ConfigError(fmt::format("--bucket-kib {} is out of range", query.bucket_kib),
-                      "use 1 or more");
+                      "use 1 or more, or 0 for what suits the model");
   }
   const auto topology = stencil::Topology::parse(query.spec);
   const SweepCost cost = sweep_cost(query);

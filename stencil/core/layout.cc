@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <memory>
 #include <new>
@@ -100,11 +101,13 @@ std::uint64_t hash_of(const std::vector<ParameterSlot>& parameters, std::size_t 
 
 }  // namespace
 
+std::size_t Layout::suitable_bucket(std::size_t floats) {
+  constexpr std::size_t kEnough = 16;
+  return std::clamp(std::bit_floor(floats / kEnough), kSmallestBucketFloats, kLargestBucketFloats);
+}
+
 Layout::Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats)
     : parameters_(std::move(parameters)), bucket_floats_(bucket_floats) {
-  if (bucket_floats_ == 0) {
-    throw ConfigError("a bucket of 0 floats", "choose a bucket size of 1 or more, e.g. 65536");
-  }
   check_names(parameters_);
   for (auto& slot : parameters_) {
     slot.offset = size_;
@@ -115,6 +118,7 @@ Layout::Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats)
     }
     size_ += slot.size;
   }
+  if (bucket_floats_ == 0) bucket_floats_ = suitable_bucket(size_);
   bucket_count_ = size_ / bucket_floats_ + (size_ % bucket_floats_ != 0 ? 1 : 0);
   if (bucket_count_ > std::numeric_limits<std::uint32_t>::max()) {
     throw ConfigError("a model of " + std::to_string(size_) + " floats in buckets of " +

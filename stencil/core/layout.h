@@ -25,15 +25,21 @@ struct BucketRange {
 /// float vector, cut into buckets. Immutable value. Two workers may exchange when hashes agree.
 class Layout {
  public:
-  static constexpr std::size_t kDefaultBucketFloats = 64 * 1024;  ///< 256 KiB
+  static constexpr std::size_t kLargestBucketFloats = 64 * 1024;  ///< 256 KiB, of those chosen
+  static constexpr std::size_t kSmallestBucketFloats = 4 * 1024;  ///< 16 KiB
 
-  /// Names and shapes in order; offsets and sizes are filled in. Throws ConfigError for a negative
-  /// dimension, a doubled name or bucket_floats == 0.
-  explicit Layout(std::vector<ParameterSlot> parameters,
-                  std::size_t bucket_floats = kDefaultBucketFloats);
+  /// The size of buckets that suits a model of so many floats: a power of two that cuts it into 16
+  /// or more, within the two bounds. A bucket is open to one neighbour at a time, so a model of few
+  /// buckets mixes slowly where links are thin; very small ones cost more than their bytes.
+  /// Measured in bench/results/engine.md.
+  [[nodiscard]] static std::size_t suitable_bucket(std::size_t floats);
+
+  /// Names and shapes in order; offsets and sizes are filled in. `bucket_floats` 0: the suitable.
+  /// Throws ConfigError for a negative dimension or a doubled name.
+  explicit Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats = 0);
 
   /// A single unnamed parameter of `size` floats.
-  static Layout flat(std::size_t size, std::size_t bucket_floats = kDefaultBucketFloats);
+  static Layout flat(std::size_t size, std::size_t bucket_floats = 0);
 
   [[nodiscard]] const std::vector<ParameterSlot>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t size() const { return size_; }  ///< floats

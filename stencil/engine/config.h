@@ -31,9 +31,11 @@ struct EngineConfig {
 
   /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
   std::uint32_t sweeps_per_mille = 1000;
-  std::uint32_t window = 4;           ///< own requests in flight on one edge, in buckets
-  std::uint32_t window_total = 16;    ///< on all edges together
-  std::uint32_t retained_total = 64;  ///< replies kept until settled, all edges; then "busy"
+  std::uint32_t window = 4;         ///< own requests in flight on one edge, in buckets
+  std::uint32_t window_total = 16;  ///< on all edges together
+  /// Answers kept until settled, on all edges; from then on "busy", and no offers of one's own.
+  /// With window_total it bounds what is under way, in buckets.
+  std::uint32_t retained_total = 64;
 
   Duration heartbeat_every = std::chrono::milliseconds(500);
   Duration suspect_after = std::chrono::seconds(3);

@@ -177,10 +177,8 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
   }
   // Declines take no memory to speak of: were they counted, many askers could keep us busy for
   // ever.
-  std::size_t retained = 0;
-  for (const Edge& e : edges_) retained += e.retained.size();
   const bool may_mix = state_ != WorkerState::kJoining && state_ != WorkerState::kFrozen &&
-                       retained < config_.retained_total;
+                       retained() < config_.retained_total;
   const std::optional<std::uint8_t> divisor =
       may_mix ? buckets_.admit(message.bucket) : std::nullopt;
   if (divisor) {
@@ -331,6 +329,8 @@ std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge,
 
 void Engine::issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out) {
   if (!edge.askable()) return;
+  // An offer that is crossed is kept as an answer is, and cannot be declined by then.
+  if (retained() >= config_.retained_total) return;
   while (edge.open.size() < config_.window && open_total_ < config_.window_total) {
     const std::optional<std::uint32_t> bucket = next_offer(now, edge, sweep);
     if (!bucket) return;
@@ -355,6 +355,12 @@ Engine::Limit Engine::limit() const {
     if (step < limit.step) limit = {step, edge.rank};
   }
   return limit;
+}
+
+std::size_t Engine::retained() const {
+  std::size_t count = 0;
+  for (const Edge& edge : edges_) count += edge.retained.size();
+  return count;
 }
 
 std::size_t Engine::open_offers() const {

@@ -127,6 +127,7 @@ class Engine {
   [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }
   Edge* choose(TimePoint now);
   [[nodiscard]] bool may_ask(TimePoint now, const Edge& edge);
+  [[nodiscard]] std::size_t retained() const;  ///< answers kept, on all edges
   [[nodiscard]] bool resting(TimePoint now, const Edge& edge) const;
   [[nodiscard]] bool overdue(const Edge& edge) const;
 

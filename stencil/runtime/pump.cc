@@ -271,6 +271,7 @@ PumpStatus Pump::status() const {
   s.neighbours_completed = engine_.neighbours_completed(s.completed_round);
   s.limit = engine_.limit();
   s.relative_distance = settlement_.relative_distance();
+  s.payloads = payloads_.made();
   s.refused = refused_;
   s.engine = engine_.counters();
   s.pump = counters_;

@@ -67,7 +67,8 @@ struct PumpStatus {
   bool neighbours_completed = true;  ///< all have completed our last round
   Engine::Limit limit;
   double relative_distance = 0;
-  std::string refused;  ///< why a neighbour and we do not match; empty: all well
+  std::size_t payloads = 0;  ///< the most buckets that were under way or kept at once
+  std::string refused;       ///< why a neighbour and we do not match; empty: all well
   EngineCounters engine;
   PumpCounters pump;
   TransportStats transport;

@@ -24,7 +24,7 @@ struct SimulationConfig {
   CodecKind codec = CodecKind::kFp32;
   std::uint32_t sweeps_per_mille = 1000;
   std::uint32_t window = 4;
-  std::size_t bucket_floats = Layout::kDefaultBucketFloats;
+  std::size_t bucket_floats = 0;  ///< 0: what suits the model
   std::uint64_t seed = 1;
 
   double step_seconds = 0.1;    ///< of a worker of speed 1

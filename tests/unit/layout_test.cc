@@ -56,7 +56,7 @@ TEST(Layout, OfAnEmptyModelHasNoBuckets) {
 
 TEST(Layout, HashIsTheSameOnEveryMachineAndInEveryVersion) {
   EXPECT_EQ(small().hash(), 4006422939996098914ULL);
-  EXPECT_EQ(Layout::flat(1000).hash(), 12108188338667949781ULL);
+  EXPECT_EQ(Layout::flat(1000, 65536).hash(), 12108188338667949781ULL);
 }
 
 TEST(Layout, HashDiffersWithNameShapeOrderAndBucketSize) {
@@ -77,7 +77,6 @@ TEST(Layout, HashDiffersWithNameShapeOrderAndBucketSize) {
 TEST(Layout, RefusesWhatIsNoModel) {
   EXPECT_THROW(Layout({slot("a", {-1})}), ConfigError);
   EXPECT_THROW(Layout({slot("a", {1}), slot("a", {2})}), ConfigError);
-  EXPECT_THROW(Layout::flat(10, 0), ConfigError);
 }
 
 TEST(Layout, RefusesSizesThatOverflow) {
@@ -87,6 +86,16 @@ TEST(Layout, RefusesSizesThatOverflow) {
   EXPECT_THROW(Layout({slot("a", {1LL << 60}), slot("b", {1})}), ConfigError);
   EXPECT_THROW(Layout::flat(std::size_t{1} << 40, 1), ConfigError);
   EXPECT_EQ(Layout({slot("a", {kHuge, kHuge, 0})}).size(), 0u);
+}
+
+TEST(Layout, ASmallModelIsCutIntoSmallBuckets) {
+  const auto buckets = [](std::size_t floats) { return Layout::flat(floats).bucket_floats(); };
+  EXPECT_EQ(buckets(0), 4096u);
+  EXPECT_EQ(buckets(1000), 4096u) << "too small to be worth cutting";
+  EXPECT_EQ(buckets(78'042), 4096u);
+  EXPECT_EQ(buckets(270'000), 16384u) << "a power of two that makes 16 or more";
+  EXPECT_EQ(buckets(11'170'000), 65536u);
+  EXPECT_EQ(Layout::flat(78'042).hash(), Layout::flat(78'042, 4096).hash());
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--slow", "1:0.5"}, "--slow 0.5"},
       {{"--slow", "1=2"}, "--slow 1=2"},
       {{"--slow", "1:fast"}, "'fast' is no number"},
-      {{"--bucket-kib", "0"}, "--bucket-kib 0"},
+      {{"--bucket-kib", "-1"}, "--bucket-kib -1"},
       {{"--window", "0"}, "--window 0"},
       {{"--settle-target", "-1"}, "--settle-target -1"},
       {{"--report-every", "inf"}, "--report-every inf"},

@@ -47,6 +47,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   const std::string mode = stencil_mode(cell.strategy.name);
   w.mode = mode.empty() ? cell.strategy.name : mode;
   w.codec = cell.strategy.codec;
+  w.bucket_kib = cell.strategy.bucket_kib;
   w.transport = "tcp";  // as those it is compared with
   w.sweeps = cell.strategy.sweeps;
   w.wait_deadline = options.deadline;
