@@ -58,28 +58,34 @@ Choice choose(Bins& bins, std::span<const float> news, std::uint32_t turn, std::
   return choice;
 }
 
-/// In increasing order. Without branches, which could not be foretold: each coordinate is written,
-/// and stays where it was chosen.
-void write_choice(const Choice& choice, std::span<const float> news, std::uint32_t turn,
+/// In increasing order.
+void write_choice(Choice choice, std::span<const float> news, std::uint32_t turn,
                   std::span<std::uint32_t> chosen) {
   std::size_t count = 0;
-  std::size_t of_edge = choice.edge > 0 ? choice.of_edge : 0;
-  const auto take = [&](std::size_t begin, std::size_t end, bool all) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint32_t of = bin(news[i]);
-      const bool at_edge = !all && of == choice.edge && of_edge > 0;
-      of_edge -= at_edge ? 1 : 0;
-      chosen[count] = static_cast<std::uint32_t>(i);
-      count += all || of > choice.edge || at_edge ? 1 : 0;
+  if (choice.edge == 0) choice.of_edge = 0;
+  const auto take_all = [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; ++begin) chosen[count++] = static_cast<std::uint32_t>(begin);
+  };
+  const auto take_furthest = [&](std::size_t begin, std::size_t end) {
+    const std::uint32_t bound = std::max(choice.edge, 1U) << kDropped;
+    const std::size_t found =
+        count + kernels::at_least(news.data() + begin, end - begin, bound,
+                                  static_cast<std::uint32_t>(begin), &chosen[count]);
+    for (std::size_t j = count; j < found; ++j) {
+      if (bin(news[chosen[j]]) == choice.edge) {
+        if (choice.of_edge == 0) continue;
+        --choice.of_edge;
+      }
+      chosen[count++] = chosen[j];
     }
   };
   // The stretch may go on at the bucket's begin.
   const std::size_t end = turn + choice.stretch;
   const std::size_t wrapped = end > news.size() ? end - news.size() : 0;
-  take(0, wrapped, true);
-  take(wrapped, turn, false);
-  take(turn, std::min(end, news.size()), true);
-  take(std::min(end, news.size()), news.size(), false);
+  take_all(0, wrapped);
+  take_furthest(wrapped, turn);
+  take_all(turn, std::min(end, news.size()));
+  take_furthest(std::min(end, news.size()), news.size());
 }
 
 /// The first coordinate from `turn` on that is not among those visited, which increase.

@@ -160,6 +160,23 @@ TEST(InstructionSets, kernels_find_a_bad_value_anywhere) {
   });
 }
 
+TEST(InstructionSets, find_the_same_places) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  for (const std::size_t n : kCounts) {
+    const auto values = tame(9, n);
+    const std::uint32_t bound = std::bit_cast<std::uint32_t>(0.5F);
+    std::vector<std::uint32_t> expected;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (std::abs(values[i]) >= 0.5F) expected.push_back(7 + static_cast<std::uint32_t>(i));
+    }
+    test::for_each_instruction_set([&](const char* name) {
+      std::vector<std::uint32_t> places(n + 1);
+      places.resize(kernels::at_least(values.data(), n, bound, 7, places.data()));
+      ASSERT_EQ(places, expected) << name << " n " << n;
+    });
+  }
+}
+
 class CodecSets : public ::testing::TestWithParam<CodecKind> {};
 
 TEST_P(CodecSets, code_the_same_bits) {
