@@ -101,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, BadSpecTest,
     ::testing::Values(Bad{"UnknownStrategy", "\"allreduce\"", "\"allreduse\"", ":11:", "allreduse"},
                       Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
+                      Bad{"PartsInLockStep", "\"stencil-bounded:3\"",
+                          "\"stencil-sync\"\ncodec = \"topk:0.01\"", ":14:", "topk:0.01"},
                       Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
                       Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9",
                           ":9:", "workers"},
