@@ -262,7 +262,10 @@ class SpecReader {
     in_.read(t, "sweeps", s.sweeps);
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
     in_.read(t, "codec", s.codec);
-    in_.check(t, "codec", [&] { (void)stencil::parse_codec(s.codec); });
+    in_.check(t, "codec", [&] {
+      const char* const mode = s.name == "stencil-sync" ? "sync" : "async";
+      stencil::check_codec(stencil::parse_codec(s.codec), stencil::Mode::parse(mode));
+    });
     in_.read(t, "bucket_kib", s.bucket_kib);
     in_.demand(s.bucket_kib >= 0 && s.bucket_kib <= (1 << 16), t, "bucket_kib",
                "use 1 to 65536 KiB, or 0 for what suits the model");

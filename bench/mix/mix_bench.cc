@@ -63,8 +63,8 @@ double triad_speed(std::size_t floats) {
 
 /// A mixer, the framework's x, and an offer and a reply for one bucket.
 struct Bench {
-  Bench(std::size_t floats, std::size_t bucket_floats, CodecKind kind)
-      : codecs(kind),
+  Bench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
+      : codecs(spec),
         x(noise(1, floats)),
         mixer(Layout::flat(floats, bucket_floats), x, {}),
         offered(values().encoded_size(bucket_floats)),
@@ -110,20 +110,20 @@ void measure(benchmark::State& state, std::size_t floats, double words, Work wor
   state.counters["ratio"] = each / (bytes / speed);
 }
 
-using Operation = void (*)(benchmark::State&, std::size_t, std::size_t, CodecKind);
+using Operation = void (*)(benchmark::State&, std::size_t, std::size_t, const CodecSpec&);
 
-void copying(benchmark::State& state, std::size_t floats, std::size_t, CodecKind) {
+void copying(benchmark::State& state, std::size_t floats, std::size_t, const CodecSpec&) {
   std::vector<float> from(floats, 1.0F), to(floats, 2.0F);
   measure(state, floats, 3, [&] { std::memcpy(to.data(), from.data(), 4 * floats); });
 }
 
-void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
 }
 
-void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket([&](std::uint32_t b) {
       benchmark::DoNotOptimize(bench.mixer.offer(b, bench.values(), bench.offer(b)));
@@ -131,8 +131,9 @@ void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, Code
   });
 }
 
-void answer(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
+            const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 3, [&] {
     bench.each_bucket([&](std::uint32_t b) {
       bench.mixer.answer(b, bench.values(), bench.offer(b), 2, bench.differences(), bench.reply(b));
@@ -140,16 +141,17 @@ void answer(benchmark::State& state, std::size_t floats, std::size_t bucket, Cod
   });
 }
 
-void settle(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
+            const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket(
         [&](std::uint32_t b) { bench.mixer.settle(b, bench.differences(), bench.reply(b), 2); });
   });
 }
 
-void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   Bytes ours = bench.offered;
   measure(state, floats, 2, [&] {
     bench.each_bucket([&](std::uint32_t b) {
@@ -160,22 +162,76 @@ void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, Code
   });
 }
 
-void publish(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void publish(benchmark::State& state, std::size_t floats, std::size_t bucket,
+             const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, bench.values(), 0.2); });
 }
 
-void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket,
+            const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket(
         [&](std::uint32_t b) { bench.mixer.absorb(b, bench.values(), bench.offer(b), 0.2); });
   });
 }
 
-void collect(benchmark::State& state, std::size_t floats, std::size_t bucket, CodecKind kind) {
-  Bench bench(floats, bucket, kind);
+void collect(benchmark::State& state, std::size_t floats, std::size_t bucket,
+             const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
   measure(state, floats, 3, [&] { bench.mixer.collect(bench.x, {}); });
+}
+
+/// Codec topk: the three operations on a part of each bucket, after a step that moved all of it.
+struct PartBench {
+  PartBench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
+      : bench(floats, bucket_floats, spec), shown(bench.mixer.shown_initially()) {
+    const auto step = noise(3, floats);
+    for (std::size_t i = 0; i < floats; ++i) bench.x[i] += 1e-2F * step[i];
+    (void)bench.mixer.fold(bench.x);
+    bench.each_bucket([&](std::uint32_t b) {
+      const std::size_t size = bench.mixer.layout().bucket(b).size;
+      offers.emplace_back(bench.codecs.offer_size(size));
+      replies.emplace_back(bench.codecs.reply_size(size));
+      (void)bench.mixer.offer(b, shown, offers.back());
+    });
+  }
+  Bench bench;
+  Shown shown;
+  std::vector<Bytes> offers, replies;
+};
+
+void part_offer(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                const CodecSpec& spec) {
+  PartBench part(floats, bucket, spec);
+  measure(state, floats, 3, [&] {
+    part.bench.each_bucket([&](std::uint32_t b) {
+      benchmark::DoNotOptimize(part.bench.mixer.offer(b, part.shown, part.offers[b]));
+      part.bench.mixer.close(b);
+    });
+  });
+}
+
+void part_answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                 const CodecSpec& spec) {
+  PartBench part(floats, bucket, spec);
+  part.bench.each_bucket([&](std::uint32_t b) { part.bench.mixer.close(b); });
+  measure(state, floats, 3, [&] {
+    part.bench.each_bucket([&](std::uint32_t b) {
+      part.bench.mixer.answer(b, part.shown, part.offers[b], 2, part.replies[b]);
+    });
+  });
+}
+
+void part_settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                 const CodecSpec& spec) {
+  PartBench part(floats, bucket, spec);
+  measure(state, floats, 2, [&] {
+    part.bench.each_bucket([&](std::uint32_t b) {
+      part.bench.mixer.settle(b, part.shown, part.offers[b], part.replies[b], 2);
+    });
+  });
 }
 
 struct Named {
@@ -188,9 +244,12 @@ constexpr Named kOperations[] = {{"memcpy", copying},  {"fold", fold},     {"off
 constexpr Named kExchange[] = {
     {"fold", fold}, {"offer", offer}, {"answer", answer}, {"settle", settle}};
 
+constexpr Named kPartial[] = {
+    {"offer", part_offer}, {"answer", part_answer}, {"settle", part_settle}};
+
 void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
-         CodecKind kind) {
-  benchmark::RegisterBenchmark(name.c_str(), run, floats, bucket, kind)
+         CodecSpec spec) {
+  benchmark::RegisterBenchmark(name.c_str(), run, floats, bucket, spec)
       ->Unit(benchmark::kMillisecond);
 }
 
@@ -205,9 +264,15 @@ void add_all() {
       add(std::string("buckets/") + each.name + "/" + std::to_string(kib) + "KiB", each.run,
           kResNet18, kib * 256, CodecKind::kFp32);
     }
-    for (const std::string_view codec : kCodecNames) {
-      add(std::string("codec/") + each.name + "/" + std::string(codec), each.run, kResNet18,
-          kBucket, parse_codec(codec));
+    for (const CodecKind codec : kDenseCodecs) {
+      add(std::string("codec/") + each.name + "/" + std::string(name(codec)), each.run, kResNet18,
+          kBucket, codec);
+    }
+  }
+  for (const Named& each : kPartial) {
+    for (const char* const codec : {"topk:0.001", "topk:0.01", "topk:0.1"}) {
+      add(std::string("codec/") + each.name + "/" + codec, each.run, kResNet18, kBucket,
+          parse_codec(codec));
     }
   }
 }

@@ -54,8 +54,7 @@ void check_training(const WorkerConfig& w) {
 }
 
 void check_exchange(const WorkerConfig& w) {
-  (void)stencil::Mode::parse(w.mode);
-  (void)stencil::parse_codec(w.codec);
+  stencil::check_codec(stencil::parse_codec(w.codec), stencil::Mode::parse(w.mode));
   demand_name("transport", w.transport, {"auto", "tcp"});
   demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
          "use 0 (train alone) to 1000 sweeps per step");

@@ -119,7 +119,7 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--learning-rate,--lr", q.learning_rate, "RATE", "of the gradient steps", kWorkers);
   add("--noise", q.noise, "SIZE", "of the quadratic's gradients", kWorkers);
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
-  add("--codec", q.codec, "NAME", "fp32, fp16, bf16 or int8", kWorkers);
+  add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8 or topk:F", kWorkers);
   add("--sweeps", q.sweeps, "COUNT", "begun per step", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
@@ -148,6 +148,7 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   config.topology = stencil::Topology::parse(q.topology);
   config.mode = stencil::Mode::parse(q.mode);
   config.codec = stencil::parse_codec(q.codec);
+  stencil::check_codec(config.codec, config.mode);
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(q.sweeps * 1000));
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);

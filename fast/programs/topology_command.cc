@@ -57,8 +57,8 @@ SweepCost sweep_cost(const Query& query) {
       cost.parameters, static_cast<std::size_t>(query.bucket_kib) * 1024 / sizeof(float));
   cost.buckets = layout.bucket_count();
   for (std::size_t i = 0; i < cost.buckets; ++i) {
-    cost.offered += codecs.values().encoded_size(layout.bucket(i).size);
-    cost.replied += codecs.differences().encoded_size(layout.bucket(i).size);
+    cost.offered += codecs.offer_size(layout.bucket(i).size);
+    cost.replied += codecs.reply_size(layout.bucket(i).size);
   }
   return cost;
 }
@@ -149,7 +149,7 @@ int topology_command(const std::vector<std::string>& args) {
       ->type_name("SPEC")
       ->capture_default_str();
   app.add_option("--parameters", query.parameters, "size instead of --model")->type_name("COUNT");
-  app.add_option("--codec", query.codec, "fp32, fp16, bf16 or int8")
+  app.add_option("--codec", query.codec, "fp32, fp16, bf16, int8 or topk:F")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket; 0: by the model's size")

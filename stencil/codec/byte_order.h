@@ -31,4 +31,12 @@ void store_little_endian(Word word, unsigned char* to) {
   std::memcpy(to, &word, sizeof word);
 }
 
+inline float load_float(const unsigned char* from) {
+  return std::bit_cast<float>(load_little_endian<std::uint32_t>(from));
+}
+
+inline void store_float(float value, unsigned char* to) {
+  store_little_endian(std::bit_cast<std::uint32_t>(value), to);
+}
+
 }  // namespace stencil

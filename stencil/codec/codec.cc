@@ -20,17 +20,10 @@ std::unique_ptr<Codec> make_codec(CodecKind kind) {
       return std::make_unique<Bf16Codec>();
     case CodecKind::kInt8:
       return std::make_unique<Int8Codec>();
+    case CodecKind::kTopK:
+      break;
   }
   throw InvariantError("make_codec(" + std::to_string(static_cast<int>(kind)) + ")");
-}
-
-CodecKind parse_codec(std::string_view name) {
-  std::string valid;
-  for (std::size_t i = 0; i < kCodecNames.size(); ++i) {
-    if (kCodecNames[i] == name) return static_cast<CodecKind>(i);
-    valid += (valid.empty() ? "" : ", ") + std::string(kCodecNames[i]);
-  }
-  throw ConfigError("codec '" + std::string(name) + "' is unknown", "choose one of " + valid);
 }
 
 }  // namespace stencil

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "stencil/core/message.h"
 
@@ -39,10 +38,8 @@ class Codec {
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, std::span<float> out) const = 0;
 };
 
-/// The one factory: a new codec adds a line here.
+/// The one factory, of the dense codecs: a new one adds a line here. What kTopK sends is no code of
+/// every value: see top_k.h.
 [[nodiscard]] std::unique_ptr<Codec> make_codec(CodecKind kind);
-
-/// "fp32" | "fp16" | "bf16" | "int8". Throws ConfigError that lists the valid names.
-[[nodiscard]] CodecKind parse_codec(std::string_view name);
 
 }  // namespace stencil

@@ -2,10 +2,30 @@
 
 namespace stencil {
 
-Codecs::Codecs(CodecKind configured)
+namespace {
+
+CodecKind kind_of_values(CodecKind configured) {
+  if (configured == CodecKind::kInt8) return CodecKind::kFp16;
+  return configured == CodecKind::kTopK ? CodecKind::kFp32 : configured;
+}
+
+}  // namespace
+
+Codecs::Codecs(CodecSpec configured)
     : exact_(make_codec(CodecKind::kFp32)),
-      values_(make_codec(configured == CodecKind::kInt8 ? CodecKind::kFp16 : configured)),
-      differences_(make_codec(configured)) {}
+      values_(make_codec(kind_of_values(configured.kind))),
+      differences_(
+          make_codec(configured.kind == CodecKind::kInt8 ? configured.kind : values_->kind())) {
+  if (configured.kind == CodecKind::kTopK) top_k_.emplace(configured.share);
+}
+
+std::size_t Codecs::offer_size(std::size_t floats) const {
+  return top_k_ ? top_k_->offer_size(floats) : values_->encoded_size(floats);
+}
+
+std::size_t Codecs::reply_size(std::size_t floats) const {
+  return top_k_ ? top_k_->reply_size(floats) : differences_->encoded_size(floats);
+}
 
 const Codec* Codecs::reader(MessageKind message, CodecKind kind) const {
   if (kind == exact_->kind()) return exact_.get();

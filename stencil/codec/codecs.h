@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "stencil/codec/codec.h"
+#include "stencil/codec/top_k.h"
 
 namespace stencil {
 
@@ -13,26 +15,34 @@ namespace stencil {
 /// - differences, the replies: they shrink as workers agree, and both ends apply what was decoded,
 ///   so a coarse codec slows agreement a little and moves no mean.
 ///
-///     --codec       fp32   fp16   bf16   int8
-///     values        fp32   fp16   bf16   fp16
-///     differences   fp32   fp16   bf16   int8
+///     --codec       fp32   fp16   bf16   int8   topk:F
+///     values        fp32   fp16   bf16   fp16   a part, in fp32
+///     differences   fp32   fp16   bf16   int8   of that part, in fp32
 ///
 /// While a worker joins and when a run ends all goes exactly, in fp32, and so does the reply to
 /// values that came exactly. Immutable.
 class Codecs {
  public:
-  explicit Codecs(CodecKind configured);
+  explicit Codecs(CodecSpec configured);
 
   [[nodiscard]] const Codec& exact() const { return *exact_; }
   [[nodiscard]] const Codec& values() const { return *values_; }
   [[nodiscard]] const Codec& differences() const { return *differences_; }
+  /// What offers of the model and their replies are while training, where that is a part of each
+  /// bucket; null otherwise, and then values() and differences() are.
+  [[nodiscard]] const TopK* top_k() const { return top_k_ ? &*top_k_ : nullptr; }
+
+  /// Bytes of an offer and of a reply while training, for a bucket of `floats`.
+  [[nodiscard]] std::size_t offer_size(std::size_t floats) const;
+  [[nodiscard]] std::size_t reply_size(std::size_t floats) const;
 
   /// Reads a payload that a neighbour says is coded as `kind`; nothing where such a message of this
-  /// run is never coded so.
+  /// run is never coded so, or is a part.
   [[nodiscard]] const Codec* reader(MessageKind message, CodecKind kind) const;
 
  private:
   std::unique_ptr<Codec> exact_, values_, differences_;
+  std::optional<TopK> top_k_;
 };
 
 }  // namespace stencil

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
+#include "stencil/core/codec_spec.h"
 #include "stencil/core/frame.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 enum class MessageKind : std::uint8_t {
   kHello,         ///< who I am and where our sequence numbers stand; opens a link
@@ -35,15 +34,6 @@ enum class ReplyStatus : std::uint8_t {
   kRejected,  ///< d = 0: the offer was not finite
 };
 
-/// How values are coded on the wire; one file each in codec/.
-enum class CodecKind : std::uint8_t { kFp32, kFp16, kBf16, kInt8 };
-inline constexpr std::array<std::string_view, 4> kCodecNames = {"fp32", "fp16", "bf16", "int8"};
-
-/// As --codec calls it.
-[[nodiscard]] constexpr std::string_view name(CodecKind kind) {
-  return kCodecNames.at(static_cast<std::size_t>(kind));
-}
-
 /// Said once per link, by both ends.
 struct Hello {
   std::uint32_t protocol = kProtocolVersion;
@@ -53,7 +43,7 @@ struct Hello {
   std::uint64_t layout_hash = 0;
   std::uint64_t initial_hash = 0;  ///< of the initial weights
   std::string mode;                ///< "async", "bounded:K", "sync"
-  CodecKind codec = CodecKind::kFp32;
+  CodecSpec codec{};
   std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
   std::uint64_t last_settled = 0;   ///< highest of my offers that I have settled
   std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty

@@ -22,6 +22,9 @@ struct Mode {
   [[nodiscard]] std::string name() const;
 };
 
+/// Throws ConfigError where the two do not go together.
+void check_codec(const CodecSpec& codec, const Mode& mode);
+
 /// What the protocol of one worker goes by. Value type.
 struct EngineConfig {
   Rank rank = 0;

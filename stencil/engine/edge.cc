@@ -73,8 +73,7 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
     return differ("mode", ours.mode, theirs.mode, "give both the same --mode");
   }
   if (ours.codec != theirs.codec) {
-    return differ("codec", std::string(name(ours.codec)), std::string(name(theirs.codec)),
-                  "give both the same --codec");
+    return differ("codec", name(ours.codec), name(theirs.codec), "give both the same --codec");
   }
   if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
     return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),

@@ -1,5 +1,7 @@
 #include "stencil/mix/kernels.h"
 
+#include <bit>
+
 // This file is compiled again and again, each time for another instruction set; its loops are plain
 // so that the compiler makes vectors of them in the width that the set has.
 #undef HWY_TARGET_INCLUDE
@@ -87,6 +89,34 @@ void trade(const float* __restrict d, float* __restrict p, float* __restrict the
   }
 }
 
+std::size_t at_least(const float* __restrict values, std::size_t n, std::uint32_t bound,
+                     std::uint32_t first, std::uint32_t* __restrict places) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  // Signed: magnitudes never reach the sign, and most processors compare nothing else.
+  const hn::CappedTag<std::int32_t, 64> d;
+  const hn::RebindToFloat<decltype(d)> f;
+  const auto magnitude = hn::Set(d, 0x7fffffff);
+  const auto below = hn::Set(d, static_cast<std::int32_t>(bound) - 1);
+  std::size_t count = 0;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto bits = hn::BitCast(d, hn::LoadU(f, values + i));
+    const auto found = hn::Gt(hn::And(bits, magnitude), below);
+    if (hn::AllFalse(d, found)) continue;
+    std::uint8_t lanes[8] = {};
+    (void)hn::StoreMaskBits(d, found, lanes);
+    for (std::uint32_t lane = 0; lane < hn::Lanes(d); ++lane) {
+      places[count] = first + static_cast<std::uint32_t>(i) + lane;
+      count += (lanes[lane / 8] >> (lane % 8)) & 1;
+    }
+  }
+  for (; i < n; ++i) {
+    if ((std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffU) < bound) continue;
+    places[count++] = first + static_cast<std::uint32_t>(i);
+  }
+  return count;
+}
+
 void add(const float* __restrict d, float* __restrict p, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) p[i] += d[i];
 }
@@ -146,6 +176,7 @@ HWY_EXPORT(sum);
 HWY_EXPORT(difference);
 HWY_EXPORT(apart);
 HWY_EXPORT(trade);
+HWY_EXPORT(at_least);
 HWY_EXPORT(add);
 HWY_EXPORT(subtract);
 HWY_EXPORT(approach);
@@ -172,6 +203,10 @@ Sums apart(const float* y, const float* p, const float* their_y, const float* th
 }
 void trade(const float* d, float* p, float* their_p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(trade)(d, p, their_p, n);
+}
+std::size_t at_least(const float* values, std::size_t n, std::uint32_t bound, std::uint32_t first,
+                     std::uint32_t* places) {
+  return HWY_DYNAMIC_DISPATCH(at_least)(values, n, bound, first, places);
 }
 void add(const float* d, float* p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(add)(d, p, n);

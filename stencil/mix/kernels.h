@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 /// The loops of the exchange's arithmetic, each one pass over `n` floats. Compiled for every
 /// instruction set that Highway knows of this kind of machine; the best that the processor has is
@@ -37,6 +38,11 @@ Sums apart(const float* y, const float* p, const float* their_y, const float* th
 /// p += d and their_p -= d, side by side: whoever is killed in here leaves no more than one vector
 /// of floats applied at one end only.
 void trade(const float* d, float* p, float* their_p, std::size_t n);
+
+/// Writes `first` + i for each i whose value's magnitude, taken as bits, is at least `bound`, in
+/// order, and returns how many; `places` has room for one more than that.
+[[nodiscard]] std::size_t at_least(const float* values, std::size_t n, std::uint32_t bound,
+                                   std::uint32_t first, std::uint32_t* places);
 
 /// p += d.
 void add(const float* d, float* p, std::size_t n);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "stencil/core/error.h"
+#include "stencil/mix/kernels.h"
 #include "stencil/mix/lock_step.h"
 #include "stencil/mix/telemetry.h"
 
@@ -16,6 +18,10 @@ MixReport report(const edge_delta::Outcome& outcome) {
 
 MixReport held() {
   return {.why = MixReport::Why::kHeld};
+}
+
+MixReport malformed() {
+  return {.why = MixReport::Why::kMalformed};
 }
 
 /// A request of the owner's is open: it may still answer so many times.
@@ -166,6 +172,61 @@ MixReport Mixer::adopt(std::uint32_t bucket, const Codec& codec, std::span<const
   if (!guard) return held();
   const View v = view(bucket);
   return report(edge_delta::adopt(v.y, v.p, codec, s));
+}
+
+MixReport Mixer::offer(std::uint32_t bucket, Shown& shown, std::span<std::byte> out) {
+  if (room_.news.empty()) room_ = top_k_delta::Room(layout_.bucket(0).size);
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  const View v = view(bucket);
+  const MixReport result =
+      report(top_k_delta::offer(v.y, v.p, shown.bucket(layout_, bucket), room_, out));
+  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
+  return result;
+}
+
+MixReport Mixer::answer(std::uint32_t bucket, Shown& shown, std::span<const std::byte> s,
+                        int divisor, std::span<std::byte> reply) {
+  const std::optional<Part> theirs = Part::read(s, layout_.bucket(bucket).size);
+  if (!theirs) return malformed();
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
+  const View v = view(bucket);
+  return report(
+      top_k_delta::answer(v.y, v.p, shown.bucket(layout_, bucket), *theirs, divisor, reply));
+}
+
+MixReport Mixer::settle(std::uint32_t bucket, Shown& shown, std::span<const std::byte> ours,
+                        std::span<const std::byte> d, int divisor) {
+  const std::optional<Part> offered = Part::read(ours, layout_.bucket(bucket).size);
+  if (!offered) return malformed();
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(
+      top_k_delta::settle(view(bucket).p, shown.bucket(layout_, bucket), *offered, d, divisor));
+}
+
+MixReport Mixer::merge(std::uint32_t bucket, Shown& shown, CodecKind our_codec,
+                       std::span<const std::byte> ours, CodecKind their_codec,
+                       std::span<const std::byte> theirs) {
+  const auto read = [&](CodecKind kind, std::span<const std::byte> offer) {
+    return kind == CodecKind::kTopK ? Part::read(offer, layout_.bucket(bucket).size)
+                                    : Part::whole(offer);
+  };
+  const std::optional<Part> mine = read(our_codec, ours), other = read(their_codec, theirs);
+  if (!mine || !other) return malformed();
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(top_k_delta::merge(view(bucket).p, shown.bucket(layout_, bucket), *mine, *other));
+}
+
+void Mixer::show(std::uint32_t bucket, Shown& shown) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return;
+  const View v = view(bucket);
+  const Shown::Bucket at = shown.bucket(layout_, bucket);
+  (void)kernels::sum(v.y.data(), v.p.data(), at.values.data(), v.y.size());
 }
 
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,

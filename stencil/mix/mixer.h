@@ -12,6 +12,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_delta.h"
+#include "stencil/mix/top_k_delta.h"
 #include "stencil/shared/segment.h"
 
 namespace stencil {
@@ -32,8 +33,9 @@ struct MixReport {
   /// Why nothing was changed.
   enum class Why : std::uint8_t {
     kNotFinite,
-    kHeld,  ///< another process holds the bucket
-    kBusy,  ///< it has answered enough while its own request is open, or does not take part
+    kHeld,       ///< another process holds the bucket
+    kBusy,       ///< it has answered enough while its own request is open, or does not take part
+    kMalformed,  ///< no part of this bucket
   };
   Why why = Why::kNotFinite;
 };
@@ -77,6 +79,21 @@ class Mixer {
                   const Codec& their_codec, std::span<const std::byte> theirs);
   /// Takes over a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s);
+
+  // The same on a part of a bucket of the model, by codec topk; `shown` is the neighbour's, and
+  // `ours` the offer of ours that is answered. See top_k_delta.h. Where offers cross, either may be
+  // a part, or whole in fp32.
+  [[nodiscard]] Shown shown_initially() const { return {layout_, segment_.y()}; }
+  MixReport offer(std::uint32_t bucket, Shown& shown, std::span<std::byte> out);
+  MixReport answer(std::uint32_t bucket, Shown& shown, std::span<const std::byte> s, int divisor,
+                   std::span<std::byte> reply);
+  MixReport settle(std::uint32_t bucket, Shown& shown, std::span<const std::byte> ours,
+                   std::span<const std::byte> d, int divisor);
+  MixReport merge(std::uint32_t bucket, Shown& shown, CodecKind our_codec,
+                  std::span<const std::byte> ours, CodecKind their_codec,
+                  std::span<const std::byte> theirs);
+  /// A bucket that was adopted holds no news for this neighbour.
+  void show(std::uint32_t bucket, Shown& shown);
 
   /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
   /// ours may be open on this bucket; they answer by the rule that all answers go by. `slot` is our
@@ -123,6 +140,7 @@ class Mixer {
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0};
+  top_k_delta::Room room_;           ///< made when first needed; background thread only
   std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread only
 };
 

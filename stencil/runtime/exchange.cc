@@ -11,6 +11,9 @@ bool Pump::finishing() const {
 
 bool Pump::telling(const Message& message, const Sent* offer) const {
   if (!finishing()) return true;
+  const bool part =
+      message.codec == CodecKind::kTopK || (offer != nullptr && offer->codec == CodecKind::kTopK);
+  if (part) return false;
   const bool theirs =
       message.state == WorkerState::kSettling || message.state == WorkerState::kSettled;
   return theirs && (offer == nullptr || offer->finishing);
@@ -66,11 +69,10 @@ void Pump::act_on(Action& action, const Message* in_hand) {
   }
 }
 
-std::span<std::byte> Pump::give_payload(Message& message, const Codec& coding) {
-  const std::size_t size = mixer_.encoded_size(message.bucket, coding);
+std::span<std::byte> Pump::give_payload(Message& message) {
   BucketMemory* const memory = payloads_.take();
   message.payload = Payload(memory);
-  return memory->use(size, largest_payload_);
+  return memory->use(payload_size(message).value(), largest_payload_);
 }
 
 void Pump::make_offer(Side& side, const Action& action) {
@@ -78,23 +80,25 @@ void Pump::make_offer(Side& side, const Action& action) {
   message.bucket = action.bucket;
   message.sequence = action.sequence;
   const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
-  message.codec = coding.kind();
-  const std::span<std::byte> bytes = give_payload(message, coding);
-  const MixReport report = mixer_.offer(action.bucket, coding, bytes);
-  if (!report.applied && report.why == MixReport::Why::kHeld) {
-    // The sequence must not have a hole, and cannot wait: an offer of nothing.
-    ++counters_.put_off;
-    message.payload = Payload();
-    side.sent.push_back({action.sequence, action.bucket, &coding, message.payload, finishing()});
-    return transmit(side, message);
-  }
-  if (!report.applied) {
+  const bool part =
+      codecs_.top_k() != nullptr && !finishing() && action.bucket < mixer_.telemetry_bucket();
+  message.codec = part ? CodecKind::kTopK : coding.kind();
+  const std::span<std::byte> bytes = give_payload(message);
+  const MixReport report = part ? mixer_.offer(action.bucket, side.shown, bytes)
+                                : mixer_.offer(action.bucket, coding, bytes);
+  if (!report.applied && report.why == MixReport::Why::kNotFinite) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
     // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
     ++counters_.own_non_finite;
     return;
   }
-  side.sent.push_back({action.sequence, action.bucket, &coding, message.payload, finishing()});
+  if (!report.applied) {
+    // The bucket is held. The sequence must not have a hole, and cannot wait: an offer of nothing.
+    ++counters_.put_off;
+    message.payload = Payload();
+  }
+  side.sent.push_back({action.sequence, action.bucket, message.codec, message.payload, finishing(),
+                       part ? report.norm2 : 0});
   transmit(side, message);
 }
 
@@ -104,18 +108,19 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   reply.sequence = action.sequence;
   reply.divisor = action.divisor;
   if (!offer.payload) return decline(side, action, ReplyStatus::kBusy);
-  const Codec& theirs = reader(offer);
-  const Codec& coding = &theirs == &codecs_.exact() ? codecs_.exact() : codecs_.differences();
-  reply.codec = coding.kind();
-  const std::span<std::byte> bytes = give_payload(reply, coding);
+  const bool part = offer.codec == CodecKind::kTopK;
+  const Codec& coding = offer.codec == CodecKind::kFp32 ? codecs_.exact() : codecs_.differences();
+  reply.codec = part ? CodecKind::kTopK : coding.kind();
+  const std::span<std::byte> bytes = give_payload(reply);
+  const auto s = view(offer.payload);
   const MixReport report =
-      mixer_.answer(action.bucket, theirs, view(offer.payload), action.divisor, coding, bytes);
-  if (!report.applied && report.why != MixReport::Why::kNotFinite) {
+      part ? mixer_.answer(action.bucket, side.shown, s, action.divisor, bytes)
+           : mixer_.answer(action.bucket, reader(offer), s, action.divisor, coding, bytes);
+  if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
     return decline(side, action, ReplyStatus::kBusy);
   }
   if (!report.applied) {
-    ++counters_.non_finite;
-    complain(side.rank, "offer", "an offer that is not finite was refused");
+    reject(side.rank, report, "offer", "an offer");
     return decline(side, action, ReplyStatus::kRejected);
   }
   settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, action.divisor,
@@ -143,7 +148,7 @@ void Pump::merge(Side& side, const Action& action, const Message& offer) {
   Message kept = engine_.stamp(MessageKind::kOffer, side.rank);
   kept.bucket = ours.bucket;
   kept.sequence = ours.sequence;
-  kept.codec = ours.codec->kind();
+  kept.codec = ours.codec;
   if (!nothing) kept.payload = ours.payload;
   side.kept.push_back({action.sequence, action.own_sequence, std::move(kept)});
   if (nothing) return close(action.bucket);
@@ -171,41 +176,80 @@ void Pump::apply_or_owe(Owed&& owed) {
   owed_.push_back(std::move(owed));
 }
 
+MixReport Pump::settle_now(const Owed& owed) {
+  const Message& reply = owed.message;
+  const Sent& ours = owed.ours;
+  // A part is answered in its own coordinates and a whole bucket as a whole.
+  if ((reply.codec == CodecKind::kTopK) != (ours.codec == CodecKind::kTopK)) {
+    return {.why = MixReport::Why::kMalformed};
+  }
+  const auto d = view(reply.payload);
+  if (reply.codec != CodecKind::kTopK) {
+    return mixer_.settle(owed.bucket, reader(reply), d, reply.divisor);
+  }
+  MixReport report =
+      mixer_.settle(owed.bucket, side(owed.rank).shown, view(ours.payload), d, reply.divisor);
+  report.norm2 = ours.norm2;
+  return report;
+}
+
+MixReport Pump::merge_now(const Owed& owed) {
+  const Message& offer = owed.message;
+  const Sent& ours = owed.ours;
+  const auto mine = view(ours.payload), theirs = view(offer.payload);
+  if (offer.codec == CodecKind::kTopK || ours.codec == CodecKind::kTopK) {
+    MixReport report =
+        mixer_.merge(owed.bucket, side(owed.rank).shown, ours.codec, mine, offer.codec, theirs);
+    report.norm2 = ours.norm2;
+    return report;
+  }
+  const Codec& coding = *codecs_.reader(MessageKind::kOffer, ours.codec);
+  return mixer_.merge(owed.bucket, coding, mine, reader(offer), theirs);
+}
+
 /// False where another process holds the bucket; then it is to be tried again.
 bool Pump::apply(const Owed& owed) {
   const Message& message = owed.message;
   if (owed.kind == Action::Kind::kServe) return serve(side(owed.rank), owed);
   const bool settle = owed.kind == Action::Kind::kSettle;
   const bool merge = owed.kind == Action::Kind::kMerge;
-  const Codec& coding = reader(message);
-  const auto payload = view(message.payload);
   MixReport report;
   if (settle) {
-    report = mixer_.settle(owed.bucket, coding, payload, message.divisor);
+    report = settle_now(owed);
   } else if (merge) {
-    report = mixer_.merge(owed.bucket, *owed.ours.codec, view(owed.ours.payload), coding, payload);
+    report = merge_now(owed);
   } else if (owed.kind == Action::Kind::kAdopt) {
-    report = mixer_.adopt(owed.bucket, coding, payload);
+    report = mixer_.adopt(owed.bucket, reader(message), view(message.payload));
   } else {
-    report = mixer_.absorb(owed.bucket, coding, payload,
+    report = mixer_.absorb(owed.bucket, reader(message), view(message.payload),
                            weights_.weight(engine_.config().rank, owed.rank));
   }
-  if (!report.applied && report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {
-    ++counters_.non_finite;
-    complain(owed.rank,
-             settle  ? "reply"
-             : merge ? "offer"
-                     : "snapshot",
-             settle  ? "a delta that is not finite was refused"
-             : merge ? "an offer that is not finite was refused"
-                     : "a snapshot holds a NaN or an infinity");
+    reject(owed.rank, report,
+           settle  ? "reply"
+           : merge ? "offer"
+                   : "snapshot",
+           settle  ? "a delta"
+           : merge ? "an offer"
+                   : "a snapshot");
   } else if (settle || merge) {
     settlement_.measured(owed.rank, owed.bucket, report.distance2, report.norm2,
                          settle ? message.divisor : 2, telling(message, &owed.ours));
+  } else if (owed.kind == Action::Kind::kAdopt && codecs_.top_k() != nullptr &&
+             owed.bucket < mixer_.telemetry_bucket()) {
+    for (Side& side : sides_) mixer_.show(owed.bucket, side.shown);
   }
   if (settle || merge) close(owed.bucket);
   return true;
+}
+
+void Pump::reject(Rank rank, const MixReport& report, const char* cause, const std::string& what) {
+  const bool malformed = report.why == MixReport::Why::kMalformed;
+  ++(malformed ? counters_.malformed : counters_.non_finite);
+  complain(rank, std::string(cause) + (malformed ? " malformed" : ""),
+           what + (malformed ? " that is no part of its bucket was refused"
+                             : " that is not finite was refused"));
 }
 
 void Pump::make_up() {
@@ -242,7 +286,7 @@ bool Pump::serve(Side& side, const Owed& pull) {
   const bool joining = message.round == 0;
   const Codec& coding = joining ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
-  const std::span<std::byte> bytes = give_payload(message, coding);
+  const std::span<std::byte> bytes = give_payload(message);
   const MixReport report = joining ? mixer_.offer(pull.bucket, coding, bytes)
                                    : mixer_.snapshot(pull.bucket, coding, bytes);
   if (!report.applied && report.why == MixReport::Why::kHeld) return false;
@@ -269,7 +313,7 @@ std::vector<Pump::InFlight> Pump::unsettled_at(Rank neighbour) const {
 Pump::Open Pump::open_offer(Rank neighbour, std::uint64_t sequence) const {
   const auto side = std::ranges::find(sides_, neighbour, &Side::rank);
   const auto it = std::ranges::find(side->sent, sequence, &Sent::sequence);
-  return it == side->sent.end() ? Open{} : Open{it->codec->kind(), it->payload};
+  return it == side->sent.end() ? Open{} : Open{it->codec, it->payload};
 }
 
 }  // namespace stencil

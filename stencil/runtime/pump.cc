@@ -25,17 +25,23 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
                   options.settle_threshold),
       weights_(options.engine.topology),
       codecs_(options.engine.hello.codec) {
+  check_codec(options.engine.hello.codec, options.engine.mode);
   for (const Rank rank : options.engine.topology.neighbours(options.engine.rank)) {
     Side side;
     side.rank = rank;
     const auto theirs = options.engine.topology.neighbours(rank);
     side.slot =
         static_cast<std::uint32_t>(std::ranges::find(theirs, options.engine.rank) - theirs.begin());
+    if (codecs_.top_k() != nullptr) side.shown = mixer.shown_initially();
     sides_.push_back(std::move(side));
   }
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
     for (const Codec* coding : {&codecs_.exact(), &codecs_.values(), &codecs_.differences()})
       largest_payload_ = std::max(largest_payload_, mixer.encoded_size(bucket, *coding));
+  }
+  if (mixer.telemetry_bucket() > 0) {
+    largest_payload_ =
+        std::max(largest_payload_, codecs_.offer_size(mixer.layout().bucket(0).size));
   }
 }
 
@@ -155,6 +161,22 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
   if (message.kind == MessageKind::kHello) side(*rank).meeting = message.hello.meeting;
 }
 
+std::optional<std::size_t> Pump::payload_size(const Message& message) const {
+  if (message.bucket >= mixer_.bucket_count()) return std::nullopt;
+  if (message.codec == CodecKind::kTopK) {
+    const bool model = message.bucket < mixer_.telemetry_bucket();
+    if (codecs_.top_k() == nullptr || !model || message.kind == MessageKind::kSnapshot) {
+      return std::nullopt;
+    }
+    const std::size_t floats = mixer_.layout().bucket(message.bucket).size;
+    return message.kind == MessageKind::kOffer ? codecs_.offer_size(floats)
+                                               : codecs_.reply_size(floats);
+  }
+  const Codec* coding = codecs_.reader(message.kind, message.codec);
+  if (coding == nullptr) return std::nullopt;
+  return mixer_.encoded_size(message.bucket, *coding);
+}
+
 bool Pump::expected_size(const Message& message) const {
   const std::size_t size = view(message.payload).size();
   const bool carries =
@@ -164,8 +186,7 @@ bool Pump::expected_size(const Message& message) const {
   if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
   if (message.bucket >= mixer_.bucket_count()) return false;
   if (message.kind == MessageKind::kOffer && size == 0) return true;
-  const Codec* coding = codecs_.reader(message.kind, message.codec);
-  return coding != nullptr && size == mixer_.encoded_size(message.bucket, *coding);
+  return payload_size(message) == size;
 }
 
 /// A link that serves no edge: a neighbour that dialled us, or somebody lost.

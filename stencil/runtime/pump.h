@@ -114,10 +114,11 @@ class Pump {
   struct Sent {  ///< an offer of ours, while open
     std::uint64_t sequence = 0;
     std::uint32_t bucket = 0;
-    const Codec* codec = nullptr;
+    CodecKind codec = CodecKind::kFp32;
     Payload payload;
     /// Made after our last step, so it shows the model that is to be agreed on.
     bool finishing = false;
+    double norm2 = 0;  ///< |z|^2 of the bucket, where a part of it was offered
   };
   struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer
@@ -133,6 +134,7 @@ class Pump {
     std::uint64_t bytes_shared = 0;
     std::uint32_t slot = 0;  ///< our place among their neighbours
     std::string meeting;     ///< their latest token
+    Shown shown;             ///< codec topk only
   };
   /// Something to be done to a bucket; kept while another process holds it.
   struct Owed {
@@ -150,8 +152,8 @@ class Pump {
   void apply_standing(TimePoint now, const Standing& standing);
   void act(const Message* in_hand);
   void act_on(Action& action, const Message* in_hand);
-  /// Memory for the message's bucket in that code, to be written before it is sent.
-  std::span<std::byte> give_payload(Message& message, const Codec& coding);
+  /// Memory for the message's bucket in its code, to be written before it is sent.
+  std::span<std::byte> give_payload(Message& message);
   void make_offer(Side& side, const Action& action);
   void answer(Side& side, const Action& action, const Message& offer);
   void decline(Side& side, const Action& action, ReplyStatus status);
@@ -160,7 +162,11 @@ class Pump {
   void resend(Side& side, const Action& action);
   void apply_or_owe(Owed&& owed);
   bool apply(const Owed& owed);
+  MixReport settle_now(const Owed& owed);
+  MixReport merge_now(const Owed& owed);
   bool serve(Side& side, const Owed& pull);
+  /// Counts and logs why what `rank` sent was not applied.
+  void reject(Rank rank, const MixReport& report, const char* cause, const std::string& what);
   void make_up();
   void close(std::uint32_t bucket);
   void meet(TimePoint now);
@@ -171,12 +177,15 @@ class Pump {
   void link_down(TimePoint now, LinkId link);
   void refuse(const std::string& text);
   void update_settling(TimePoint now);
+  /// Bytes of such a payload; nothing where this run sends no such message so coded.
+  [[nodiscard]] std::optional<std::size_t> payload_size(const Message& message) const;
   [[nodiscard]] bool expected_size(const Message& message) const;
   /// Of a payload that passed expected_size().
   [[nodiscard]] const Codec& reader(const Message& message) const;
   [[nodiscard]] bool finishing() const;
   /// Does what they show us with `message`, in answer to `offer` of ours where it is one, tell how
-  /// far apart we are? While training always, roughly; then only without a step to come.
+  /// far apart we are? While training always, roughly (of a part that they show, a lower bound);
+  /// then only without a step to come, and of the whole bucket.
   [[nodiscard]] bool telling(const Message& message, const Sent* offer) const;
   Side& side(Rank rank);
   void complain(Rank rank, const std::string& cause, const std::string& text);

@@ -14,6 +14,43 @@ Duration seconds(double s) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
 }
 
+/// What an offer shows of a bucket, by coordinate; NaN where it does not.
+std::vector<double> shown_by(CodecKind kind, const Payload& offer, std::size_t floats) {
+  if (kind != CodecKind::kTopK) {
+    std::vector<float> values(floats);
+    (void)make_codec(kind)->decode(view(offer), values);
+    return {values.begin(), values.end()};
+  }
+  std::vector<double> values(floats, std::nan(""));
+  const Part part = Part::read(view(offer), floats).value();
+  for (std::size_t j = 0; j < part.size(); ++j) values[part.index(j)] = part.value(j);
+  return values;
+}
+
+/// What settling `flight`, the answer to or the crossing of `open`, will add to the bucket that
+/// `open` was offered from.
+std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open,
+                            std::size_t floats) {
+  std::vector<double> change(floats);
+  if (flight.crossed) {
+    const auto theirs = shown_by(flight.codec, flight.payload, floats);
+    const auto ours = shown_by(open.codec, open.payload, floats);
+    for (std::size_t i = 0; i < floats; ++i) {
+      const double delta = 0.5 * (theirs[i] - ours[i]);
+      if (!std::isnan(delta)) change[i] = delta;
+    }
+  } else if (flight.codec == CodecKind::kTopK) {
+    const Part part = Part::read(view(open.payload), floats).value();
+    const auto* const d = reinterpret_cast<const unsigned char*>(view(flight.payload).data());
+    for (std::size_t j = 0; j < part.size(); ++j) change[part.index(j)] = -load_float(d + 4 * j);
+  } else {
+    std::vector<float> delta(floats);
+    (void)make_codec(flight.codec)->decode(view(flight.payload), delta);
+    for (std::size_t i = 0; i < floats; ++i) change[i] = -static_cast<double>(delta[i]);
+  }
+  return change;
+}
+
 }  // namespace
 
 struct Simulation::Worker {
@@ -316,24 +353,14 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
     z.emplace_back(values.begin(), values.end());
   }
   if (sync) return;
-  std::vector<float> theirs, ours;
   for (const auto& worker : workers_) {
     for (const Rank to : config_.topology.neighbours(worker->rank)) {
       for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
         const Pump::Open open = workers_[to]->pump->open_offer(worker->rank, flight.sequence);
         if (!open.payload || flight.bucket >= layout_.bucket_count()) continue;
         const BucketRange range = layout_.bucket(flight.bucket);
-        theirs.resize(range.size);
-        ours.resize(range.size);
-        const auto codec = make_codec(flight.codec);
-        (void)codec->decode(view(flight.payload), theirs);
-        if (flight.crossed) {
-          (void)make_codec(open.codec)->decode(view(open.payload), ours);
-        }
-        for (std::size_t i = 0; i < range.size; ++i) {
-          z[to][range.begin + i] +=
-              flight.crossed ? 0.5F * (theirs[i] - ours[i]) : -static_cast<double>(theirs[i]);
-        }
+        const std::vector<double> change = to_come(flight, open, range.size);
+        for (std::size_t i = 0; i < range.size; ++i) z[to][range.begin + i] += change[i];
       }
     }
   }

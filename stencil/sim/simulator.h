@@ -21,7 +21,7 @@ namespace stencil::sim {
 struct SimulationConfig {
   Topology topology = Topology::parse("torus:2x2");
   Mode mode;
-  CodecKind codec = CodecKind::kFp32;
+  CodecSpec codec{};
   std::uint32_t sweeps_per_mille = 1000;
   std::uint32_t window = 4;
   std::size_t bucket_floats = 0;  ///< 0: what suits the model

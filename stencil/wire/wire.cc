@@ -2,13 +2,14 @@
 //
 //   frame    := header payload?
 //   header   := protobuf Header (proto/wire.proto), 1 .. kMaxHeaderBytes bytes
-//   payload  := payload_size raw bytes: the values of one bucket in `codec`, little-endian
+//   payload  := payload_size raw bytes: values of one bucket in `codec`, little-endian
 //
 //   Header.kind             0 .. 8, MessageKind
 //   Header.from             0 .. 2^31 - 1
 //   Header.state            0 .. 4, WorkerState
 //   Header.status           0 .. 3, ReplyStatus
-//   Header.codec            0 .. 3, CodecKind; likewise Hello.codec
+//   Header.codec            0 .. 4, CodecKind; likewise Hello.codec
+//   Hello.codec_share       1 .. 500,000 with codec 4; 0 with the others
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly when kind = kHello
 //   Header.text             empty unless kind = kRefusal
@@ -100,7 +101,8 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_layout_hash(hello.layout_hash);
   out.set_initial_hash(hello.initial_hash);
   out.set_mode(hello.mode);
-  out.set_codec(static_cast<std::uint32_t>(hello.codec));
+  out.set_codec(static_cast<std::uint32_t>(hello.codec.kind));
+  out.set_codec_share(hello.codec.share);
   out.set_last_answered(hello.last_answered);
   out.set_last_settled(hello.last_settled);
   out.set_meeting(hello.meeting);
@@ -138,6 +140,8 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() >= kCodecNames.size()) return out_of_range("hello.codec", hello.codec());
+  if (!CodecSpec(static_cast<CodecKind>(hello.codec()), hello.codec_share()).valid())
+    return out_of_range("hello.codec_share", hello.codec_share());
   for (const std::string* text :
        {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
@@ -154,7 +158,7 @@ void decode_hello(proto::Hello& from, Hello& out) {
   out.layout_hash = from.layout_hash();
   out.initial_hash = from.initial_hash();
   out.mode = std::move(*from.mutable_mode());
-  out.codec = static_cast<CodecKind>(from.codec());
+  out.codec = {static_cast<CodecKind>(from.codec()), from.codec_share()};
   out.last_answered = from.last_answered();
   out.last_settled = from.last_settled();
   out.meeting = std::move(*from.mutable_meeting());

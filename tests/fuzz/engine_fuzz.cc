@@ -62,6 +62,7 @@ class Scripted : public Transport {
   LinkId links_ = 100;
 };
 
+constexpr std::uint32_t kShare = CodecSpec::kLargestShare;
 constexpr std::size_t kFloats = 11;  // buckets of 4, 4 and 3
 
 Message any_message(Source& source, Rank from, const Pump& pump, const Hello& right) {
@@ -87,20 +88,31 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   m.status = static_cast<ReplyStatus>(source.byte() % 4);
   // A neighbour's own, unless it says something else.
   const bool coded = how & 8;
-  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 3) : CodecKind::kFp32;
+  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 4) : CodecKind::kFp32;
   m.hello = right;
   m.hello.incarnation = 1 + source.byte() % 3;
   if (how & 16) m.hello.initial_hash = source.byte();
   m.hello.last_answered = source.number();
   m.hello.last_settled = source.number();
   const std::size_t floats[] = {4, 4, 3, 0, 0};
-  std::size_t size = make_codec(m.codec)->encoded_size(floats[m.bucket]);
+  const Codecs codecs({m.codec, m.codec == CodecKind::kTopK ? kShare : 0});
+  const bool reply = m.kind == MessageKind::kReply;
+  std::size_t size = m.codec != CodecKind::kTopK
+                         ? make_codec(m.codec)->encoded_size(floats[m.bucket])
+                     : reply ? codecs.reply_size(floats[m.bucket])
+                             : codecs.offer_size(floats[m.bucket]);
   if (m.bucket == 3) size = 2 * sizeof(double);  // the telemetry
   if (how & 32) size = source.byte();
   if (m.kind == MessageKind::kOffer || m.kind == MessageKind::kReply ||
       m.kind == MessageKind::kSnapshot) {
     Bytes bytes(size);
     for (std::byte& b : bytes) b = static_cast<std::byte>(source.byte());
+    // Most words are no coordinate, and nothing beyond that would be reached.
+    if (m.codec == CodecKind::kTopK && !reply && (how & 64) == 0) {
+      for (std::size_t at = 0; at + 4 <= (size + 4) / 2; at += 4) {
+        for (std::size_t high = at + 1; high < at + 4; ++high) bytes[high] = std::byte{0};
+      }
+    }
     if (size > 0) m.payload = Payload(std::move(bytes));
   }
   return m;
@@ -135,7 +147,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;
-  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 3);
+  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 4);
+  if (engine.hello.codec.kind == CodecKind::kTopK) {
+    if (engine.mode.kind == Mode::Kind::kSync) return 0;  // refused
+    engine.hello.codec.share = kShare;
+  }
   TimePoint now{};
   Pump pump(
       options, mixer, transport, [](Rank to) { return std::optional(std::to_string(to)); },

@@ -39,7 +39,7 @@ TEST_P(Shared, keeps_the_mean_never_spreads_and_ends_in_agreement) {
       drift = std::max(drift, simulation.snapshot().mean_drift);
     }
     EXPECT_LT(drift, 1e-5);
-    if (one.config.codec == CodecKind::kFp32) {
+    if (one.config.codec.kind == CodecKind::kFp32) {
       EXPECT_LE(highest, start * (1 + 1e-5));
     }
     EXPECT_TRUE(simulation.finish()) << "not all froze because all was settled";

@@ -44,7 +44,7 @@ class EnginePair {
   struct Options {
     std::size_t floats = 4;
     std::size_t bucket_floats = 2;
-    CodecKind codec = CodecKind::kFp32;
+    CodecSpec codec{};
     std::string mode = "async";
     bool join_at_once = true;
     std::uint32_t window = 4;

@@ -22,7 +22,7 @@ Topology topology_of(const std::string& name) {
   return Topology::from_edges(edges, name);
 }
 
-SimCase random_case(std::uint64_t seed, CodecKind codec) {
+SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   static constexpr std::array kNames = {"ring:2",    "ring:3",     "ring:5",         "ring:8",
                                         "ring:12",   "torus:1x4",  "torus:2x2",      "torus:2x3",
                                         "torus:3x3", "torus:4x4",  "torus:2x2x3",    "torus:3x5",

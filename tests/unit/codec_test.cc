@@ -43,7 +43,24 @@ TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
     FAIL() << "took fp8";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("'fp8'"));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8, topk:F"));
+  }
+}
+
+TEST(Codec, TopKIsNamedWithItsFraction) {
+  for (const auto& [text, share] : {std::pair<const char*, std::uint32_t>("topk:0.01", 10'000),
+                                    {"topk:0.5", 500'000},
+                                    {"topk:0.000001", 1},
+                                    {"topk:0.123456", 123'456}}) {
+    EXPECT_EQ(parse_codec(text), CodecSpec(CodecKind::kTopK, share));
+    EXPECT_EQ(name(parse_codec(text)), text);
+  }
+  EXPECT_EQ(name(parse_codec("topk:.0100")), "topk:0.01");
+  EXPECT_EQ(name(parse_codec("int8")), "int8");
+  for (const char* const text :
+       {"topk", "topk:", "topk:0", "topk:0.6", "topk:-0.1", "topk:nan", "topk:inf", "topk:0.01x",
+        "topk:1e-2", "topk:0.0000001", "topk:1", "topk: 0.1", "topk:99999999999"}) {
+    EXPECT_THROW((void)parse_codec(text), ConfigError) << text;
   }
 }
 
@@ -189,6 +206,22 @@ TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
   EXPECT_EQ(kinds(kFp16), std::pair(kFp16, kFp16));
   EXPECT_EQ(kinds(kBf16), std::pair(kBf16, kBf16));
   EXPECT_EQ(kinds(kInt8), std::pair(kFp16, kInt8));
+}
+
+TEST(Codecs, TopKSendsPartsAndReadsTheRestInFp32Alone) {
+  const Codecs codecs({CodecKind::kTopK, 10'000});
+  ASSERT_NE(codecs.top_k(), nullptr);
+  EXPECT_EQ(codecs.offer_size(1000), 4U + 10 * 8);
+  EXPECT_EQ(codecs.reply_size(1000), 10U * 4);
+  for (const auto kind : {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
+    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp32), &codecs.exact());
+    EXPECT_EQ(codecs.reader(kind, CodecKind::kTopK), nullptr);
+    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp16), nullptr);
+  }
+  const Codecs int8(CodecKind::kInt8);
+  EXPECT_EQ(int8.top_k(), nullptr);
+  EXPECT_EQ(int8.offer_size(1000), 2000U);
+  EXPECT_EQ(int8.reply_size(1000), 1016U);
 }
 
 TEST(Codecs, ReadsOnlyWhatTheRunSends) {

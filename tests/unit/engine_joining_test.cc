@@ -28,6 +28,11 @@ const std::vector<Field>& fields() {
       {"layout", [](EngineConfig& c) { c.hello.layout_hash = 0x1234; }, "ours ", "1234"},
       {"mode", [](EngineConfig& c) { c.hello.mode = "bounded:2"; }, "async", "bounded:2"},
       {"codec", [](EngineConfig& c) { c.hello.codec = CodecKind::kFp16; }, "codec", "codec"},
+      {"share",
+       [](EngineConfig& c) {
+         c.hello.codec = {CodecKind::kTopK, 20'000};
+       },
+       "fp32", "topk:0.02"},
       {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
   };
   return all;
@@ -53,7 +58,7 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
   EXPECT_EQ(pair.counters(0).offers, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 7));
+INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 8));
 
 TEST(Joining, newcomers_begin_together_once_all_neighbours_are_heard) {
   EnginePair pair({.join_at_once = false});

@@ -178,6 +178,8 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--mode", "bounded:"}, "bounded:"},
       {{"--mode", "bounded:0"}, "bounded:0"},
       {{"--codec", "fp8"}, "fp8"},
+      {{"--codec", "topk:0.7"}, "topk:0.7"},
+      {{"--codec", "topk:0.01", "--mode", "sync"}, "use mode async"},
       {{"--model", "resnet9000"}, "--model resnet9000"},
       {{"--optimizer", "adam"}, "did you mean adamw?"},
       {{"--schedule", "cosin"}, "cosin"},

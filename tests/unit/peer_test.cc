@@ -30,6 +30,47 @@ TEST(Peer, a_reply_for_another_bucket_than_was_offered_is_refused) {
   EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
 }
 
+TEST(Peer, a_part_that_is_none_is_counted_named_and_rejected) {
+  EnginePair pair({.floats = 5, .bucket_floats = 4, .codec = {CodecKind::kTopK, 500'000}});
+  pair.meet();
+  pair.boundary(0);
+  Message lie = pair.wire.front(0);
+  ASSERT_EQ(lie.codec, CodecKind::kTopK);
+  Bytes bytes(view(lie.payload).begin(), view(lie.payload).end());
+  bytes[4] = std::byte{9};
+  lie.payload = Payload(bytes);
+  while (pair.wire.under_way(0) > 0) pair.wire.swallow(0);
+  const auto before = pair.z(1);
+  pair.wire.inject(0, lie);
+  pair.wire.deliver(0);
+  pair.turn(1);
+  EXPECT_EQ(pair.z(1), before);
+  EXPECT_EQ(pair.wire.front(1).status, ReplyStatus::kRejected);
+  EXPECT_EQ(pair.pump(1).status().pump.malformed, 1U);
+  ASSERT_EQ(pair.log(1).size(), 1U);
+  EXPECT_NE(pair.log(1)[0].find("no part of its bucket"), std::string::npos) << pair.log(1)[0];
+}
+
+TEST(Peer, a_part_is_settled_by_a_reply_in_its_coordinates_alone) {
+  EnginePair pair({.floats = 5, .bucket_floats = 4, .codec = {CodecKind::kTopK, 500'000}});
+  pair.meet();
+  pair.boundary(0);
+  Message lie = pair.wire.front(0);
+  ASSERT_EQ(lie.codec, CodecKind::kTopK);
+  lie.kind = MessageKind::kReply;
+  std::swap(lie.sender_epoch, lie.receiver_epoch);
+  lie.from = 1;
+  lie.divisor = 2;
+  lie.codec = CodecKind::kFp32;
+  lie.payload = Payload(Bytes(4 * 4, std::byte{1}));
+  const auto before = pair.z(0);
+  pair.wire.inject(1, lie);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_EQ(pair.z(0), before);
+  EXPECT_EQ(pair.pump(0).status().pump.malformed, 1U);
+}
+
 TEST(Peer, one_who_never_settles_cannot_fill_memory) {
   EnginePair pair;
   pair.meet();

@@ -51,7 +51,7 @@ class Wire final : public Transport {
 /// Two workers with a model of so many buckets, under a clock of the test's.
 class Two {
  public:
-  explicit Two(std::size_t buckets, CodecKind codec = CodecKind::kFp32)
+  explicit Two(std::size_t buckets, CodecSpec codec = CodecKind::kFp32)
       : layout_(Layout::flat(buckets * kBucketFloats, kBucketFloats)),
         values_(layout_.size(), 1.0F) {
     wires_[0].connect(wires_[1]);
@@ -120,7 +120,8 @@ class Two {
 TEST(PumpCost, AfterWarmUpStepsAllocateNothingForBucketsWhateverTheModel) {
   constexpr int kSteps =
       40;  // less than a heartbeat's time, which is a message with its own memory
-  for (const CodecKind codec : {CodecKind::kFp32, CodecKind::kFp16}) {
+  for (const CodecSpec codec : {CodecSpec(CodecKind::kFp32), CodecSpec(CodecKind::kFp16),
+                                CodecSpec(CodecKind::kTopK, 10'000)}) {
     for (const std::size_t buckets : {3U, 50U}) {
       Two two(buckets, codec);
       two.pass(std::chrono::seconds(1));

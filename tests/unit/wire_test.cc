@@ -128,6 +128,18 @@ TEST(Wire, EveryKindGoesThroughAndHeadersStaySmall) {
   }
 }
 
+TEST(Wire, ACodecOfAHelloComesWithItsShareOrNone) {
+  Message sent = hello_message();
+  sent.hello.codec = {CodecKind::kTopK, 12'345};
+  EXPECT_EQ(decode_frame(encode_frame(sent)).value().hello.codec, sent.hello.codec);
+  for (const CodecSpec& bad :
+       {CodecSpec(CodecKind::kTopK, 0), CodecSpec(CodecKind::kTopK, CodecSpec::kLargestShare + 1),
+        CodecSpec(CodecKind::kTopK, ~0U), CodecSpec(CodecKind::kFp16, 1)}) {
+    sent.hello.codec = bad;
+    EXPECT_EQ(fault_of(encode_frame(sent)), Fault::kOutOfRange) << bad.share;
+  }
+}
+
 TEST(Wire, RefusalTextsAreCutAtACharacterAndStrippedOfControls) {
   Message message;
   message.kind = MessageKind::kRefusal;
@@ -154,7 +166,7 @@ TEST(Wire, ValuesOutsideTheirRangeAreErrors) {
   EXPECT_EQ(fault_of(with(11, 1)), Fault::kOutOfRange) << "divisor";
   EXPECT_EQ(fault_of(with(11, 259)), Fault::kOutOfRange) << "divisor that is 3 in eight bits";
   EXPECT_EQ(fault_of(with(12, 4)), Fault::kOutOfRange) << "status";
-  EXPECT_EQ(fault_of(with(13, 4)), Fault::kOutOfRange) << "codec";
+  EXPECT_EQ(fault_of(with(13, 5)), Fault::kOutOfRange) << "codec";
   EXPECT_EQ(fault_of(with(16, 1)), Fault::kPayloadSize) << "payload that is not there";
   EXPECT_TRUE(decode_frame(with(99, 1)).ok()) << "an unknown field, as a newer protocol may have";
 }

@@ -1,0 +1,206 @@
+#include "stencil/mix/top_k_delta.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "stencil/mix/blocks.h"
+#include "stencil/mix/kernels.h"
+
+namespace stencil {
+
+Shown::Shown(const Layout& layout, std::span<const float> initial)
+    : values_(initial.begin(), initial.end()), turns_(layout.bucket_count()) {}
+
+Shown::Bucket Shown::bucket(const Layout& layout, std::uint32_t bucket) {
+  const BucketRange range = layout.bucket(bucket);
+  return {std::span(values_).subspan(range.begin, range.size), turns_[bucket]};
+}
+
+namespace top_k_delta {
+namespace {
+
+using edge_delta::Outcome;
+
+/// Magnitudes by sign-less exponent and 4 bits of fraction. In bin 0 are 0 and what is not worth
+/// showing: below 2^-126 / 16.
+constexpr int kDropped = 19;
+constexpr std::uint32_t kBins = 1U << (31 - kDropped);
+
+std::uint32_t bin(float value) {
+  return (std::bit_cast<std::uint32_t>(value) & 0x7fffffffU) >> kDropped;
+}
+
+using Bins = std::array<std::uint32_t, kBins>;
+
+/// Which coordinates an offer shows: `stretch` of them from `turn` on, all in a bin above `edge`,
+/// and the first `of_edge` in that bin.
+struct Choice {
+  std::size_t stretch = 0;
+  std::uint32_t edge = 0;
+  std::size_t of_edge = 0;
+};
+
+/// `bins` counts those of `news`.
+Choice choose(Bins& bins, std::span<const float> news, std::uint32_t turn, std::size_t count) {
+  Choice choice{.stretch = by_turns(count), .edge = kBins - 1};
+  const auto at = [&](std::size_t i) { return (turn + i) % news.size(); };
+  for (std::size_t i = 0; i < choice.stretch; ++i) --bins[bin(news[at(i)])];
+  choice.of_edge = count - choice.stretch;
+  for (; choice.edge > 0 && bins[choice.edge] <= choice.of_edge; --choice.edge) {
+    choice.of_edge -= bins[choice.edge];
+  }
+  if (choice.edge > 0) return choice;
+  for (; choice.of_edge > 0; ++choice.stretch) {
+    if (bin(news[at(choice.stretch)]) == 0) --choice.of_edge;
+  }
+  return choice;
+}
+
+/// In increasing order.
+void write_choice(Choice choice, std::span<const float> news, std::uint32_t turn,
+                  std::span<std::uint32_t> chosen) {
+  std::size_t count = 0;
+  if (choice.edge == 0) choice.of_edge = 0;
+  const auto take_all = [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; ++begin) chosen[count++] = static_cast<std::uint32_t>(begin);
+  };
+  const auto take_furthest = [&](std::size_t begin, std::size_t end) {
+    const std::uint32_t bound = std::max(choice.edge, 1U) << kDropped;
+    const std::size_t found =
+        count + kernels::at_least(news.data() + begin, end - begin, bound,
+                                  static_cast<std::uint32_t>(begin), &chosen[count]);
+    for (std::size_t j = count; j < found; ++j) {
+      if (bin(news[chosen[j]]) == choice.edge) {
+        if (choice.of_edge == 0) continue;
+        --choice.of_edge;
+      }
+      chosen[count++] = chosen[j];
+    }
+  };
+  // The stretch may go on at the bucket's begin.
+  const std::size_t end = turn + choice.stretch;
+  const std::size_t wrapped = end > news.size() ? end - news.size() : 0;
+  take_all(0, wrapped);
+  take_furthest(wrapped, turn);
+  take_all(turn, std::min(end, news.size()));
+  take_furthest(std::min(end, news.size()), news.size());
+}
+
+/// The first coordinate from `turn` on that is not among those visited, which increase.
+class TurnsTaken {
+ public:
+  TurnsTaken(std::uint32_t turn, std::size_t floats) : next_(turn), floats_(floats) {}
+  void visit(std::uint32_t index) { next_ += index == next_ ? 1 : 0; }
+  [[nodiscard]] std::uint32_t next() const { return next_ < floats_ ? next_ : 0; }
+
+ private:
+  std::uint32_t next_;
+  std::size_t floats_;
+};
+
+/// Calls `visit` for each coordinate that both show, with its place in either.
+template <typename Visit>
+void for_common(const Part& a, const Part& b, Visit visit) {
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const std::uint32_t of_a = a.index(i), of_b = b.index(j);
+    if (of_a == of_b) visit(of_a, a.value(i), b.value(j));
+    i += of_a <= of_b ? 1 : 0;
+    j += of_b <= of_a ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket shown, Room& room,
+              std::span<std::byte> out) {
+  Outcome outcome;
+  const std::span news = std::span(room.news).first(y.size());
+  // Two tables in turns: a count that was just written cannot be read at once.
+  Bins bins{}, others{};
+  for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
+    const kernels::Sums sums =
+        kernels::difference(&shown.values[begin], &y[begin], &p[begin], 1.0F, &news[begin], n);
+    outcome.finite &= sums.finite;
+    outcome.norm2 += sums.norm2;
+    std::size_t i = begin;
+    for (; i + 1 < begin + n; i += 2) ++bins[bin(news[i])], ++others[bin(news[i + 1])];
+    if (i < begin + n) ++bins[bin(news[i])];
+  });
+  if (!outcome.finite) return outcome;
+  for (std::uint32_t i = 0; i < kBins; ++i) bins[i] += others[i];
+  const std::size_t count = (out.size() - 4) / 8;
+  const Choice choice = choose(bins, news, shown.turn, count);
+  write_choice(choice, news, shown.turn, room.chosen);
+  PartWriter writer(out, shown.turn);
+  for (const std::uint32_t i : std::span(room.chosen).first(count)) writer.add(i, y[i] + p[i]);
+  return outcome;
+}
+
+Outcome answer(std::span<const float> y, std::span<float> p, Shown::Bucket shown, const Part& s,
+               int divisor, std::span<std::byte> reply) {
+  Outcome outcome;
+  auto* const d = reinterpret_cast<unsigned char*>(reply.data());
+  const float beta = 1.0F / static_cast<float>(divisor);
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    const std::uint32_t i = s.index(j);
+    const float apart = s.value(j) - (y[i] + p[i]);
+    outcome.finite &= std::isfinite(apart);
+    outcome.distance2 += double{apart} * apart;
+    store_float(beta * apart, d + 4 * j);
+  }
+  if (!outcome.finite) return outcome;
+  TurnsTaken turns(s.turn(), p.size());
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    const std::uint32_t i = s.index(j);
+    p[i] += load_float(d + 4 * j);
+    shown.values[i] = y[i] + p[i];
+    turns.visit(i);
+  }
+  shown.turn = turns.next();
+  return outcome;
+}
+
+Outcome settle(std::span<float> p, Shown::Bucket shown, const Part& ours,
+               std::span<const std::byte> d, int divisor) {
+  Outcome outcome;
+  const auto* const deltas = reinterpret_cast<const unsigned char*>(d.data());
+  for (std::size_t j = 0; j < ours.size(); ++j) {
+    outcome.finite &= std::isfinite(load_float(deltas + 4 * j));
+  }
+  if (!outcome.finite) return outcome;
+  TurnsTaken turns(ours.turn(), p.size());
+  for (std::size_t j = 0; j < ours.size(); ++j) {
+    const std::uint32_t i = ours.index(j);
+    const float delta = load_float(deltas + 4 * j);
+    p[i] -= delta;
+    shown.values[i] = ours.value(j) - delta;
+    outcome.distance2 += double{delta} * delta;
+    turns.visit(i);
+  }
+  outcome.distance2 *= static_cast<double>(divisor) * divisor;
+  shown.turn = turns.next();
+  return outcome;
+}
+
+Outcome merge(std::span<float> p, Shown::Bucket shown, const Part& ours, const Part& theirs) {
+  Outcome outcome;
+  for_common(ours, theirs, [&](std::uint32_t, float mine, float other) {
+    outcome.finite &= std::isfinite(other - mine);
+  });
+  if (!outcome.finite) return outcome;
+  TurnsTaken turns(std::max(ours.turn(), theirs.turn()), p.size());
+  for_common(ours, theirs, [&](std::uint32_t i, float mine, float other) {
+    const float delta = 0.5F * (other - mine);
+    p[i] += delta;
+    shown.values[i] = mine + delta;
+    outcome.distance2 += 4 * double{delta} * delta;
+    turns.visit(i);
+  });
+  shown.turn = turns.next();
+  return outcome;
+}
+
+}  // namespace top_k_delta
+}  // namespace stencil
