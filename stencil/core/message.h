@@ -59,6 +59,7 @@ struct Message {
   std::uint32_t receiver_epoch = 0;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0;
+  std::uint32_t calm = 0;      ///< see Engine::calm()
   std::uint64_t settled = 0;   ///< highest of my own offers settled: your replies up to it may go
   std::uint64_t sequence = 0;  ///< of the offer, for kOffer and kReply
   std::uint64_t round = 0;     ///< for kPull and kSnapshot

@@ -173,6 +173,26 @@ bool Topology::are_neighbours(Rank a, Rank b) const {
   return std::binary_search(list.begin(), list.end(), b);
 }
 
+int Topology::eccentricity(Rank rank) const {
+  std::vector<bool> reached(static_cast<std::size_t>(size()));
+  std::vector<Rank> ring{rank}, next;
+  reached[static_cast<std::size_t>(rank)] = true;
+  int hops = 0;
+  while (true) {
+    next.clear();
+    for (const Rank from : ring) {
+      for (const Rank to : neighbours(from)) {
+        if (reached[static_cast<std::size_t>(to)]) continue;
+        reached[static_cast<std::size_t>(to)] = true;
+        next.push_back(to);
+      }
+    }
+    if (next.empty()) return hops;
+    ++hops;
+    std::swap(ring, next);
+  }
+}
+
 std::vector<std::pair<Rank, Rank>> Topology::edges() const {
   std::vector<std::pair<Rank, Rank>> result;
   for (Rank rank = 0; rank < size(); ++rank) {

@@ -66,6 +66,7 @@ struct Edge {
   // What the neighbour last said of itself.
   WorkerState peer_state = WorkerState::kJoining;
   std::uint64_t peer_step = 0;
+  std::uint32_t peer_calm = 0;
 
   // Times.
   TimePoint heard{};  ///< any valid frame

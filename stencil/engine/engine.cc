@@ -51,6 +51,7 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
 
 Engine::Engine(EngineConfig config, TimePoint now)
     : config_(std::move(config)),
+      furthest_(static_cast<std::uint32_t>(config_.topology.eccentricity(config_.rank))),
       buckets_(config_.buckets),
       sweeps_(config_.buckets, config_.sweeps_per_mille),
       pulls_(config_.buckets, config_.window),
@@ -82,6 +83,7 @@ Message Engine::stamp(MessageKind kind, Rank rank) const {
   message.from = config_.rank;
   message.state = state_;
   message.step = config_.mode.kind == Mode::Kind::kSync ? completed_round_ : step_;
+  message.calm = calm_;
   if (const Edge* e = edge(rank)) {
     message.sender_epoch = e->my_epoch;
     message.receiver_epoch = e->peer_epoch;
@@ -123,6 +125,7 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   edge->heard = now;
   edge->peer_state = message.state;
   edge->peer_step = message.step;
+  edge->peer_calm = message.calm;
   if (edge->state == LinkState::kSuspect) {
     edge->state = LinkState::kUp;
     ++counters_.returned;
@@ -149,6 +152,7 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
     default:
       break;
   }
+  update_calm(now, out);
   consider_joining(now, out);
   issue(now, out);
 }
@@ -255,7 +259,22 @@ void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
   if (state == state_) return;
   state_ = state;
   heartbeat_all(now, out);
+  update_calm(now, out);
   issue(now, out);
+}
+
+void Engine::update_calm(TimePoint now, Actions& out) {
+  const std::uint32_t most = furthest_ + 1;
+  std::uint32_t calm = 0;
+  if (state_ == WorkerState::kSettled || state_ == WorkerState::kFrozen) calm = most;
+  if (state_ == WorkerState::kSettled) {
+    for (const Edge& edge : edges_) {
+      if (edge.up()) calm = std::min(calm, edge.peer_calm + 1);
+    }
+  }
+  if (calm == calm_) return;
+  calm_ = calm;
+  heartbeat_all(now, out);
 }
 
 /// A neighbour that still trains moves on with each of its steps; whoever has settled meanwhile

@@ -80,6 +80,14 @@ class Engine {
   [[nodiscard]] const EngineConfig& config() const { return config_; }
   /// Where our model came from when joining ended: a neighbour's rank, or kNoRank for our own.
   [[nodiscard]] Rank joined_from() const { return joined_from_; }
+  /// 0 while we are not settled, else one more than the least of what our neighbours said: k tells
+  /// that all within k - 1 hops were settled, a little while ago. A worker that trains or is not
+  /// yet settled keeps it low for everybody, by the distance. Counts to the furthest worker and
+  /// one.
+  [[nodiscard]] std::uint32_t calm() const { return calm_; }
+  /// By calm(), all were settled. Going by one's neighbours alone, workers who agree among
+  /// themselves would end before those beyond a slow link have come round.
+  [[nodiscard]] bool all_calm() const { return calm_ == furthest_ + 1; }
   /// Lock-step: the last round that is complete here; and whether every neighbour has completed it.
   [[nodiscard]] std::uint64_t completed_round() const { return completed_round_; }
   [[nodiscard]] bool neighbours_completed(std::uint64_t round) const;
@@ -100,6 +108,7 @@ class Engine {
   void send(TimePoint now, Edge& edge, Message message, Actions& out);
   void say_hello(TimePoint now, Edge& edge, Actions& out);
   void heartbeat_all(TimePoint now, Actions& out);
+  void update_calm(TimePoint now, Actions& out);
   void reset(Edge& edge, Actions& out);
   void park(Edge& edge, Actions& out);
   void release(Edge& edge, std::uint64_t settled, Actions& out);
@@ -134,6 +143,8 @@ class Engine {
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
+  std::uint32_t furthest_;  ///< hops to the furthest worker
+  std::uint32_t calm_ = 0;
   std::vector<Edge> edges_;
   BucketBook buckets_;
   SweepBook sweeps_;

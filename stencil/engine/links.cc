@@ -60,6 +60,7 @@ void Engine::on_link_down(TimePoint now, Rank rank, Actions& out) {
     ++counters_.suspected;
   }
   park(*edge, out);
+  update_calm(now, out);
   issue(now, out);
 }
 
@@ -187,6 +188,7 @@ void Engine::take_counters(Edge& edge, const Hello& hello, Actions& out) {
 
 void Engine::on_tick(TimePoint now, Actions& out) {
   for (Edge& edge : edges_) check_edge(now, edge, out);
+  update_calm(now, out);
   consider_joining(now, out);
   for (const PullPlan::Pull& pull : pulls_.overdue(now - config_.reply_deadline, now)) {
     send_pull(now, pull, out);

@@ -299,12 +299,10 @@ PumpStatus Pump::status() const {
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
   s.flushed = engine_.open_offers() == 0 && engine_.replies_settled() && owed_.empty();
-  s.may_freeze = s.state == WorkerState::kSettled && engine_.open_offers() == 0 && owed_.empty() &&
+  s.may_freeze = s.state == WorkerState::kSettled && engine_.all_calm() &&
+                 engine_.open_offers() == 0 && owed_.empty() &&
                  mixer_.segment().noted() == notes_read_;
   for (const Edge& edge : engine_.edges()) {
-    const bool near =
-        edge.peer_state == WorkerState::kSettled || edge.peer_state == WorkerState::kFrozen;
-    if (edge.up() && !near) s.may_freeze = false;
     const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
     s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,
                             it->bytes_sent, edge.shared, it->bytes_shared, edge.round_trip,

@@ -61,7 +61,7 @@ struct PumpStatus {
   WorkerState state = WorkerState::kJoining;
   bool joined = false;
   Rank joined_from = kNoRank;
-  bool may_freeze = false;  ///< this worker and its living neighbours are settled
+  bool may_freeze = false;  ///< all workers are settled, as far as word has come
   bool flushed = false;     ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round

@@ -7,6 +7,7 @@
 //   Header.kind             0 .. 8, MessageKind
 //   Header.from             0 .. 2^31 - 1
 //   Header.state            0 .. 4, WorkerState
+//   Header.calm             0 .. 2^20, hops
 //   Header.status           0 .. 3, ReplyStatus
 //   Header.codec            0 .. 4, CodecKind; likewise Hello.codec
 //   Hello.codec_share       1 .. 500,000 with codec 4; 0 with the others
@@ -120,11 +121,13 @@ Error out_of_range(std::string_view field, std::int64_t value) {
 /// Nothing when every field lies in the range that the grammar above names.
 std::optional<Error> check_header(const proto::Header& header) {
   constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
+  constexpr std::uint32_t kMaxCalm = 1U << 20;
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
   constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
   if (header.kind() > kKinds) return out_of_range("kind", header.kind());
   if (header.from() < 0) return out_of_range("from", header.from());
   if (header.state() > kStates) return out_of_range("state", header.state());
+  if (header.calm() > kMaxCalm) return out_of_range("calm", header.calm());
   if (header.status() > kStatuses) return out_of_range("status", header.status());
   if (header.codec() >= kCodecNames.size()) return out_of_range("codec", header.codec());
   if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
@@ -175,6 +178,7 @@ Frame encode_frame(const Message& message) {
   header.set_receiver_epoch(message.receiver_epoch);
   header.set_state(static_cast<std::uint32_t>(message.state));
   header.set_step(message.step);
+  header.set_calm(message.calm);
   header.set_settled(message.settled);
   header.set_sequence(message.sequence);
   header.set_round(message.round);
@@ -218,6 +222,7 @@ Result<Message> decode_frame(const Frame& frame) {
   message.receiver_epoch = header.receiver_epoch();
   message.state = static_cast<WorkerState>(header.state());
   message.step = header.step();
+  message.calm = header.calm();
   message.settled = header.settled();
   message.sequence = header.sequence();
   message.round = header.round();

@@ -299,5 +299,18 @@ TEST(Edges, NameAFileThatCannotBeRead) {
   EXPECT_THAT(error_of("edges:" + ::testing::TempDir()), HasSubstr("edges:"));
 }
 
+TEST(Topology, EccentricityIsTheHopsToTheFurthest) {
+  const auto hops = [](const char* spec, Rank rank) {
+    return Topology::parse(spec).eccentricity(rank);
+  };
+  EXPECT_EQ(hops("ring:1", 0), 0);
+  EXPECT_EQ(hops("ring:12", 3), 6);
+  EXPECT_EQ(hops("ring:13", 3), 6);
+  EXPECT_EQ(hops("torus:4x4", 5), 4);
+  EXPECT_EQ(hops("grid:4x4", 0), 6);
+  EXPECT_EQ(hops("grid:4x4", 5), 4);
+  EXPECT_EQ(hops("complete:7", 2), 1);
+}
+
 }  // namespace
 }  // namespace stencil

@@ -70,6 +70,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   sent.receiver_epoch = 17;
   sent.state = WorkerState::kFrozen;
   sent.step = ~0ULL;
+  sent.calm = 1U << 20;
   sent.settled = 5;
   sent.sequence = 6;
   sent.round = 8;
@@ -88,6 +89,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   EXPECT_EQ(got.receiver_epoch, sent.receiver_epoch);
   EXPECT_EQ(got.state, sent.state);
   EXPECT_EQ(got.step, sent.step);
+  EXPECT_EQ(got.calm, sent.calm);
   EXPECT_EQ(got.settled, sent.settled);
   EXPECT_EQ(got.sequence, sent.sequence);
   EXPECT_EQ(got.round, sent.round);
