@@ -87,10 +87,12 @@ TEST(Finish, waits_for_those_beyond_a_slow_edge) {
   run_case(one, 5);
 }
 
-/// Offers in fp16 and in fp32 cross when the run ends.
+/// Offers in a codec and in fp32 cross when the run ends.
 TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
-  for (int i = 0; i < 10; ++i) {
-    const auto codec = i % 2 == 0 ? CodecKind::kFp16 : CodecKind::kInt8;
+  const std::array<CodecSpec, 3> codecs = {CodecKind::kFp16, CodecKind::kInt8,
+                                           CodecSpec(CodecKind::kTopK, 100'000)};
+  for (std::size_t i = 0; i < 15; ++i) {
+    const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);
     one.config.finish_seconds = 0.02;  // each call goes on from where the last one stopped
     SCOPED_TRACE(one.text);
