@@ -37,6 +37,8 @@ def label(row):
         text += f", {row['sweeps']:g} sweeps"
     if row["codec"] != "fp32":
         text += f", {row['codec']}"
+    if row.get("bucket_kib"):
+        text += f", buckets of {row['bucket_kib']} KiB"
     return text
 
 
@@ -45,7 +47,9 @@ def colour(row, rows):
     same = [other for other in rows if other["strategy"] == row["strategy"]]
     if same.index(row) == 0 and row["strategy"] in COLOURS:
         return COLOURS[row["strategy"]]
-    return SPARE[sorted(label(other) for other in rows).index(name) % len(SPARE)]
+    spare = sorted(label(other) for other in rows if other["strategy"] not in COLOURS
+                   or [o["strategy"] for o in rows[:rows.index(other)]].count(other["strategy"]))
+    return SPARE[spare.index(name) % len(SPARE)]
 
 
 def curves(axis, group):
@@ -92,7 +96,7 @@ def bars(axis, group):
     axis.margins(x=0.3)
     text = f"seconds to {100 * group['target']:.1f} %" if learns else "ms per step"
     if group["ceiling"] and group["ceiling"] > 1.02:
-        text += f"   (modelled ceiling over all-reduce: {group['ceiling']:.2f}x)"
+        text += f"   (modelled ceiling: {group['ceiling']:.2f}x)"
     axis.set_xlabel(text, fontsize=9)
 
 
