@@ -10,16 +10,11 @@ class Cadence {
  public:
   explicit Cadence(stencil::Duration every) : every_(every) {}
 
-  /// It may have changed: is it to be shown now?
-  [[nodiscard]] bool due(stencil::TimePoint now) {
-    held_back_ = now < shown_ + every_;
+  /// It may have changed: is it to be shown now? `at_once`: yes, somebody waits for it.
+  [[nodiscard]] bool due(stencil::TimePoint now, bool at_once = false) {
+    held_back_ = !at_once && now < shown_ + every_;
     if (!held_back_) shown_ = now;
     return !held_back_;
-  }
-  /// It is shown now, due or not.
-  void shown(stencil::TimePoint now) {
-    shown_ = now;
-    held_back_ = false;
   }
   /// When to ask again at the latest, for what was held back.
   [[nodiscard]] stencil::TimePoint next() const {

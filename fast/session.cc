@@ -321,8 +321,7 @@ class Session::Impl {
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
     const bool watched = watched_;
-    if (shown_.due(now) || watched) {
-      shown_.shown(now);
+    if (shown_.due(now, watched)) {
       PumpStatus status = pump_->status();
       const std::lock_guard lock(mutex_);
       status_ = std::move(status);

@@ -140,6 +140,12 @@ std::optional<TimeKind> parse_time_kind(std::string_view text) {
   return std::nullopt;
 }
 
+std::string Strategy::mode() const {
+  constexpr std::string_view kPrefix = "stencil-";
+  if (!name.starts_with(kPrefix) || name == "stencil-gradients") return "";
+  return name.substr(kPrefix.size());
+}
+
 int Cell::workers() const {
   return strategy.name == "single" ? 1 : stencil::Topology::parse(condition.topology).size();
 }

@@ -42,10 +42,10 @@ struct Strategy {
   std::string codec = "fp32";
   int bucket_kib = 0;  ///< 0: what suits the model
 
-  /// Does it exchange bucket by bucket, asynchronously?
-  [[nodiscard]] bool by_buckets() const {
-    return name.starts_with("stencil-async") || name.starts_with("stencil-bounded");
-  }
+  /// --mode of its workers where the product exchanges for it; "" for the others.
+  [[nodiscard]] std::string mode() const;
+  /// Does the size of buckets change what it learns?
+  [[nodiscard]] bool by_buckets() const { return !mode().empty() && mode() != "sync"; }
 };
 
 /// Measured facts; not used in real time. A stand-in needs only how long a step lasts.

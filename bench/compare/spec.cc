@@ -256,15 +256,16 @@ class SpecReader {
     StrategyRow row;
     Strategy& s = row.strategy;
     in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
-    in_.check(t, "name", [&] { check_name(s.name); });
+    in_.check(t, "name", [&] { check_name(s); });
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
     in_.read(t, "sweeps", s.sweeps);
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
     in_.read(t, "codec", s.codec);
     in_.check(t, "codec", [&] {
-      const char* const mode = s.name == "stencil-sync" ? "sync" : "async";
-      stencil::check_codec(stencil::parse_codec(s.codec), stencil::Mode::parse(mode));
+      const std::string mode = s.mode();
+      stencil::check_codec(stencil::parse_codec(s.codec),
+                           stencil::Mode::parse(mode.empty() ? "async" : mode));
     });
     in_.read(t, "bucket_kib", s.bucket_kib);
     in_.demand(s.bucket_kib >= 0 && s.bucket_kib <= (1 << 16), t, "bucket_kib",
@@ -295,9 +296,9 @@ class SpecReader {
            std::ranges::find(row.conditions, condition.name) != row.conditions.end();
   }
 
-  static void check_name(const std::string& name) {
+  static void check_name(const Strategy& strategy) {
     const auto names = strategy_names();
-    const std::string mode = stencil_mode(name);
+    const std::string &name = strategy.name, mode = strategy.mode();
     if (!mode.empty()) {
       (void)stencil::Mode::parse(mode);
     } else if (std::ranges::find(names, name) == names.end()) {

@@ -19,6 +19,8 @@ struct Graph {
   std::vector<std::vector<Rank>> neighbours;  ///< each list sorted, without doubles or itself
   bool has_directions = false;
   bool wraps = false;
+  bool irregular = false;  ///< rank 0 is neither a corner nor one like all
+  int reach = 0;           ///< set by Topology; see Topology::reach()
 };
 
 enum class Neighbourhood { kVonNeumann, kMoore };

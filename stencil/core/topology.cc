@@ -98,29 +98,34 @@ std::string read_edges_file(const std::string& path, std::string_view spec) {
   return text;
 }
 
-/// The lowest rank that rank 0 cannot reach, if any.
-std::optional<Rank> first_unreachable(const std::vector<std::vector<Rank>>& neighbours) {
-  std::vector<bool> seen(neighbours.size(), false);
-  std::vector<Rank> open = {0};
-  seen[0] = true;
-  while (!open.empty()) {
-    const Rank rank = open.back();
-    open.pop_back();
-    for (const Rank next : neighbours[static_cast<std::size_t>(rank)]) {
-      if (seen[static_cast<std::size_t>(next)]) continue;
-      seen[static_cast<std::size_t>(next)] = true;
-      open.push_back(next);
+/// Hops from rank 0 to each rank; -1 where no path leads.
+std::vector<int> hops_from_first(const std::vector<std::vector<Rank>>& neighbours) {
+  std::vector<int> hops(neighbours.size(), -1);
+  std::vector<Rank> order = {0};
+  hops[0] = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto from = static_cast<std::size_t>(order[i]);
+    for (const Rank to : neighbours[from]) {
+      if (hops[static_cast<std::size_t>(to)] >= 0) continue;
+      hops[static_cast<std::size_t>(to)] = hops[from] + 1;
+      order.push_back(to);
     }
   }
-  const auto lost = std::find(seen.begin(), seen.end(), false);
-  if (lost == seen.end()) return std::nullopt;
-  return static_cast<Rank>(lost - seen.begin());
+  return hops;
 }
 
 }  // namespace
 
-Topology::Topology(std::string spec, Graph&& graph)
-    : spec_(std::move(spec)), graph_(std::make_shared<const Graph>(std::move(graph))) {}
+Topology::Topology(std::string spec, Graph&& graph) : spec_(std::move(spec)) {
+  const std::vector<int> hops = hops_from_first(graph.neighbours);
+  if (const auto lost = std::ranges::find(hops, -1); lost != hops.end()) {
+    throw ConfigError("topology " + quoted(spec_) + " is disconnected: no path joins ranks 0 and " +
+                          std::to_string(lost - hops.begin()),
+                      "add an edge between the two parts, or run them separately");
+  }
+  graph.reach = std::ranges::max(hops) * (graph.irregular ? 2 : 1);
+  graph_ = std::make_shared<const Graph>(std::move(graph));
+}
 
 Topology Topology::parse(std::string_view spec) {
   const auto colon = spec.find(':');
@@ -147,11 +152,7 @@ Topology Topology::parse(std::string_view spec) {
 
 Topology Topology::from_edges(std::string_view text, std::string spec) {
   Graph graph = internal::parse_edges(text, spec);
-  if (const auto lost = first_unreachable(graph.neighbours)) {
-    throw ConfigError("topology " + quoted(spec) + " is disconnected: no path joins ranks 0 and " +
-                          std::to_string(*lost),
-                      "add an edge between the two parts, or run them separately");
-  }
+  graph.irregular = true;
   return {std::move(spec), std::move(graph)};
 }
 
@@ -173,24 +174,8 @@ bool Topology::are_neighbours(Rank a, Rank b) const {
   return std::binary_search(list.begin(), list.end(), b);
 }
 
-int Topology::eccentricity(Rank rank) const {
-  std::vector<bool> reached(static_cast<std::size_t>(size()));
-  std::vector<Rank> ring{rank}, next;
-  reached[static_cast<std::size_t>(rank)] = true;
-  int hops = 0;
-  while (true) {
-    next.clear();
-    for (const Rank from : ring) {
-      for (const Rank to : neighbours(from)) {
-        if (reached[static_cast<std::size_t>(to)]) continue;
-        reached[static_cast<std::size_t>(to)] = true;
-        next.push_back(to);
-      }
-    }
-    if (next.empty()) return hops;
-    ++hops;
-    std::swap(ring, next);
-  }
+int Topology::reach() const {
+  return graph_->reach;
 }
 
 std::vector<std::pair<Rank, Rank>> Topology::edges() const {

@@ -39,8 +39,8 @@ class Topology {
   /// Sorted by rank. Requires 0 <= rank < size().
   [[nodiscard]] std::span<const Rank> neighbours(Rank rank) const;
   [[nodiscard]] bool are_neighbours(Rank a, Rank b) const;
-  /// Hops to the worker furthest from `rank`. One walk over the graph.
-  [[nodiscard]] int eccentricity(Rank rank) const;
+  /// Hops that suffice from any worker to any other: the diameter; of edges:FILE at most twice it.
+  [[nodiscard]] int reach() const;
 
   /// Each undirected edge once, smaller rank first, sorted.
   [[nodiscard]] std::vector<std::pair<Rank, Rank>> edges() const;

@@ -51,7 +51,6 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
 
 Engine::Engine(EngineConfig config, TimePoint now)
     : config_(std::move(config)),
-      furthest_(static_cast<std::uint32_t>(config_.topology.eccentricity(config_.rank))),
       buckets_(config_.buckets),
       sweeps_(config_.buckets, config_.sweeps_per_mille),
       pulls_(config_.buckets, config_.window),
@@ -264,7 +263,7 @@ void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
 }
 
 void Engine::update_calm(TimePoint now, Actions& out) {
-  const std::uint32_t most = furthest_ + 1;
+  const std::uint32_t most = all_calm_at();
   std::uint32_t calm = 0;
   if (state_ == WorkerState::kSettled || state_ == WorkerState::kFrozen) calm = most;
   if (state_ == WorkerState::kSettled) {

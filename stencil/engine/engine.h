@@ -82,12 +82,11 @@ class Engine {
   [[nodiscard]] Rank joined_from() const { return joined_from_; }
   /// 0 while we are not settled, else one more than the least of what our neighbours said: k tells
   /// that all within k - 1 hops were settled, a little while ago. A worker that trains or is not
-  /// yet settled keeps it low for everybody, by the distance. Counts to the furthest worker and
-  /// one.
+  /// yet settled keeps it low for everybody, by the distance. Counts to Topology::reach() and one.
   [[nodiscard]] std::uint32_t calm() const { return calm_; }
   /// By calm(), all were settled. Going by one's neighbours alone, workers who agree among
   /// themselves would end before those beyond a slow link have come round.
-  [[nodiscard]] bool all_calm() const { return calm_ == furthest_ + 1; }
+  [[nodiscard]] bool all_calm() const { return calm_ == all_calm_at(); }
   /// Lock-step: the last round that is complete here; and whether every neighbour has completed it.
   [[nodiscard]] std::uint64_t completed_round() const { return completed_round_; }
   [[nodiscard]] bool neighbours_completed(std::uint64_t round) const;
@@ -137,13 +136,15 @@ class Engine {
   Edge* choose(TimePoint now);
   [[nodiscard]] bool may_ask(TimePoint now, const Edge& edge);
   [[nodiscard]] std::size_t retained() const;  ///< answers kept, on all edges
+  [[nodiscard]] std::uint32_t all_calm_at() const {
+    return static_cast<std::uint32_t>(config_.topology.reach()) + 1;
+  }
   [[nodiscard]] bool resting(TimePoint now, const Edge& edge) const;
   [[nodiscard]] bool overdue(const Edge& edge) const;
 
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
-  std::uint32_t furthest_;  ///< hops to the furthest worker
   std::uint32_t calm_ = 0;
   std::vector<Edge> edges_;
   BucketBook buckets_;

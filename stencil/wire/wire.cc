@@ -7,7 +7,7 @@
 //   Header.kind             0 .. 8, MessageKind
 //   Header.from             0 .. 2^31 - 1
 //   Header.state            0 .. 4, WorkerState
-//   Header.calm             0 .. 2^20, hops
+//   Header.calm             0 .. 2^21, hops
 //   Header.status           0 .. 3, ReplyStatus
 //   Header.codec            0 .. 4, CodecKind; likewise Hello.codec
 //   Hello.codec_share       1 .. 500,000 with codec 4; 0 with the others
@@ -35,6 +35,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "stencil/core/topology.h"
 
 namespace stencil {
 namespace {
@@ -121,7 +123,7 @@ Error out_of_range(std::string_view field, std::int64_t value) {
 /// Nothing when every field lies in the range that the grammar above names.
 std::optional<Error> check_header(const proto::Header& header) {
   constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
-  constexpr std::uint32_t kMaxCalm = 1U << 20;
+  constexpr std::uint32_t kMaxCalm = 2 * std::uint32_t{Topology::kMaxSize};
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
   constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
   if (header.kind() > kKinds) return out_of_range("kind", header.kind());

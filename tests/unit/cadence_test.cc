@@ -23,12 +23,12 @@ TEST(CadenceTest, WhatIsHeldBackIsAskedForAgain) {
   EXPECT_EQ(cadence.next(), kNever);
 }
 
-TEST(CadenceTest, WhatWasShownOutOfTurnCounts) {
+TEST(CadenceTest, WhatIsShownAtOnceCounts) {
   const TimePoint start{std::chrono::hours(1)};
   Cadence cadence(milliseconds(50));
   EXPECT_TRUE(cadence.due(start));
   EXPECT_FALSE(cadence.due(start + milliseconds(10)));
-  cadence.shown(start + milliseconds(20));
+  EXPECT_TRUE(cadence.due(start + milliseconds(20), true));
   EXPECT_EQ(cadence.next(), kNever);
   EXPECT_FALSE(cadence.due(start + milliseconds(60)));
   EXPECT_EQ(cadence.next(), start + milliseconds(70));

@@ -299,17 +299,18 @@ TEST(Edges, NameAFileThatCannotBeRead) {
   EXPECT_THAT(error_of("edges:" + ::testing::TempDir()), HasSubstr("edges:"));
 }
 
-TEST(Topology, EccentricityIsTheHopsToTheFurthest) {
-  const auto hops = [](const char* spec, Rank rank) {
-    return Topology::parse(spec).eccentricity(rank);
-  };
-  EXPECT_EQ(hops("ring:1", 0), 0);
-  EXPECT_EQ(hops("ring:12", 3), 6);
-  EXPECT_EQ(hops("ring:13", 3), 6);
-  EXPECT_EQ(hops("torus:4x4", 5), 4);
-  EXPECT_EQ(hops("grid:4x4", 0), 6);
-  EXPECT_EQ(hops("grid:4x4", 5), 4);
-  EXPECT_EQ(hops("complete:7", 2), 1);
+TEST(Topology, ReachIsTheDiameterOrMore) {
+  const auto reach = [](const char* spec) { return Topology::parse(spec).reach(); };
+  EXPECT_EQ(reach("ring:1"), 0);
+  EXPECT_EQ(reach("ring:12"), 6);
+  EXPECT_EQ(reach("ring:13"), 6);
+  EXPECT_EQ(reach("torus:4x4"), 4);
+  EXPECT_EQ(reach("torus:4x4:moore"), 2);
+  EXPECT_EQ(reach("grid:4x4"), 6);
+  EXPECT_EQ(reach("grid:3x4:moore"), 3);
+  EXPECT_EQ(reach("complete:7"), 1);
+  // From rank 0, in the middle, two hops reach all; from end to end it takes four.
+  EXPECT_EQ(Topology::from_edges("0 1\n1 2\n0 3\n3 4\n", "line").reach(), 4);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.warmup = cell.job.warmup;
   w.seed = cell.seed;
   w.threads = options.threads;
-  const std::string mode = stencil_mode(cell.strategy.name);
+  const std::string mode = cell.strategy.mode();
   w.mode = mode.empty() ? cell.strategy.name : mode;
   w.codec = cell.strategy.codec;
   w.bucket_kib = cell.strategy.bucket_kib;

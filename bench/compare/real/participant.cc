@@ -24,12 +24,6 @@ std::vector<std::string> strategy_names() {
           "stencil-gradients"};
 }
 
-std::string stencil_mode(const std::string& strategy) {
-  constexpr std::string_view kPrefix = "stencil-";
-  if (!strategy.starts_with(kPrefix) || strategy == "stencil-gradients") return "";
-  return strategy.substr(kPrefix.size());
-}
-
 bool has_server(const Strategy& strategy) {
   return strategy.name.starts_with("parameter-server");
 }
@@ -37,7 +31,7 @@ bool has_server(const Strategy& strategy) {
 Participant make_participant(const Cell& cell, const Place& place,
                              std::unique_ptr<TorchLearner> learner) {
   const std::string& name = cell.strategy.name;
-  if (!stencil_mode(name).empty()) return {std::move(learner), {}};
+  if (!cell.strategy.mode().empty()) return {std::move(learner), {}};
   if (name == "single" || name == "local") {
     return {std::move(learner), [place](ModelAdapter&, const SessionOptions&) {
               return std::make_unique<CountedExchange>(place.workers, place.budget);

@@ -35,9 +35,6 @@ struct Participant {
 /// Every strategy's name; bounded stands for stencil-bounded:K.
 [[nodiscard]] std::vector<std::string> strategy_names();
 
-/// --mode of the workers of a stencil strategy; "" for the others.
-[[nodiscard]] std::string stencil_mode(const std::string& strategy);
-
 /// True where a server process has to be started beside the workers.
 [[nodiscard]] bool has_server(const Strategy& strategy);
 

@@ -40,7 +40,7 @@ class Training final : public stencil::sim::Objective {
 stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   stencil::sim::SimulationConfig config;
   config.topology = stencil::Topology::parse(cell.condition.topology);
-  config.mode = stencil::Mode::parse(cell.strategy.name.substr(std::string("stencil-").size()));
+  config.mode = stencil::Mode::parse(cell.strategy.mode());
   config.codec = stencil::parse_codec(cell.strategy.codec);
   config.bucket_floats = static_cast<std::size_t>(cell.strategy.bucket_kib) * 256;
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
