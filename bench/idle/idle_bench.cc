@@ -37,7 +37,7 @@ struct Worker {
   fast::Session session;
 };
 
-/// CPU share of one of two workers' background threads and libzmq's, in percent of a core, while
+/// CPU share of one of two workers' background threads, in percent of a core, while
 /// their training threads make so many steps a second.
 double share(double seconds, const Case& wanted) {
   Worker a(0, wanted, "");
@@ -69,7 +69,7 @@ double share(double seconds, const Case& wanted) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "CPU of a worker's background threads, libzmq's included, over tcp on loopback and with\n"
+      "CPU of a worker's background threads over tcp on loopback and with\n"
       "shared memory: two workers in one process, 1 M floats each, the training threads' own time "
       "left out."};
   app.footer("Examples:\n  idle_bench\n  idle_bench --seconds 60");

@@ -199,7 +199,7 @@ BAD = [
     ("stencil/io/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/io may not include"),
     ("stencil/mix/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/mix may not include"),
     ("stencil/shared/a.cc", '#include "stencil/mix/mixer.h"\n', "stencil/shared may not include"),
-    ("stencil/transport/zmq/a.cc", '#include "stencil/wire/wire.h"\n', "stencil/transport may not"),
+    ("stencil/transport/stream/a.cc", '#include "stencil/wire/wire.h"\n', "stencil/transport may not"),
     ("stencil/runtime/a.cc", '#include "stencil/sim/network.h"\n', "stencil/runtime may not"),
     ("stencil/sim/a.cc", '#include "fast/session.h"\n', "stencil/ may not include fast/"),
     ("stencil/mix/a.cc", '#include "adapters/flat/flat_adapter.h"\n', "may not include adapters/"),

@@ -11,7 +11,7 @@ foreach(kind inproc faulty)
     SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/contract/transport_${kind}_test.cc
     LINK transport_contract LABELS contract)
 endforeach()
-fast_test(transport_zmq_test
-  SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/contract/transport_zmq_test.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/contract/transport_zmq_strangers_test.cc
-  LINK transport_contract PkgConfig::zeromq LABELS contract)
+fast_test(transport_stream_test
+  SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/contract/transport_stream_test.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/contract/transport_stream_strangers_test.cc
+  LINK transport_contract LABELS contract)

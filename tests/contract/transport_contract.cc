@@ -21,7 +21,7 @@ TEST_P(TransportContract, FramesOfAllSizesArriveWholeAndInOrderBothWays) {
   LinkId inbound = 0;
   for (std::uint64_t i = 0; i < 30; ++i) {
     send_in_time(*client, link, numbered_frame(i, kSizes[i % 3]));
-    Received received = expect_frame(*server);
+    Received received = expect_frame(*server, client.get());
     expect_numbered(received.frame, i, kSizes[i % 3]);
     if (i == 0) inbound = received.link;
     EXPECT_EQ(received.link, inbound);
@@ -30,7 +30,7 @@ TEST_P(TransportContract, FramesOfAllSizesArriveWholeAndInOrderBothWays) {
   for (std::uint64_t i = 0; i < 30; ++i)
     send_in_time(*server, inbound, numbered_frame(100 + i, kSizes[i % 3]));
   for (std::uint64_t i = 0; i < 30; ++i) {
-    Received received = expect_frame(*client);
+    Received received = expect_frame(*client, server.get());
     EXPECT_EQ(received.link, link);
     expect_numbered(received.frame, 100 + i, kSizes[i % 3]);
   }
@@ -295,8 +295,8 @@ TEST_P(TransportContract, ATooLargeFrameNeverArrivesAndHarmsNobody) {
   send_in_time(*good, good_link, numbered_frame(1, 8192));
   expect_numbered(expect_frame(*server).frame, 1, 8192);
   send_in_time(*bad, bad_link, numbered_frame(2, 8193));
-  EXPECT_EQ(expect_event(*bad, LinkEvent::kDown).link, bad_link);
-  EXPECT_EQ(expect_event(*bad, LinkEvent::kUp).link, bad_link);
+  EXPECT_EQ(expect_event(*bad, LinkEvent::kDown, server.get()).link, bad_link);
+  EXPECT_EQ(expect_event(*bad, LinkEvent::kUp, server.get()).link, bad_link);
   send_in_time(*good, good_link, numbered_frame(3, 10));
   expect_numbered(expect_frame(*server).frame, 3, 10);
   send_in_time(*bad, bad_link, numbered_frame(4, 10));

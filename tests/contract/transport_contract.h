@@ -51,7 +51,8 @@ using Instant = std::chrono::steady_clock::time_point;
 bool wait_readable(const std::vector<Transport*>& transports, Instant deadline);
 
 /// The next event; nothing past the deadline. `other` has a turn whenever it wants one, as its own
-/// loop would give it; what it receives is lost.
+/// loop would give it (a transport may do all its work in its caller's calls); what it receives is
+/// lost.
 std::optional<Received> next_event(Transport& transport, Transport* other = nullptr);
 /// Skips other events. Fails the test past the deadline.
 Received expect_event(Transport& transport, LinkEvent event, Transport* other = nullptr);

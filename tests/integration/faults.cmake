@@ -12,7 +12,7 @@ if(TARGET fast_program)
       set(one_core)
     endif()
     fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
-      LINK fast_test_faults fast_cifar_files stencil_core stencil_wire PkgConfig::zeromq
+      LINK fast_test_faults fast_cifar_files stencil_core stencil_transport stencil_wire
       LABELS integration slow TIMEOUT 600 ${one_core})
     target_compile_definitions(${name}_test PRIVATE
       FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")

@@ -3,70 +3,45 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <algorithm>
 
 #include "stencil/wire/wire.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/faults.h"
+#include "tests/support/stream_bytes.h"
 
 namespace fast::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Connects, says `bytes`, hangs up.
-void shout(int port, const std::string& bytes) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  ASSERT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  // The other side may hang up in the middle.
-  (void)!send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  close(descriptor);
-}
-
-/// ZMTP 3.0: the greeting with the NULL mechanism, the READY command of a DEALER, and the head of
-/// a frame.
-std::string greeting() {
-  return std::string("\xff", 1) + std::string(8, '\0') + "\x7f" + "\x03" + std::string(1, '\0') +
-         "NULL" + std::string(16, '\0') + std::string(32, '\0');
-}
-std::string ready() {
-  const std::string body = std::string("\x05") + "READY" + "\x0b" + "Socket-Type" +
-                           std::string("\0\0\0\x06", 4) + "DEALER" + "\x08" + "Identity" +
-                           std::string(4, '\0');
-  return std::string("\x04") + static_cast<char>(body.size()) + body;
-}
-std::string long_frame(std::uint64_t size) {
-  std::string bytes = "\x02";
-  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(size >> shift & 0xFF);
-  return bytes;
-}
-
-/// A stranger that speaks ZeroMQ.
-class Dealer {
+/// A connection to a worker's port, by hand.
+class Stranger {
  public:
-  explicit Dealer(int port) : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_DEALER)) {
-    const int none = 0;
-    zmq_setsockopt(socket_, ZMQ_LINGER, &none, sizeof none);
-    EXPECT_EQ(zmq_connect(socket_, ("tcp://127.0.0.1:" + std::to_string(port)).c_str()), 0);
+  explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const timeval patience{10, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   }
-  ~Dealer() {
-    zmq_close(socket_);
-    zmq_ctx_term(context_);
-  }
-  Dealer(const Dealer&) = delete;
-  Dealer& operator=(const Dealer&) = delete;
+  ~Stranger() { close(socket_); }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
 
-  void say(const std::string& first, const std::string& second) {
-    const int patience = 10000;
-    zmq_setsockopt(socket_, ZMQ_SNDTIMEO, &patience, sizeof patience);
-    EXPECT_GE(zmq_send(socket_, first.data(), first.size(), ZMQ_SNDMORE), 0);
-    EXPECT_GE(zmq_send(socket_, second.data(), second.size(), 0), 0);
+  /// The other side may hang up in the middle.
+  void shout(const std::string& bytes) const {
+    (void)!send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
+  /// One that knows how frames are sent.
+  void say(const std::string& header, const std::string& payload) {
+    if (!std::exchange(greeted_, true)) shout(greeting());
+    shout(framed(header, payload));
   }
   void say(const stencil::Message& message) {
     const stencil::Frame frame = stencil::encode_frame(message);
@@ -78,32 +53,24 @@ class Dealer {
 
   /// What is said in answer to a Hello: the text of a refusal, "" where none comes.
   std::string refusal() {
-    const int patience = 10000;
-    zmq_setsockopt(socket_, ZMQ_RCVTIMEO, &patience, sizeof patience);
     for (;;) {
-      stencil::Frame frame;
-      std::vector<char> buffer(1 << 20);
-      const int size = zmq_recv(socket_, buffer.data(), buffer.size(), 0);
-      if (size < 0) return "";
-      const auto* const bytes = reinterpret_cast<const std::byte*>(buffer.data());
-      frame.header.assign(bytes, bytes + size);
-      int more = 0;
-      std::size_t length = sizeof more;
-      for (zmq_getsockopt(socket_, ZMQ_RCVMORE, &more, &length); more != 0;
-           zmq_getsockopt(socket_, ZMQ_RCVMORE, &more, &length)) {
-        (void)zmq_recv(socket_, buffer.data(), buffer.size(), 0);
+      while (std::optional<stencil::Frame> frame = reader_.next()) {
+        stencil::Result<stencil::Message> message = stencil::decode_frame(*frame);
+        if (message && message->kind == stencil::MessageKind::kRefusal) return message->text;
       }
-      const auto message = stencil::decode_frame(frame);
-      if (message.ok() && const_cast<stencil::Result<stencil::Message>&>(message)->kind ==
-                              stencil::MessageKind::kRefusal) {
-        return const_cast<stencil::Result<stencil::Message>&>(message)->text;
-      }
+      // Payloads are empty here: all there is goes into the last of the two places.
+      const std::span<std::byte> room = reader_.room().back();
+      const ssize_t size = recv(socket_, room.data(), room.size(), 0);
+      if (size <= 0) return "";
+      reader_.filled(static_cast<std::size_t>(size));
     }
   }
 
  private:
-  void* context_;
-  void* socket_;
+  int socket_;
+  bool greeted_ = false;
+  stencil::BucketPool payloads_;
+  stencil::FrameReader reader_{1 << 16, 0, payloads_};
 };
 
 class StrangersTest : public ::testing::Test {
@@ -194,11 +161,11 @@ TEST_F(StrangersTest, GarbageHalfHandshakesAndOversizedClaimsAreCountedAndHarmNo
   std::uint64_t shouts = 0;
   for (int round = 0; round < kRounds; ++round) {
     for (const std::string& bytes :
-         {noise, std::string("GET / HTTP/1.1\r\n\r\n"), std::string(), greeting().substr(0, 11),
-          greeting(), greeting() + ready().substr(0, 9),
-          greeting() + ready() + long_frame(100) + "half a frame",
-          greeting() + ready() + long_frame(6ULL << 30) + std::string(1000, 'x')}) {
-      shout(port_, bytes);
+         {noise, std::string("GET / HTTP/1.1\r\n\r\n"), std::string(), greeting().substr(0, 7),
+          greeting(), greeting() + lengths(8, 100).substr(0, 5),
+          greeting() + lengths(8, 100) + "half a frame", greeting() + noise,
+          greeting() + lengths(8, 0xFFFFFFFF) + std::string(1000, 'x')}) {
+      Stranger(port_).shout(bytes);
       ++shouts;
     }
   }
@@ -215,13 +182,13 @@ TEST_F(StrangersTest, FramesThatAreNoMessagesAreCountedAndSaidOnce) {
   start();
   const std::uint64_t before = resident_kib(pid_);
   constexpr int kFrames = 500;
-  Dealer dealer(port_);
+  Stranger stranger(port_);
   for (int i = 0; i < kFrames; ++i) {
-    dealer.say("no header " + std::to_string(i), std::string(1000, 'x'));
+    stranger.say("no header " + std::to_string(i), std::string(1000, 'x'));
   }
   // Whoever is no neighbour is told so; then all before has been read, too.
-  dealer.say(hello(2));
-  EXPECT_THAT(dealer.refusal(), HasSubstr("rank 2 is no neighbour of rank 0"));
+  stranger.say(hello(2));
+  EXPECT_THAT(stranger.refusal(), HasSubstr("rank 2 is no neighbour of rank 0"));
   const std::uint64_t after = resident_kib(pid_);
   ASSERT_GT(after, 0U) << "the run had ended before the stranger was heard";
   EXPECT_LT(after, before + (64U << 10)) << "KiB of memory";
@@ -236,9 +203,9 @@ TEST_F(StrangersTest, FramesThatAreNoMessagesAreCountedAndSaidOnce) {
 TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingBothValues) {
   start();
   const auto refusal = [this](const stencil::Message& message) {
-    Dealer dealer(port_);
-    dealer.say(message);
-    return dealer.refusal();
+    Stranger stranger(port_);
+    stranger.say(message);
+    return stranger.refusal();
   };
   for (int i = 0; i < 3; ++i) {
     stencil::Message other = hello(1);
@@ -251,22 +218,22 @@ TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingBothValue
                 ::testing::AllOf(HasSubstr(std::to_string(stencil::kProtocolVersion + 98)),
                                  HasSubstr(std::to_string(stencil::kProtocolVersion))));
     EXPECT_THAT(refusal(hello(2)), HasSubstr("no neighbour"));
-    Dealer wrong(port_);
+    Stranger wrong(port_);
     wrong.say(hello(-5));
     wrong.say(hello(2));
     EXPECT_THAT(wrong.refusal(), HasSubstr("no neighbour")) << "to the second alone";
     EXPECT_THAT(refusal(hello(1000)), HasSubstr("no neighbour"));
   }
   // One that claims to be a neighbour, but never said Hello, is not listened to.
-  Dealer dealer(port_);
+  Stranger stranger(port_);
   stencil::Message offer = hello(1);
   offer.kind = stencil::MessageKind::kOffer;
   offer.hello = {};
   offer.sequence = 1;
   offer.payload = stencil::Payload(stencil::Bytes(4000, std::byte{0x7f}));
-  for (int i = 0; i < 100; ++i) dealer.say(offer);
-  dealer.say(hello(2));
-  EXPECT_THAT(dealer.refusal(), HasSubstr("no neighbour"));
+  for (int i = 0; i < 100; ++i) stranger.say(offer);
+  stranger.say(hello(2));
+  EXPECT_THAT(stranger.refusal(), HasSubstr("no neighbour"));
   EXPECT_GT(resident_kib(pid_), 0U) << "the run had ended before the strangers were heard";
   const auto counters = finish();
   EXPECT_GE(counters.at("unknown_senders"), 10U);

@@ -1,7 +1,9 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,8 +18,8 @@ class TcpWorld final : public TransportWorld {
   ~TcpWorld() override {
     for (const int reserved : reserved_) ::close(reserved);
   }
-  /// A bound socket that never listens keeps the port from everybody who does not, as libzmq
-  /// does, set SO_REUSEADDR on it by name.
+  /// A bound socket that never listens keeps the port from everybody who does not, as the
+  /// transport does, set SO_REUSEADDR on it by name.
   std::string free_endpoint() override {
     const int reserved = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
@@ -64,11 +66,12 @@ class IpcWorld final : public TransportWorld {
   int count_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(ZmqTcp, TransportContract,
-                         ::testing::Values(TransportKind{
-                             "zmq_tcp", [] { return std::make_unique<TcpWorld>(); }}));
+INSTANTIATE_TEST_SUITE_P(
+    Stream, TransportContract,
+    ::testing::Values(TransportKind{"tcp", [] { return std::make_unique<TcpWorld>(); }},
+                      TransportKind{"ipc", [] { return std::make_unique<IpcWorld>(); }}));
 
-TEST(ZmqTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
+TEST(StreamTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
   for (const std::string listen : {"tcp://*:*", "tcp://0.0.0.0:0"}) {
     TransportOptions options;
     options.listen = listen;
@@ -82,7 +85,7 @@ TEST(ZmqTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
   }
 }
 
-TEST(ZmqTransport, AddressesThatCannotBeListenedOnAreNamed) {
+TEST(StreamTransport, AddressesThatCannotBeListenedOnAreNamed) {
   for (const std::string bad : {"tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:99999",
                                 "tcp://203.0.113.7:0", "pigeon://x", "127.0.0.1:0"}) {
     TransportOptions options;
@@ -96,7 +99,7 @@ TEST(ZmqTransport, AddressesThatCannotBeListenedOnAreNamed) {
   }
 }
 
-TEST(ZmqTransport, AddressesThatCannotBeDialledAreNamed) {
+TEST(StreamTransport, AddressesThatCannotBeDialledAreNamed) {
   auto client = make_transport({});
   for (const std::string bad : {"tcp://host", "tcp://host:0", "tcp://host:*", "tcp://host:65536",
                                 "tcp://:5", "tcp://host:5x", "ipc://", "inproc://x"}) {
@@ -109,24 +112,62 @@ TEST(ZmqTransport, AddressesThatCannotBeDialledAreNamed) {
   }
 }
 
-TEST(ZmqTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
+TEST(StreamTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
   auto client = make_transport({});
   const LinkId link = client->dial("tcp://no-such-host.invalid:5555");
   EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
   EXPECT_FALSE(client->receive().has_value());
 }
 
-TEST(ZmqTransport, ListensOnAPathToo) {
+TEST(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
   IpcWorld world;
   TransportOptions options;
   options.listen = world.any_endpoint();
-  auto server = world.make(options);
-  auto client = world.make({});
-  send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 262144));
-  const Received received = expect_frame(*server);
-  expect_numbered(received.frame, 1, 262144);
-  send_in_time(*server, received.link, numbered_frame(2, 0));
-  expect_numbered(expect_frame(*client).frame, 2, 0);
+  const std::string path = options.listen.substr(6);
+  {
+    // One that has been killed leaves its path behind.
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::ranges::copy(path, address.sun_path);
+    ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ::close(dead);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  {
+    auto server = world.make(options);
+    EXPECT_THROW((void)world.make(options), NetworkError) << "it lives";
+    auto client = world.make({});
+    send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 10));
+    expect_numbered(expect_frame(*server).frame, 1, 10);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(StreamTransport, APathTooLongIsNamed) {
+  TransportOptions options;
+  options.listen = "ipc:///tmp/" + std::string(200, 'x');
+  EXPECT_THROW((void)make_transport(options), ConfigError);
+}
+
+TEST(StreamTransport, WhoAnswersWithAnythingElseIsNoWorker) {
+  const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening, 4), 0);
+  ASSERT_EQ(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  auto client = make_transport({});
+  const LinkId link = client->dial("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
+  const int accepted = ::accept(listening, nullptr, nullptr);
+  const std::string page = "HTTP/1.1 400 Bad Request\r\n\r\n";
+  ASSERT_GT(::send(accepted, page.data(), page.size(), MSG_NOSIGNAL), 0);
+  EXPECT_EQ(expect_event(*client, LinkEvent::kDown).link, link);
+  EXPECT_EQ(client->stats().strangers, 1U);
+  ::close(accepted);
+  ::close(listening);
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+#include "stencil/transport/stream/connection.h"
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace stencil {
+namespace {
+
+/// Bytes that the system takes and has not sent yet: no more than keep the link busy, so that what
+/// is sent next does not wait behind megabytes.
+constexpr int kUnsentBytes = 256 << 10;
+/// When the other end does not acknowledge, or is silent and does not answer probes.
+constexpr int kSilenceMilliseconds = 30'000;
+
+void set(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+Address name(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
+  Address address;
+  address.size = sizeof address.storage;
+  if (ask(socket, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0)
+    address.size = 0;
+  return address;
+}
+
+/// Dialling a free port of this host again and again can, by chance, connect a socket to itself.
+bool is_connected_to_itself(int socket) {
+  const Address here = name(socket, ::getsockname), there = name(socket, ::getpeername);
+  return here.storage.ss_family != AF_UNIX && here.size == there.size &&
+         std::memcmp(&here.storage, &there.storage, here.size) == 0;
+}
+
+}  // namespace
+
+Connection::Connection(Descriptor&& socket, State state, const TransportOptions& options,
+                       BucketPool& payloads)
+    : socket_(std::move(socket)),
+      state_(state),
+      reader_(std::max<std::size_t>(options.max_frame_bytes, 4096), options.max_frame_bytes,
+              payloads),
+      writer_(std::max<std::size_t>(options.queue_frames, 1)) {
+  if (state_ == State::kOpen) connected();
+}
+
+void Connection::connected() {
+  state_ = State::kOpen;
+  const int s = socket_.get();
+  if (is_connected_to_itself(s)) return end();
+  // On a local socket these fail and are not needed.
+  set(s, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsentBytes);
+  set(s, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilenceMilliseconds);
+  set(s, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(s, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(s, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(s, IPPROTO_TCP, TCP_KEEPCNT, 2);
+  writable_ = true;
+  flush();
+}
+
+void Connection::on_events(std::uint32_t events) {
+  if (state_ == State::kEnded) return;
+  if ((events & EPOLLIN) != 0) readable_ = true;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = ending_ = true;
+  if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) == 0) return;
+  if (state_ == State::kConnecting) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+      return end();
+    return connected();
+  }
+  writable_ = true;
+  flush();
+}
+
+std::optional<Frame> Connection::receive() {
+  while (state_ == State::kOpen) {
+    if (std::optional<Frame> frame = reader_.next()) {
+      if (leaving_) continue;
+      return frame;
+    }
+    if (reader_.broken()) {
+      end();
+    } else if (!read_more()) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+bool Connection::read_more() {
+  if (!readable_) return false;
+  const auto room = reader_.room();
+  std::array<iovec, 2> parts{};
+  int count = 0;
+  std::size_t asked = 0;
+  for (const auto& span : room) {
+    if (span.empty()) continue;
+    parts[static_cast<std::size_t>(count++)] = {span.data(), span.size()};
+    asked += span.size();
+  }
+  const ssize_t size = ::readv(socket_.get(), parts.data(), count);
+  if (size > 0) {
+    reader_.filled(static_cast<std::size_t>(size));
+    // The next byte to come is an event; the end may have been one already.
+    readable_ = ending_ || static_cast<std::size_t>(size) == asked;
+    return true;
+  }
+  if (size < 0 && errno == EINTR) return true;
+  readable_ = false;
+  if (size == 0 || errno != EAGAIN) end();
+  return false;
+}
+
+SendStatus Connection::send(Frame&& frame) {
+  if (state_ != State::kOpen || write_broken_ || leaving_) return SendStatus::kDown;
+  if (writer_.full()) {
+    refused_ = true;
+    return SendStatus::kFull;
+  }
+  writer_.push(std::move(frame));
+  frame = Frame{};
+  flush();
+  return SendStatus::kSent;
+}
+
+void Connection::flush() {
+  if (!writable_ || write_broken_) return;
+  const FrameWriter::Outcome outcome = writer_.flush(socket_.get());
+  writable_ = outcome == FrameWriter::Outcome::kAll;
+  if (outcome == FrameWriter::Outcome::kBroken) {
+    // What has arrived is still to be read; after it the end.
+    write_broken_ = readable_ = ending_ = true;
+    ::shutdown(socket_.get(), SHUT_RDWR);
+  } else if (leaving_ && writer_.empty() && !std::exchange(shut_, true)) {
+    ::shutdown(socket_.get(), SHUT_WR);
+  }
+  if (refused_ && !writer_.full()) {
+    refused_ = false;
+    room_again_ = true;
+  }
+}
+
+bool Connection::has_room_again() {
+  return std::exchange(room_again_, false);
+}
+
+void Connection::leave() {
+  leaving_ = true;
+  if (state_ == State::kConnecting) return end();
+  flush();
+}
+
+bool Connection::may_close() const {
+  if (state_ == State::kEnded || write_broken_) return true;
+  int unacknowledged = 0;
+  // A local socket's bytes are with the other end already.
+  const bool local = ::ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) != 0 ||
+                     name(socket_.get(), ::getsockname).storage.ss_family == AF_UNIX;
+  return shut_ && (local || unacknowledged <= 1);  // one for the end itself
+}
+
+void Connection::end() {
+  state_ = State::kEnded;
+  readable_ = writable_ = false;
+}
+
+}  // namespace stencil

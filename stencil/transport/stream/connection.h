@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "stencil/transport/factory.h"
+#include "stencil/transport/stream/endpoint.h"
+#include "stencil/transport/stream/frame_reader.h"
+#include "stencil/transport/stream/frame_writer.h"
+
+namespace stencil {
+
+/// One stream socket, from the first word to the last. Never blocks, and never throws for what the
+/// other end does. Its owner waits on descriptor(), edge-triggered, and passes on what epoll says.
+class Connection {
+ public:
+  enum class State : std::uint8_t { kConnecting, kOpen, kEnded };
+
+  /// Takes a socket that does not block: connecting, or connected.
+  Connection(Descriptor&& socket, State state, const TransportOptions& options,
+             BucketPool& payloads);
+
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] State state() const { return state_; }
+  /// Their greeting has come: this is one of us.
+  [[nodiscard]] bool greeted() const { return reader_.greeted(); }
+  /// They have sent what no worker sends.
+  [[nodiscard]] bool broken() const { return reader_.broken(); }
+
+  /// EPOLLIN and so on.
+  void on_events(std::uint32_t events);
+
+  /// The next frame. Nothing: wait for the next event, unless the state is kEnded. All that has
+  /// come is returned before the end is shown.
+  [[nodiscard]] std::optional<Frame> receive();
+
+  /// kDown in all states but kOpen, and once a write has failed: then the end will show in time.
+  [[nodiscard]] SendStatus send(Frame&& frame);
+  /// True once, when a link that has refused a frame takes one again.
+  [[nodiscard]] bool has_room_again();
+
+  /// Sends what waits, says that no more will come, and drops what arrives; kEnded when the other
+  /// end has closed, too.
+  void leave();
+  /// Nothing more needs this connection: it has ended, or all that was sent has been acknowledged.
+  [[nodiscard]] bool may_close() const;
+  [[nodiscard]] std::size_t unsent_frames() const { return writer_.size(); }
+
+ private:
+  void connected();
+  void flush();
+  bool read_more();
+  void end();
+
+  Descriptor socket_;
+  State state_;
+  FrameReader reader_;
+  FrameWriter writer_;
+  bool readable_ = false;  ///< a read may give something
+  bool ending_ = false;    ///< the end is in sight: read on until it comes
+  bool writable_ = false;  ///< a write may take something
+  bool write_broken_ = false;
+  bool leaving_ = false, shut_ = false;
+  bool refused_ = false, room_again_ = false;
+};
+
+}  // namespace stencil

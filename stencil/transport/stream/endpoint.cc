@@ -1,0 +1,186 @@
+#include "stencil/transport/stream/endpoint.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+namespace stencil {
+namespace {
+
+constexpr int kBacklog = 256;
+
+std::string text_of(int error) {
+  return std::generic_category().message(error);
+}
+
+std::vector<Address> addresses(const Endpoint& endpoint, int flags) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  const bool all = endpoint.host == "*";
+  if (all) {
+    hints.ai_family = AF_INET;
+    hints.ai_flags |= AI_PASSIVE;
+  }
+  addrinfo* found = nullptr;
+  std::vector<Address> result;
+  if (::getaddrinfo(all ? nullptr : endpoint.host.c_str(), std::to_string(endpoint.port).c_str(),
+                    &hints, &found) != 0) {
+    return result;
+  }
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    Address address;
+    std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
+    address.size = info->ai_addrlen;
+    result.push_back(address);
+  }
+  ::freeaddrinfo(found);
+  return result;
+}
+
+/// This host's name where it can be looked up here, else the loopback address.
+std::string own_name() {
+  std::array<char, 256> name{};
+  addrinfo* found = nullptr;
+  if (::gethostname(name.data(), name.size() - 1) != 0 ||
+      ::getaddrinfo(name.data(), nullptr, nullptr, &found) != 0) {
+    return "127.0.0.1";
+  }
+  ::freeaddrinfo(found);
+  return name.data();
+}
+
+std::string endpoint_of(int socket, const Endpoint& asked) {
+  if (asked.local) return asked.text;
+  Address bound;
+  bound.size = sizeof bound.storage;
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0 ||
+      ::getnameinfo(bound.get(), bound.size, host.data(), host.size(), port.data(), port.size(),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    throw InvariantError("a bound socket without an address");
+  }
+  std::string name = host.data();
+  if (name == "0.0.0.0" || name == "::") name = own_name();
+  if (name.find(':') != std::string::npos) name = "[" + name + "]";
+  return "tcp://" + name + ":" + port.data();
+}
+
+[[noreturn]] void cannot_listen(const Endpoint& endpoint, int error) {
+  const std::string cannot = "cannot listen on '" + endpoint.text + "': ";
+  switch (error) {
+    case EADDRINUSE:
+      throw NetworkError(
+          cannot + (endpoint.local ? "path" : "port") + " in use (" + text_of(error) + ")",
+          endpoint.local ? "choose another path"
+                         : "choose another port, or 0 for one handed out by the system");
+    case EADDRNOTAVAIL:
+    case ENODEV:
+      throw NetworkError(cannot + "no such interface or address here (" + text_of(error) + ")",
+                         "use an address of this machine, or tcp://*:PORT for all of them");
+    case EACCES:
+      throw NetworkError(cannot + text_of(error),
+                         "choose a port from 1024 on, or a path that is writable");
+    default:
+      throw NetworkError(cannot + text_of(error), "use tcp://HOST:PORT, with PORT 0 to 65535");
+  }
+}
+
+/// Of a listener that has died without removing it.
+bool is_abandoned(const Address& path) {
+  const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(probe.get(), path.get(), path.size) != 0 && errno == ECONNREFUSED;
+}
+
+int bind_and_listen(int socket, const Address& address) {
+  if (::bind(socket, address.get(), address.size) != 0) return errno;
+  return ::listen(socket, kBacklog) == 0 ? 0 : errno;
+}
+
+Descriptor listening_socket(const Endpoint& endpoint) {
+  std::vector<Address> found = literal_addresses(endpoint);
+  if (found.empty()) found = look_up(endpoint);
+  if (found.empty()) cannot_listen(endpoint, EADDRNOTAVAIL);
+  const Address& address = found.front();
+  Descriptor socket(
+      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int yes = 1;
+  if (!endpoint.local) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  int error = bind_and_listen(socket.get(), address);
+  if (error == EADDRINUSE && endpoint.local && is_abandoned(address)) {
+    ::unlink(endpoint.host.c_str());
+    error = bind_and_listen(socket.get(), address);
+  }
+  if (error != 0) cannot_listen(endpoint, error);
+  return socket;
+}
+
+}  // namespace
+
+Endpoint parse_endpoint(const std::string& text, bool dialling) {
+  const std::string cannot =
+      std::string("cannot ") + (dialling ? "dial" : "listen on") + " '" + text + "': ";
+  constexpr std::string_view kLocal = "ipc://", kTcp = "tcp://";
+  Endpoint endpoint;
+  endpoint.text = text;
+  if (text.starts_with(kLocal) && text.size() > kLocal.size()) {
+    endpoint.local = true;
+    endpoint.host = text.substr(kLocal.size());
+    if (endpoint.host.size() >= sizeof(sockaddr_un::sun_path))
+      throw ConfigError(cannot + "a path of " + std::to_string(endpoint.host.size()) + " bytes",
+                        "use one of at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1));
+    return endpoint;
+  }
+  if (!text.starts_with(kTcp))
+    throw ConfigError(cannot + "unknown scheme", "use tcp://HOST:PORT or ipc://PATH");
+  const std::size_t colon = text.rfind(':');
+  const std::string_view port = std::string_view(text).substr(colon + 1);
+  const bool any = !dialling && port == "*";
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  const bool number = error == std::errc() && end == port.data() + port.size();
+  if (colon <= kTcp.size() || !(any || (number && (endpoint.port > 0 || !dialling))))
+    throw ConfigError(cannot + "no valid port",
+                      dialling ? "use tcp://HOST:PORT, with PORT 1 to 65535"
+                               : "use tcp://HOST:PORT, with PORT 1 to 65535, or 0 for one handed "
+                                 "out by the system");
+  endpoint.host = text.substr(kTcp.size(), colon - kTcp.size());
+  if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']'))
+    endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
+  return endpoint;
+}
+
+std::vector<Address> literal_addresses(const Endpoint& endpoint) {
+  if (!endpoint.local) return addresses(endpoint, AI_NUMERICHOST);
+  Address address;
+  sockaddr_un path{};
+  path.sun_family = AF_UNIX;
+  std::ranges::copy(endpoint.host, path.sun_path);
+  std::memcpy(&address.storage, &path, sizeof path);
+  address.size = sizeof path;
+  return {address};
+}
+
+std::vector<Address> look_up(const Endpoint& endpoint) {
+  return addresses(endpoint, AI_ADDRCONFIG);
+}
+
+Listener::Listener(const std::string& endpoint)
+    : asked_(parse_endpoint(endpoint, false)),
+      socket_(listening_socket(asked_)),
+      dialable_(endpoint_of(socket_.get(), asked_)) {}
+
+Listener::~Listener() {
+  if (asked_.local) ::unlink(asked_.host.c_str());
+}
+
+}  // namespace stencil

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stencil/transport/stream/descriptors.h"
+
+namespace stencil {
+
+/// "tcp://HOST:PORT" or "ipc://PATH", taken apart.
+struct Endpoint {
+  std::string text;  ///< as it was given
+  bool local = false;
+  std::string host;  ///< or the path; an IPv6 address without its brackets; "*": all interfaces
+  std::uint16_t port = 0;
+};
+
+/// Throws ConfigError that names the endpoint: unknown scheme, no valid port. Port 0 or * only to
+/// listen.
+[[nodiscard]] Endpoint parse_endpoint(const std::string& text, bool dialling);
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+/// Without asking anybody: of a path or a literal address; empty for a name.
+[[nodiscard]] std::vector<Address> literal_addresses(const Endpoint& endpoint);
+
+/// Asks the system's resolver, for as long as that takes; empty where the name is unknown.
+[[nodiscard]] std::vector<Address> look_up(const Endpoint& endpoint);
+
+/// A socket that listens and does not block. The path of a local one is removed at its end; one
+/// that nobody listens on any more is taken over.
+class Listener {
+ public:
+  /// Throws NetworkError naming the endpoint and the cause.
+  explicit Listener(const std::string& endpoint);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  /// Where others can dial it: all interfaces become this host's name.
+  [[nodiscard]] const std::string& endpoint() const { return dialable_; }
+
+ private:
+  Endpoint asked_;
+  Descriptor socket_;
+  std::string dialable_;
+};
+
+}  // namespace stencil

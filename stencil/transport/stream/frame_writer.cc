@@ -1,0 +1,82 @@
+#include "stencil/transport/stream/frame_writer.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+namespace stencil {
+namespace {
+
+/// The parts of one call: a few frames; more would only be cut by what the socket takes.
+class Parts {
+ public:
+  [[nodiscard]] bool full() const { return count_ + 3 > parts_.size(); }
+  /// But for the first `skip` bytes of all that is added.
+  void add(std::span<const std::byte> bytes) {
+    const std::size_t skipped = std::min(skip_, bytes.size());
+    skip_ -= skipped;
+    bytes = bytes.subspan(skipped);
+    if (bytes.empty()) return;
+    // sendmsg() only reads.
+    parts_[count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  }
+  explicit Parts(std::size_t skip) : skip_(skip) {}
+
+  [[nodiscard]] ssize_t send(int socket) {
+    msghdr message{};
+    message.msg_iov = parts_.data();
+    message.msg_iovlen = count_;
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+ private:
+  std::array<iovec, 25> parts_{};
+  std::size_t count_ = 0;
+  std::size_t skip_;
+};
+
+}  // namespace
+
+void FrameWriter::push(Frame&& frame) {
+  if (queue_.capacity() == 0) queue_.set_capacity(most_frames_);
+  queue_.push_back({frame_lengths(frame), std::move(frame)});
+}
+
+FrameWriter::Outcome FrameWriter::flush(int socket) {
+  while (!empty()) {
+    Parts parts(greeting_left_ > 0 ? kGreeting.size() - greeting_left_ : first_done_);
+    if (greeting_left_ > 0) parts.add(kGreeting);
+    for (std::size_t i = 0; i < queue_.size() && !parts.full(); ++i) {
+      const Queued& queued = queue_[i];
+      parts.add(queued.lengths);
+      parts.add({queued.frame.header.data(), queued.frame.header.size()});
+      parts.add(view(queued.frame.payload));
+    }
+    const ssize_t sent = parts.send(socket);
+    if (sent >= 0) {
+      written(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      return Outcome::kSome;
+    } else if (errno != EINTR) {
+      return Outcome::kBroken;
+    }
+  }
+  return Outcome::kAll;
+}
+
+void FrameWriter::written(std::size_t bytes) {
+  const std::size_t greeting = std::min(bytes, greeting_left_);
+  greeting_left_ -= greeting;
+  first_done_ += bytes - greeting;
+  while (!queue_.empty() && first_done_ >= queue_.front().size()) {
+    first_done_ -= queue_.front().size();
+    queue_.pop_front();
+  }
+}
+
+}  // namespace stencil

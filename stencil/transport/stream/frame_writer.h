@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/circular_buffer.hpp>
+#include <cstddef>
+#include <cstdint>
+
+#include "stencil/transport/stream/frame_reader.h"
+
+namespace stencil {
+
+/// The frames that wait to be written to one socket, the greeting before them. Written from where
+/// they lie: nothing is copied.
+class FrameWriter {
+ public:
+  enum class Outcome : std::uint8_t { kAll, kSome, kBroken };
+
+  explicit FrameWriter(std::size_t most_frames) : most_frames_(most_frames) {}
+
+  [[nodiscard]] bool full() const { return queue_.size() >= most_frames_; }
+  [[nodiscard]] std::size_t size() const { return queue_.size(); }
+  [[nodiscard]] bool empty() const { return queue_.empty() && greeting_left_ == 0; }
+  /// Requires !full().
+  void push(Frame&& frame);
+  void clear() { queue_.clear(); }
+
+  /// Writes until all is written, the socket takes no more (kSome), or it is broken.
+  [[nodiscard]] Outcome flush(int socket);
+
+ private:
+  struct Queued {
+    FrameLengths lengths;
+    Frame frame;
+    [[nodiscard]] std::size_t size() const {
+      return sizeof lengths + frame.header.size() + view(frame.payload).size();
+    }
+  };
+  void written(std::size_t bytes);
+
+  std::size_t most_frames_;
+  std::size_t greeting_left_ = kGreeting.size();
+  boost::circular_buffer<Queued> queue_;  ///< no memory before the first frame
+  std::size_t first_done_ = 0;            ///< bytes of the first that are written
+};
+
+}  // namespace stencil

@@ -1,0 +1,430 @@
+// Invariants:
+//   1. A frame is received before the end of its connection is reported.
+//   2. A connection accepted on our port ends in exactly one of two ways: as a link that goes
+//      down, or, if it never sent a frame of our shape, as a stranger.
+//   3. Every connection that may have something to give stands in `ready_`, and epoll tells of the
+//      others (edge-triggered): so receive() gives nothing only when nothing is there.
+
+#include "stencil/transport/stream/stream_transport.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "stencil/core/error.h"
+#include "stencil/transport/stream/connection.h"
+#include "stencil/transport/stream/lookup.h"
+
+namespace stencil {
+namespace {
+
+constexpr Duration kConnectPatience = std::chrono::seconds(5);
+/// What has no timer of its own goes by ticks.
+constexpr Duration kTick = std::chrono::seconds(1);
+constexpr int kGreetingTicks = 6;  ///< for a stranger who connects and says nothing
+constexpr int kAcceptedAtOnce = 32;
+
+/// A descriptor that the transport waits on.
+struct Source {
+  int descriptor = -1;
+  std::function<void(std::uint32_t)> on_events;  ///< with epoll's events
+  bool watched = false;
+};
+
+struct Dialled;
+
+/// A connection, and whose it is.
+struct Peer {
+  Peer(Descriptor&& socket, Connection::State state, const TransportOptions& options,
+       BucketPool& payloads)
+      : connection(std::move(socket), state, options, payloads) {}
+
+  Connection connection;
+  Source source;
+  Dialled* dialled = nullptr;  ///< null: accepted, or dropped
+  LinkId link = 0;             ///< of an accepted one, from its first frame until drop()
+  bool stranger = false;       ///< accepted, and no frame has come
+  bool leaving = false;
+  bool ready = false;  ///< stands in ready_
+  int age = 0;         ///< ticks without their greeting, or since we have left
+  std::uint64_t last_used = 0;
+};
+
+struct Dialled {
+  LinkId id = 0;
+  Endpoint endpoint;
+  std::vector<Address> literal;  ///< empty for a name
+  std::size_t attempts = 0;
+  Duration pause{};  ///< before the next attempt
+  Timer timer;       ///< until the next attempt, or for the present one to succeed
+  Source timer_source;
+  std::optional<Lookup> lookup;
+  Source lookup_source;
+  Peer* peer = nullptr;
+  bool up = false;  ///< as the caller has been told
+};
+
+class StreamTransport final : public Transport {
+ public:
+  explicit StreamTransport(const TransportOptions& options) : options_(options) {
+    watch(tick_source_, tick_.descriptor(), EPOLLIN, [this](std::uint32_t) { on_tick(); });
+    if (options.listen.empty()) return;
+    listener_.emplace(options.listen);
+    begin_accepting();
+  }
+
+  /// Says good-bye to all, for as long as they take to hear it, `linger` at most.
+  ~StreamTransport() override {
+    unwatch(accept_source_);
+    listener_.reset();
+    while (!dialled_.empty()) drop(dialled_.back()->id);
+    for (const auto& peer : peers_) leave(*peer);
+    bool patient = true;
+    Timer patience;
+    Source patience_source;
+    watch(patience_source, patience.descriptor(), EPOLLIN,
+          [&patient](std::uint32_t) { patient = false; });
+    patience.arm(options_.linger);
+    while (patient && !std::ranges::all_of(
+                          peers_, [](const auto& peer) { return peer->connection.may_close(); })) {
+      (void)poll(1);
+      while (!ready_.empty()) (void)from_next_ready();
+    }
+  }
+
+  [[nodiscard]] std::string endpoint() const override {
+    return listener_ ? listener_->endpoint() : std::string();
+  }
+
+  LinkId dial(const std::string& endpoint) override {
+    auto dialled = std::make_unique<Dialled>();
+    Dialled& d = *dialled;
+    d.endpoint = parse_endpoint(endpoint, true);
+    d.literal = literal_addresses(d.endpoint);
+    d.id = ++last_link_;
+    d.pause = options_.reconnect_min;
+    watch(d.timer_source, d.timer.descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
+      d.timer.acknowledge();
+      if (d.peer == nullptr) return attempt(d);
+      (void)finish(*d.peer);
+    });
+    dialled_.push_back(std::move(dialled));
+    attempt(d);
+    return d.id;
+  }
+
+  void drop(LinkId link) override {
+    std::erase(down_, link);
+    if (const auto known = inbound_.find(link); known != inbound_.end()) return forget(known);
+    const auto found = find_dialled(link);
+    if (found == dialled_.end()) return;
+    Dialled& d = **found;
+    if (d.peer != nullptr) {
+      d.peer->dialled = nullptr;
+      leave(*d.peer);
+    }
+    unwatch(d.timer_source);
+    unwatch(d.lookup_source);
+    buried_dials_.push_back(std::move(*found));
+    dialled_.erase(found);
+  }
+
+  [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
+    const std::size_t header = frame.header.size(), payload = view(frame.payload).size();
+    if (header > std::max<std::size_t>(options_.max_frame_bytes, 4096) ||
+        payload > options_.max_frame_bytes)
+      throw InvariantError("a frame of " + std::to_string(header) + " + " +
+                           std::to_string(payload) + " bytes is over max_frame_bytes");
+    Peer* const peer = peer_of(link);
+    if (peer == nullptr) return SendStatus::kDown;
+    const SendStatus status = peer->connection.send(std::move(frame));
+    make_ready(*peer);  // the write may have shown that the end is near
+    if (status != SendStatus::kSent) return status;
+    peer->last_used = ++uses_;
+    ++stats_.frames_sent;
+    stats_.bytes_sent += header + payload;
+    return status;
+  }
+
+  [[nodiscard]] std::optional<Received> receive() override {
+    room_.clear();
+    do {
+      if (!down_.empty()) {
+        const LinkId link = down_.front();
+        down_.erase(down_.begin());
+        return Received{LinkEvent::kDown, link, {}};
+      }
+      while (!ready_.empty()) {
+        if (std::optional<Received> received = from_next_ready()) return received;
+      }
+    } while (poll(0));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<int> descriptors() const override {
+    return {epoll_.get(), room_.descriptor()};
+  }
+  [[nodiscard]] TransportStats stats() const override { return stats_; }
+
+ private:
+  using Dials = std::vector<std::unique_ptr<Dialled>>;
+  using Inbound = std::map<LinkId, Peer*>;
+
+  void watch(Source& source, int descriptor, std::uint32_t interest,
+             std::function<void(std::uint32_t)> on_events) {
+    epoll_event event{};
+    event.events = interest;
+    event.data.ptr = &source;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
+      throw InvariantError("cannot watch a descriptor");
+    source = {descriptor, std::move(on_events), true};
+  }
+  void unwatch(Source& source) {
+    if (!std::exchange(source.watched, false)) return;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, source.descriptor, nullptr);
+  }
+
+  /// Lets every source that has something note it. False: none has.
+  bool poll(int milliseconds) {
+    // Events at hand may have been of these.
+    buried_peers_.clear();
+    buried_dials_.clear();
+    std::array<epoll_event, 64> events;
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), milliseconds);
+    for (int i = 0; i < count; ++i) {
+      auto& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
+      if (source.watched) source.on_events(events[static_cast<std::size_t>(i)].events);
+    }
+    return count > 0;
+  }
+
+  // Connections.
+
+  Peer& add_peer(Descriptor&& socket, Connection::State state) {
+    peers_.push_back(std::make_unique<Peer>(std::move(socket), state, options_, payloads_));
+    Peer& peer = *peers_.back();
+    watch(peer.source, peer.connection.descriptor(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+          [this, &peer](std::uint32_t events) {
+            peer.connection.on_events(events);
+            if (peer.connection.has_room_again()) room_.set();
+            make_ready(peer);
+          });
+    return peer;
+  }
+
+  void make_ready(Peer& peer) {
+    if (!std::exchange(peer.ready, true)) ready_.push_back(&peer);
+  }
+
+  /// The first in turn gives what it has, and stands at the end again if there may be more.
+  std::optional<Received> from_next_ready() {
+    Peer& peer = *ready_.front();
+    ready_.erase(ready_.begin());
+    peer.ready = false;
+    if (peer.dialled != nullptr && !peer.dialled->up &&
+        peer.connection.state() == Connection::State::kOpen) {
+      make_ready(peer);
+      peer.dialled->timer.disarm();
+      peer.dialled->up = true;
+      return Received{LinkEvent::kUp, peer.dialled->id, {}};
+    }
+    std::optional<Frame> frame = peer.connection.receive();
+    if (frame) {
+      make_ready(peer);
+      return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame)};
+    }
+    if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
+    return std::nullopt;
+  }
+
+  /// Which link it came on: a new one where the sender had none.
+  LinkId note_frame(Peer& peer, const Frame& frame) {
+    ++stats_.frames_received;
+    stats_.bytes_received += frame.header.size() + view(frame.payload).size();
+    peer.last_used = ++uses_;
+    if (peer.dialled != nullptr) {
+      peer.dialled->pause = options_.reconnect_min;
+      return peer.dialled->id;
+    }
+    peer.stranger = false;
+    if (peer.link != 0) return peer.link;
+    if (inbound_.size() >= std::max<std::size_t>(options_.max_links, 1)) {
+      const auto oldest = std::ranges::min_element(
+          inbound_, {}, [](const auto& entry) { return entry.second->last_used; });
+      Peer& evicted = *oldest->second;
+      down_.push_back(oldest->first);
+      forget(oldest);
+      leave(evicted);
+    }
+    peer.link = ++last_link_;
+    inbound_.emplace(peer.link, &peer);
+    return peer.link;
+  }
+
+  void forget(Inbound::iterator known) {
+    known->second->link = 0;
+    inbound_.erase(known);
+  }
+
+  void leave(Peer& peer) {
+    peer.leaving = true;
+    peer.age = 0;
+    peer.connection.leave();
+    make_ready(peer);
+    tick_.arm(kTick);
+  }
+
+  /// Of a connection that has ended, or whose time is up.
+  std::optional<Received> finish(Peer& peer) {
+    std::optional<Received> down;
+    if (!peer.leaving) stats_.discarded += peer.connection.unsent_frames();
+    if (peer.dialled != nullptr && peer.connection.broken()) ++stats_.strangers;
+    if (peer.dialled != nullptr) {
+      Dialled& d = *peer.dialled;
+      d.peer = nullptr;
+      if (std::exchange(d.up, false)) down = Received{LinkEvent::kDown, d.id, {}};
+      try_again(d);
+    } else if (const auto known = inbound_.find(peer.link); known != inbound_.end()) {
+      down = Received{LinkEvent::kDown, peer.link, {}};
+      inbound_.erase(known);
+    } else if (peer.stranger) {
+      ++stats_.strangers;
+    }
+    unwatch(peer.source);
+    if (peer.ready) std::erase(ready_, &peer);
+    const auto owner = std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get);
+    buried_peers_.push_back(std::move(*owner));
+    peers_.erase(owner);
+    return down;
+  }
+
+  Peer* peer_of(LinkId link) {
+    if (const auto known = inbound_.find(link); known != inbound_.end()) return known->second;
+    const auto found = find_dialled(link);
+    return found != dialled_.end() && (*found)->up ? (*found)->peer : nullptr;
+  }
+
+  // Dialling.
+
+  Dials::iterator find_dialled(LinkId link) {
+    return std::ranges::find(dialled_, link, [](const auto& dialled) { return dialled->id; });
+  }
+
+  void attempt(Dialled& d) {
+    if (!d.literal.empty()) return connect(d, d.literal);
+    unwatch(d.lookup_source);
+    d.lookup.emplace(d.endpoint);
+    watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
+      unwatch(d.lookup_source);
+      connect(d, d.lookup->result().value_or(std::vector<Address>()));
+    });
+  }
+
+  /// To one of the addresses, to the next of them the next time.
+  void connect(Dialled& d, const std::vector<Address>& addresses) {
+    if (addresses.empty()) return try_again(d);
+    const Address& address = addresses[d.attempts++ % addresses.size()];
+    const int socket =
+        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) return try_again(d);
+    Descriptor owner(socket);
+    const bool done = ::connect(socket, address.get(), address.size) == 0;
+    if (!done && errno != EINPROGRESS) return try_again(d);
+    Peer& peer = add_peer(std::move(owner),
+                          done ? Connection::State::kOpen : Connection::State::kConnecting);
+    peer.dialled = &d;
+    d.peer = &peer;
+    d.timer.arm(kConnectPatience);
+  }
+
+  void try_again(Dialled& d) {
+    d.timer.arm(d.pause);
+    d.pause = std::min(2 * d.pause, options_.reconnect_max);
+  }
+
+  // Listening.
+
+  void begin_accepting() {
+    watch(accept_source_, listener_->descriptor(), EPOLLIN, [this](std::uint32_t) { accept(); });
+  }
+
+  void accept() {
+    for (int i = 0; i < kAcceptedAtOnce; ++i) {
+      const int socket =
+          ::accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (socket >= 0) {
+        make_way();
+        add_peer(Descriptor(socket), Connection::State::kOpen).stranger = true;
+        tick_.arm(kTick);
+      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        ++stats_.strangers;
+        unwatch(accept_source_);  // until the next tick
+        tick_.arm(kTick);
+        return;
+      } else if (errno != EINTR && errno != ECONNABORTED) {
+        return;
+      }
+    }
+  }
+
+  /// Strangers without end must not use up all descriptors: the one longest silent goes.
+  void make_way() {
+    if (peers_.size() < 2 * options_.max_links + dialled_.size()) return;
+    const auto linkless = [](const auto& peer) {
+      return peer->dialled == nullptr && peer->link == 0 ? peer->last_used : std::uint64_t(-1);
+    };
+    (void)finish(**std::ranges::min_element(peers_, {}, linkless));
+  }
+
+  void on_tick() {
+    tick_.acknowledge();
+    if (listener_ && !accept_source_.watched) begin_accepting();
+    std::vector<Peer*> late;
+    bool more = false;
+    for (const auto& peer : peers_) {
+      if (!peer->leaving && (peer->dialled != nullptr || peer->connection.greeted())) continue;
+      ++peer->age;
+      more = true;
+      if (peer->leaving ? peer->age * kTick > options_.linger : peer->age >= kGreetingTicks)
+        late.push_back(peer.get());
+    }
+    for (Peer* const peer : late) (void)finish(*peer);
+    if (more) tick_.arm(kTick);
+  }
+
+  const TransportOptions options_;
+  Descriptor epoll_{::epoll_create1(EPOLL_CLOEXEC)};
+  Flag room_;  ///< a link that refused a frame takes one again
+  Timer tick_;
+  Source tick_source_, accept_source_;
+  std::optional<Listener> listener_;
+  BucketPool payloads_;
+
+  std::vector<std::unique_ptr<Peer>> peers_;
+  Dials dialled_;
+  Inbound inbound_;
+  std::vector<Peer*> ready_;  ///< in turn
+  std::vector<LinkId> down_;  ///< kDown to report
+  std::vector<std::unique_ptr<Peer>> buried_peers_;
+  Dials buried_dials_;
+
+  LinkId last_link_ = 0;
+  std::uint64_t uses_ = 0;
+  TransportStats stats_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_stream_transport(const TransportOptions& options) {
+  return std::make_unique<StreamTransport>(options);
+}
+
+}  // namespace stencil
