@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/wire/pair.h"
+#include "stencil/core/layout.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ double median(std::vector<double> values) {
 struct Options {
   std::vector<double> sizes{1, 4.5, 44.7, 400};
   int rounds = 9;
-  std::size_t bucket_kib = 256;
+  std::size_t bucket_kib = 0;
   std::uint32_t window = 4;
   double round_mb = 200;
   std::vector<std::string> programs{"raw", "libzmq", "fast"};
@@ -43,7 +44,10 @@ nlohmann::json measure(double megabytes, const Options& options) {
   std::vector<std::byte> model(static_cast<std::size_t>(megabytes * 1e6));
   for (std::size_t i = 0; i < model.size(); ++i)
     model[i] = static_cast<std::byte>(i * 2654435761U >> 13);
-  const bench::Traffic traffic{model, options.bucket_kib * 1024, options.window};
+  const std::size_t suitable = stencil::Layout::suitable_bucket(model.size() / sizeof(float));
+  const std::size_t bucket =
+      options.bucket_kib > 0 ? options.bucket_kib * 1024 : suitable * sizeof(float);
+  const bench::Traffic traffic{model, bucket, options.window};
   std::vector<std::unique_ptr<bench::Pair>> pairs;
   for (const std::string& name : options.programs) {
     const auto program = std::ranges::find(kPrograms, name, &Program::name);
@@ -108,8 +112,9 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "measured rounds of each program")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--bucket", options.bucket_kib, "bucket, in KiB")
-      ->check(CLI::Range(1, 65536))
+  app.add_option("--bucket", options.bucket_kib,
+                 "bucket, in KiB; 0: what the product chooses for the model")
+      ->check(CLI::Range(0, 65536))
       ->capture_default_str();
   app.add_option("--window", options.window, "offers under way without an answer")
       ->check(CLI::Range(1, 1024))

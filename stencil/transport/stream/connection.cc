@@ -16,9 +16,11 @@
 namespace stencil {
 namespace {
 
-/// Bytes that the system takes and has not sent yet: no more than keep the link busy, so that what
-/// is sent next does not wait behind megabytes.
-constexpr int kUnsentBytes = 256 << 10;
+/// Bytes that the system takes and has not sent yet: one bucket, so that what is sent next does not
+/// wait behind megabytes.
+int unsent_bytes(const TransportOptions& options) {
+  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes, 16 << 10, 256 << 10));
+}
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
 
@@ -50,6 +52,8 @@ Connection::Connection(Descriptor&& socket, State state, const TransportOptions&
       reader_(std::max<std::size_t>(options.max_frame_bytes, 4096), options.max_frame_bytes,
               payloads),
       writer_(std::max<std::size_t>(options.queue_frames, 1)) {
+  // On a local socket this fails and is not needed.
+  set(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_bytes(options));
   if (state_ == State::kOpen) connected();
 }
 
@@ -57,9 +61,8 @@ void Connection::connected() {
   state_ = State::kOpen;
   const int s = socket_.get();
   if (is_connected_to_itself(s)) return end();
-  // On a local socket these fail and are not needed.
+  // On a local socket these fail, too.
   set(s, IPPROTO_TCP, TCP_NODELAY, 1);
-  set(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsentBytes);
   set(s, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilenceMilliseconds);
   set(s, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(s, IPPROTO_TCP, TCP_KEEPIDLE, 10);
