@@ -2,6 +2,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
+#include <iterator>
 
 #include "stencil/core/payload.h"
 
@@ -14,6 +15,20 @@ using HeaderBytes = boost::container::small_vector<std::byte, 128>;
 struct Frame {
   HeaderBytes header;
   Payload payload;
+  /// It may go before payloads that wait to be sent; never before a frame without one.
+  bool urgent = false;
 };
+
+/// Where `frame` belongs among those that wait, the first `begun` of which are being sent already.
+/// `frame_of` makes a Frame of an element.
+template <typename Waiting, typename FrameOf>
+[[nodiscard]] auto place_in_line(Waiting& waiting, std::size_t begun, const Frame& frame,
+                                 FrameOf frame_of) {
+  auto place = waiting.end();
+  if (!frame.urgent) return place;
+  const auto first = waiting.begin() + static_cast<std::ptrdiff_t>(begun);
+  while (place > first && frame_of(*std::prev(place)).payload) --place;
+  return place;
+}
 
 }  // namespace stencil

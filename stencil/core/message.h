@@ -10,7 +10,7 @@
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 enum class MessageKind : std::uint8_t {
   kHello,         ///< who I am and where our sequence numbers stand; opens a link
@@ -57,6 +57,8 @@ struct Message {
   /// belongs to a connection that no longer exists and is dropped.
   std::uint32_t sender_epoch = 0;
   std::uint32_t receiver_epoch = 0;
+  /// Counts the sender's messages: state, step and calm of one that was overtaken are old.
+  std::uint64_t said = 0;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0;
   std::uint32_t calm = 0;      ///< see Engine::calm()

@@ -67,6 +67,7 @@ struct Edge {
   WorkerState peer_state = WorkerState::kJoining;
   std::uint64_t peer_step = 0;
   std::uint32_t peer_calm = 0;
+  std::uint64_t peer_said = 0;  ///< the newest message that the three above are of
 
   // Times.
   TimePoint heard{};  ///< any valid frame

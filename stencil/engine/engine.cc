@@ -76,8 +76,9 @@ const Edge* Engine::edge(Rank rank) const {
   return const_cast<Engine*>(this)->find(rank);
 }
 
-Message Engine::stamp(MessageKind kind, Rank rank) const {
+Message Engine::stamp(MessageKind kind, Rank rank) {
   Message message;
+  message.said = ++said_;
   message.kind = kind;
   message.from = config_.rank;
   message.state = state_;
@@ -122,9 +123,12 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   }
 
   edge->heard = now;
-  edge->peer_state = message.state;
-  edge->peer_step = message.step;
-  edge->peer_calm = message.calm;
+  if (message.said >= edge->peer_said) {
+    edge->peer_said = message.said;
+    edge->peer_state = message.state;
+    edge->peer_step = message.step;
+    edge->peer_calm = message.calm;
+  }
   if (edge->state == LinkState::kSuspect) {
     edge->state = LinkState::kUp;
     ++counters_.returned;

@@ -67,7 +67,7 @@ class Engine {
   [[nodiscard]] TimePoint next_deadline() const;
 
   /// A message of ours to `rank`, with the standing filled in.
-  [[nodiscard]] Message stamp(MessageKind kind, Rank rank) const;
+  [[nodiscard]] Message stamp(MessageKind kind, Rank rank);
 
   // Questions.
   [[nodiscard]] WorkerState state() const { return state_; }
@@ -146,6 +146,7 @@ class Engine {
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
   std::uint32_t calm_ = 0;
+  std::uint64_t said_ = 0;  ///< messages stamped
   std::vector<Edge> edges_;
   BucketBook buckets_;
   SweepBook sweeps_;

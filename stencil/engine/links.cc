@@ -132,6 +132,7 @@ bool Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
     const auto ahead = static_cast<std::int32_t>(message.sender_epoch - edge.peer_epoch);
     if (edge.peer_epoch != 0 && ahead < 0) return false;
     edge.peer_epoch = message.sender_epoch;
+    edge.peer_said = 0;
     edge.acknowledged = false;
     edge.told = false;
   }

@@ -274,6 +274,8 @@ void Pump::resend(Side& side, const Action& action) {
     kept.message.settled = standing.settled;
     kept.message.state = standing.state;
     kept.message.step = standing.step;
+    kept.message.calm = standing.calm;
+    kept.message.said = standing.said;
     ++counters_.resent;
     transmit(side, kept.message);
   }

@@ -1,6 +1,7 @@
 #include "stencil/runtime/pump.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "stencil/wire/wire.h"
 
@@ -244,7 +245,9 @@ void Pump::transmit(Side& side, const Message& message) {
     ++counters_.frames_dropped;
     return;
   }
-  side.backlog.push_back(encode_frame(message));
+  Frame frame = encode_frame(message);
+  const auto place = place_in_line(side.backlog, 0, frame, std::identity());
+  side.backlog.insert(place, std::move(frame));
   flush(side);
 }
 

@@ -21,9 +21,11 @@ struct Network::Link {
   Rank ranks[2] = {kNoRank, kNoRank};  ///< [0] dialled
   bool up = false;
   bool dropped = false;
-  std::uint32_t life = 0;  ///< raised at each break: what was under way is lost
-  TimePoint busy[2] = {};  ///< until when each direction is sending
-  TimePoint last[2] = {};  ///< arrival of the last frame, to keep the order
+  std::uint32_t life = 0;    ///< raised at each break: what was under way is lost
+  TimePoint busy[2] = {};    ///< until when each direction is sending
+  TimePoint last[2] = {};    ///< arrival of the last frame, to keep the order
+  TimePoint bare[2] = {};    ///< arrival of the last frame without a payload
+  Duration sending[2] = {};  ///< how long the last frame with a payload takes to send
   std::size_t under_way[2] = {};
 };
 
@@ -156,6 +158,7 @@ void Network::connect(LinkId id) {
   link.up = true;
   ++link.life;
   link.last[0] = link.last[1] = link.busy[0] = link.busy[1] = now_;
+  link.bare[0] = link.bare[1] = now_;
   link.under_way[0] = link.under_way[1] = 0;
   const LinkModel model = model_(link.ranks[0], link.ranks[1]);
   schedule(now_ + seconds(2 * model.latency), link.ranks[0], id, link.life,
@@ -177,13 +180,25 @@ SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
   sender.busy_ = std::max(sender.busy_, now_) + sending(worker_bandwidth_);
   link.busy[direction] =
       std::max(sender.busy_, std::max(link.busy[direction], now_) + sending(model.bandwidth));
-  const TimePoint arrival =
-      link.busy[direction] + seconds(model.latency) + seconds(model.jitter * random_.uniform());
-  link.last[direction] = std::max(arrival, link.last[direction]);
+  const Duration travel = seconds(model.latency) + seconds(model.jitter * random_.uniform());
+  const bool bare = !frame.payload;
+  TimePoint& last = link.last[direction];
+  TimePoint arrival = std::max(link.busy[direction] + travel, last);
+  if (frame.urgent) {
+    // Behind the payload that is being sent, before those that wait.
+    const TimePoint soon = now_ + link.sending[direction] + sending(model.bandwidth);
+    arrival = std::max(std::min(link.busy[direction], soon) + travel, link.bare[direction]);
+  }
+  last = std::max(arrival, last);
+  if (bare) {
+    link.bare[direction] = arrival;
+  } else {
+    link.sending[direction] = std::max(sending(model.bandwidth), sending(worker_bandwidth_));
+  }
   ++link.under_way[direction];
   ++sender.stats_.frames_sent;
   sender.stats_.bytes_sent += bytes;
-  schedule(link.last[direction], link.ranks[1 - direction], id, link.life,
+  schedule(arrival, link.ranks[1 - direction], id, link.life,
            {LinkEvent::kFrame, id, std::move(frame)});
   return SendStatus::kSent;
 }

@@ -16,7 +16,8 @@ namespace stencil::sim {
 /// What one connection is like; may differ per edge.
 struct LinkModel {
   double latency = 0.001;  ///< seconds, one way
-  double jitter = 0;       ///< up to this much more, uniformly, per frame; order is kept
+  double jitter = 0;       ///< up to this much more, uniformly, per frame; order is kept, but
+                           ///< for urgent frames, which go before payloads that wait
   double bandwidth = 0;    ///< bytes a second each way; 0: unlimited
 };
 

@@ -27,7 +27,8 @@ struct Received {
 
 enum class SendStatus : std::uint8_t {
   kSent,  ///< accepted; delivered in order unless the link breaks
-  kFull,  ///< the link's bounded queue is full: try again later (the frame is untouched)
+  kFull,  ///< the link's bounded queue is full: try again later (the frame is untouched); for
+          ///< urgent frames there may be room beyond
   kDown,  ///< not connected, or unknown link (the frame is untouched)
 };
 
@@ -40,7 +41,8 @@ struct TransportStats {
 };
 
 /// Frames between neighbours. Owned and called by one thread (whichever calls the pump); a frame
-/// on one link arrives whole, at most once and in order, or the link goes down. Nothing blocks.
+/// on one link arrives whole, at most once and in order (but see Frame::urgent), or the link goes
+/// down. Nothing blocks.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -181,6 +181,7 @@ Frame encode_frame(const Message& message) {
   header.set_state(static_cast<std::uint32_t>(message.state));
   header.set_step(message.step);
   header.set_calm(message.calm);
+  header.set_said(message.said);
   header.set_settled(message.settled);
   header.set_sequence(message.sequence);
   header.set_round(message.round);
@@ -197,6 +198,7 @@ Frame encode_frame(const Message& message) {
   frame.header.resize(header.ByteSizeLong());
   header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(frame.header.data()));
   frame.payload = message.payload;
+  frame.urgent = message.kind == MessageKind::kHeartbeat || message.kind == MessageKind::kPull;
   return frame;
 }
 
@@ -225,6 +227,7 @@ Result<Message> decode_frame(const Frame& frame) {
   message.state = static_cast<WorkerState>(header.state());
   message.step = header.step();
   message.calm = header.calm();
+  message.said = header.said();
   message.settled = header.settled();
   message.sequence = header.sequence();
   message.round = header.round();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "adapters/flat/flat_adapter.h"
@@ -216,6 +218,41 @@ TEST_F(SessionTest, LockStepIsWhatMatrixAlgebraSays) {
     }
     network_ = std::make_shared<stencil::InprocNetwork>();
   }
+}
+
+/// Whether workers of one host may meet in each other's memory or not, and however their frames
+/// travel.
+TEST_F(SessionTest, LockStepIsTheSameToTheBitWhateverTheWay) {
+  constexpr int kWorkers = 6;
+  std::string folder = ::testing::TempDir() + "fast-lock-step-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::vector<std::vector<float>> first;
+  for (const std::string way : {"inproc", "sockets", "sockets and no shared memory"}) {
+    std::vector<std::unique_ptr<Quadratic>> workers;
+    for (int rank = 0; rank < kWorkers; ++rank)
+      workers.push_back(std::make_unique<Quadratic>(rank));
+    in_threads(kWorkers, [&](int rank) {
+      Quadratic& worker = *workers[static_cast<std::size_t>(rank)];
+      SessionOptions o = options("torus:2x3", rank, "sync");
+      if (way != "inproc") {
+        o.inproc = nullptr;
+        o.listen = "ipc://" + folder + "/" + std::to_string(rank);
+        o.peer_template = "ipc://" + folder + "/{rank}";
+        if (way != "sockets") o.transport = "tcp";
+      }
+      Session session(worker.adapter, o);
+      for (int step = 0; step < 40; ++step) {
+        worker.step();
+        session.exchange({.samples = 1, .loss = 1});
+      }
+      session.finish();
+    });
+    std::vector<std::vector<float>> models;
+    for (const auto& worker : workers) models.push_back(worker->x);
+    if (first.empty()) first = models;
+    EXPECT_TRUE(models == first) << way;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(SessionTest, ALateWorkerTakesOverItsNeighboursModel) {

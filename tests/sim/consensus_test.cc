@@ -99,11 +99,17 @@ TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
     sim::Simulation simulation(one.config, *objective);
     simulation.run_until(simulation.end_time());
-    const double before = simulation.snapshot().disagreement;
+    // What never rises counts open offers, too, which here are cut off at an arbitrary moment: so
+    // the disagreement alone may go up again by as much. And near agreement what is coded moves
+    // workers by the codec's floor, about 1.2e-4 each.
+    constexpr double kFloor = 2e-4;
+    const double coded = static_cast<double>(one.config.topology.size()) *
+                         static_cast<double>(one.dimension) * kFloor * kFloor;
+    const double bound = simulation.snapshot().disagreement * 2 + coded;
     for (int call = 0; call < 40; ++call) {
       (void)simulation.finish();
       ASSERT_LT(simulation.snapshot().mean_drift, 1e-5);
-      ASSERT_LE(simulation.snapshot().disagreement, before * 1.01 + 1e-6);
+      ASSERT_LE(simulation.snapshot().disagreement, bound);
     }
   }
 }

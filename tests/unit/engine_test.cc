@@ -75,6 +75,30 @@ TEST(Engine, crossing_requests_are_merged_by_both) {
   EXPECT_EQ(pair.counters(1).merges, 3U);
 }
 
+TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_old) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(1);
+  Message overtaken = pair.wire.front(1);
+  pair.settle();
+  overtaken.kind = MessageKind::kHeartbeat;
+  overtaken.payload = {};
+  Message newer = overtaken;
+  newer.said += 1000;
+  newer.step = 50;
+  newer.state = WorkerState::kSettling;
+  pair.wire.inject(1, newer);
+  pair.wire.inject(1, overtaken);
+  pair.settle();
+  EXPECT_EQ(pair.edge(0).peer_step, 50U);
+  EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kSettling);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.turn(1);
+  pair.meet();
+  EXPECT_EQ(pair.edge(0).peer_step, 1U) << "a new epoch counts anew";
+}
+
 TEST(Engine, frames_of_an_epoch_that_is_over_are_dropped) {
   EnginePair pair;
   pair.meet();

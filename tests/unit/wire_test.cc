@@ -71,6 +71,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   sent.state = WorkerState::kFrozen;
   sent.step = ~0ULL;
   sent.calm = 1U << 20;
+  sent.said = 1ULL << 63;
   sent.settled = 5;
   sent.sequence = 6;
   sent.round = 8;
@@ -90,6 +91,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   EXPECT_EQ(got.state, sent.state);
   EXPECT_EQ(got.step, sent.step);
   EXPECT_EQ(got.calm, sent.calm);
+  EXPECT_EQ(got.said, sent.said);
   EXPECT_EQ(got.settled, sent.settled);
   EXPECT_EQ(got.sequence, sent.sequence);
   EXPECT_EQ(got.round, sent.round);

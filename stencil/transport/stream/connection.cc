@@ -16,10 +16,10 @@
 namespace stencil {
 namespace {
 
-/// Bytes that the system takes and has not sent yet: one bucket, so that what is sent next does not
-/// wait behind megabytes.
+/// Bytes that the system takes and has not sent yet: half a bucket. With the rest of the one that
+/// is being written, an urgent frame waits for one bucket.
 int unsent_bytes(const TransportOptions& options) {
-  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes, 16 << 10, 256 << 10));
+  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 2, 8 << 10, 128 << 10));
 }
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
@@ -129,7 +129,7 @@ bool Connection::read_more() {
 
 SendStatus Connection::send(Frame&& frame) {
   if (state_ != State::kOpen || write_broken_ || leaving_) return SendStatus::kDown;
-  if (writer_.full()) {
+  if (writer_.full(frame.urgent)) {
     refused_ = true;
     return SendStatus::kFull;
   }

@@ -43,8 +43,11 @@ class Parts {
 }  // namespace
 
 void FrameWriter::push(Frame&& frame) {
-  if (queue_.capacity() == 0) queue_.set_capacity(most_frames_);
-  queue_.push_back({frame_lengths(frame), std::move(frame)});
+  if (queue_.capacity() == 0) queue_.set_capacity(most_frames_ + kUrgentFrames);
+  const auto place =
+      place_in_line(queue_, first_done_ > 0 ? 1 : 0, frame,
+                    [](const Queued& queued) -> const Frame& { return queued.frame; });
+  queue_.insert(place, Queued{frame_lengths(frame), std::move(frame)});
 }
 
 FrameWriter::Outcome FrameWriter::flush(int socket) {

@@ -16,17 +16,20 @@ class FrameWriter {
 
   explicit FrameWriter(std::size_t most_frames) : most_frames_(most_frames) {}
 
-  [[nodiscard]] bool full() const { return queue_.size() >= most_frames_; }
+  /// No room for this one. A few urgent frames find room beyond.
+  [[nodiscard]] bool full(bool urgent = false) const {
+    return queue_.size() >= most_frames_ + (urgent ? kUrgentFrames : 0);
+  }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] bool empty() const { return queue_.empty() && greeting_left_ == 0; }
-  /// Requires !full().
+  /// Requires !full(frame.urgent).
   void push(Frame&& frame);
-  void clear() { queue_.clear(); }
 
   /// Writes until all is written, the socket takes no more (kSome), or it is broken.
   [[nodiscard]] Outcome flush(int socket);
 
  private:
+  static constexpr std::size_t kUrgentFrames = 8;
   struct Queued {
     FrameLengths lengths;
     Frame frame;
