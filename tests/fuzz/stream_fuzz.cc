@@ -42,9 +42,8 @@ Parsed parse(std::span<const std::byte> stream, std::size_t step) {
     }
     if (put == 0) std::abort();
     reader.filled(put);
-    const bool before = reader.greeted();
     while (auto frame = reader.next()) {
-      if (!before && parsed.bytes.empty()) append(stencil::kGreeting);
+      if (parsed.bytes.empty()) append(stencil::kGreeting);
       append(stencil::frame_lengths(*frame));
       append({frame->header.data(), frame->header.size()});
       append(stencil::view(frame->payload));
