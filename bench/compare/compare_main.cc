@@ -30,7 +30,7 @@ constexpr char kExamples[] =
 interrupted and goes on where it was. Pages and tables go to --out.
 
 Examples:
-  A small, true picture in five minutes (real processes, four workers):
+  A small, true picture in about five minutes (real processes, four workers):
     fast-compare --quick --cifar10 DIR
   A comparison of your own:
     fast-compare bench/specs/uniform.toml --cifar10 DIR --out runs/uniform
@@ -46,9 +46,9 @@ name = "quick"
 [job]
 model = "resnet8"
 data = "{}"
-examples = 6000
-validation = 1000
-epochs = 4
+examples = 5500
+validation = 500
+epochs = 2.5
 [[condition]]
 name = "uniform"
 topology = "torus:2x2"
