@@ -298,7 +298,8 @@ class SpecReader {
 
   static void check_name(const Strategy& strategy) {
     const auto names = strategy_names();
-    const std::string &name = strategy.name, mode = strategy.mode();
+    const std::string& name = strategy.name;
+    const std::string mode = strategy.mode();
     if (!mode.empty()) {
       (void)stencil::Mode::parse(mode);
     } else if (std::ranges::find(names, name) == names.end()) {

@@ -51,7 +51,7 @@ class RawParty final : public Party {
       : traffic_(traffic), socket_(meet(meeting)), taken_(traffic.bucket) {
     const int yes = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    const int unsent = 256 << 10;  // as the product: what is sent stays in the cache
+    const int unsent = 256 << 10;  // a bound, as the product has one
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     checked(::fcntl(socket_, F_SETFL, O_NONBLOCK), "fcntl");
   }

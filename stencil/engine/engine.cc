@@ -78,9 +78,14 @@ const Edge* Engine::edge(Rank rank) const {
 
 Message Engine::stamp(MessageKind kind, Rank rank) {
   Message message;
-  message.said = ++said_;
   message.kind = kind;
   message.from = config_.rank;
+  restamp(message, rank);
+  return message;
+}
+
+void Engine::restamp(Message& message, Rank rank) {
+  message.said = ++said_;
   message.state = state_;
   message.step = config_.mode.kind == Mode::Kind::kSync ? completed_round_ : step_;
   message.calm = calm_;
@@ -89,7 +94,6 @@ Message Engine::stamp(MessageKind kind, Rank rank) {
     message.receiver_epoch = e->peer_epoch;
     message.settled = e->settled();
   }
-  return message;
 }
 
 void Engine::on_message(TimePoint now, const Message& message, Actions& out) {

@@ -68,6 +68,8 @@ class Engine {
 
   /// A message of ours to `rank`, with the standing filled in.
   [[nodiscard]] Message stamp(MessageKind kind, Rank rank);
+  /// The standing of today in a message that is sent again.
+  void restamp(Message& message, Rank rank);
 
   // Questions.
   [[nodiscard]] WorkerState state() const { return state_; }

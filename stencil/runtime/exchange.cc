@@ -268,14 +268,7 @@ void Pump::resend(Side& side, const Action& action) {
       if (kept.own_sequence < action.own_sequence) continue;  // they have seen that offer
       kept.own_sequence = kept.message.sequence = next_own++;
     }
-    const Message standing = engine_.stamp(kept.message.kind, side.rank);
-    kept.message.sender_epoch = standing.sender_epoch;
-    kept.message.receiver_epoch = standing.receiver_epoch;
-    kept.message.settled = standing.settled;
-    kept.message.state = standing.state;
-    kept.message.step = standing.step;
-    kept.message.calm = standing.calm;
-    kept.message.said = standing.said;
+    engine_.restamp(kept.message, side.rank);
     ++counters_.resent;
     transmit(side, kept.message);
   }

@@ -1,7 +1,4 @@
-#include <arpa/inet.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -12,34 +9,10 @@
 namespace stencil::contract {
 namespace {
 
-/// A plain TCP connection to a transport's port.
-class RawConnection {
- public:
-  explicit RawConnection(const std::string& endpoint) {
-    descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const auto port = std::stoi(endpoint.substr(endpoint.rfind(':') + 1));
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    EXPECT_EQ(::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~RawConnection() { ::close(descriptor_); }
-  RawConnection(const RawConnection&) = delete;
-  RawConnection& operator=(const RawConnection&) = delete;
-
-  /// The other side may hang up in the middle.
-  void write(const std::string& bytes) const {
-    (void)!::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-
- private:
-  int descriptor_;
-};
-
 using fast::testing::framed;
 using fast::testing::greeting;
 using fast::testing::lengths;
+using fast::testing::RawConnection;
 
 std::uint64_t peak_kilobytes() {
   std::ifstream status("/proc/self/status");
@@ -133,6 +106,21 @@ TEST_F(Strangers, WhoSendsAFrameIsALinkUntilItSendsAnythingElse) {
   EXPECT_EQ(expect_event(*server_, LinkEvent::kDown).link, first.link);
   expect_friend_is_heard();
   EXPECT_EQ(server_->stats().strangers, 0U);
+}
+
+TEST_F(Strangers, WhoSaysNothingIsHungUpOnHoweverManyOthersCome) {
+  const RawConnection silent(server_->endpoint());
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  pollfd end{silent.descriptor(), POLLRDHUP, 0};
+  std::uint64_t others = 0;
+  while (::poll(&end, 1, 300) == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "a stranger may stay for ever";
+    RawConnection(server_->endpoint()).write("x");
+    ++others;
+    EXPECT_FALSE(server_->receive().has_value());
+  }
+  expect_strangers(others + 1);
+  expect_friend_is_heard();
 }
 
 TEST_F(Strangers, ManyShortConnectionsLeaveNothingBehind) {

@@ -1,8 +1,6 @@
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -16,32 +14,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A connection to a worker's port, by hand.
+/// A stranger that knows how frames are sent.
 class Stranger {
  public:
-  explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Stranger(int port) : connection_(port) {
     const timeval patience{10, 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~Stranger() { close(socket_); }
-  Stranger(const Stranger&) = delete;
-  Stranger& operator=(const Stranger&) = delete;
-
-  /// The other side may hang up in the middle.
-  void shout(const std::string& bytes) const {
-    (void)!send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    setsockopt(connection_.descriptor(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(connection_.descriptor(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    connection_.write(greeting());
   }
 
-  /// One that knows how frames are sent.
   void say(const std::string& header, const std::string& payload) {
-    if (!std::exchange(greeted_, true)) shout(greeting());
-    shout(framed(header, payload));
+    connection_.write(framed(header, payload));
   }
   void say(const stencil::Message& message) {
     const stencil::Frame frame = stencil::encode_frame(message);
@@ -60,15 +44,14 @@ class Stranger {
       }
       // Payloads are empty here: all there is goes into the last of the two places.
       const std::span<std::byte> room = reader_.room().back();
-      const ssize_t size = recv(socket_, room.data(), room.size(), 0);
+      const ssize_t size = recv(connection_.descriptor(), room.data(), room.size(), 0);
       if (size <= 0) return "";
       reader_.filled(static_cast<std::size_t>(size));
     }
   }
 
  private:
-  int socket_;
-  bool greeted_ = false;
+  RawConnection connection_;
   stencil::BucketPool payloads_;
   stencil::FrameReader reader_{1 << 16, 0, payloads_};
 };
@@ -165,7 +148,7 @@ TEST_F(StrangersTest, GarbageHalfHandshakesAndOversizedClaimsAreCountedAndHarmNo
           greeting(), greeting() + lengths(8, 100).substr(0, 5),
           greeting() + lengths(8, 100) + "half a frame", greeting() + noise,
           greeting() + lengths(8, 0xFFFFFFFF) + std::string(1000, 'x')}) {
-      Stranger(port_).shout(bytes);
+      RawConnection(port_).write(bytes);
       ++shouts;
     }
   }

@@ -62,6 +62,17 @@ Fault fault_of(const Frame& frame) {
   return result.ok() ? Fault::kUnknownPeer : result.error().fault;
 }
 
+TEST(Wire, HeartbeatsAndPullsAreUrgentAndNothingElse) {
+  for (auto kind = MessageKind::kHello; kind <= MessageKind::kLeave;
+       kind = static_cast<MessageKind>(static_cast<int>(kind) + 1)) {
+    Message message;
+    message.kind = kind;
+    message.from = 0;
+    const bool control = kind == MessageKind::kHeartbeat || kind == MessageKind::kPull;
+    EXPECT_EQ(encode_frame(message).urgent, control) << static_cast<int>(kind);
+  }
+}
+
 TEST(Wire, EveryFieldOfAReplyComesBack) {
   Message sent;
   sent.kind = MessageKind::kReply;

@@ -1,31 +1,13 @@
 #include "stencil/transport/inproc/inproc_transport.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "stencil/core/error.h"
+#include "stencil/transport/descriptors.h"
 #include "stencil/transport/inproc/inproc_network.h"
 
 namespace stencil {
 namespace {
-
-/// A descriptor with an end.
-class EventDescriptor {
- public:
-  EventDescriptor() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (descriptor_ < 0)
-      throw ConfigError("cannot make an event descriptor", "raise the limit of open files");
-  }
-  ~EventDescriptor() { ::close(descriptor_); }
-  EventDescriptor(const EventDescriptor&) = delete;
-  EventDescriptor& operator=(const EventDescriptor&) = delete;
-  [[nodiscard]] int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 class InprocTransport final : public Transport {
  public:
@@ -54,7 +36,7 @@ class InprocTransport final : public Transport {
  private:
   std::shared_ptr<InprocNetwork> keep_alive_;
   InprocNetwork::Impl& network_;
-  EventDescriptor descriptor_;
+  Descriptor descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   InprocNetwork::Impl::Node node_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stencil/transport/stream/descriptors.h"
+#include "stencil/transport/descriptors.h"
 
 namespace stencil {
 

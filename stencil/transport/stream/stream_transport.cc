@@ -279,15 +279,15 @@ class StreamTransport final : public Transport {
     peer.age = 0;
     peer.connection.leave();
     make_ready(peer);
-    tick_.arm(kTick);
+    tick();
   }
 
   /// Of a connection that has ended, or whose time is up.
   std::optional<Received> finish(Peer& peer) {
     std::optional<Received> down;
     if (!peer.leaving) stats_.discarded += peer.connection.unsent_frames();
-    if (peer.dialled != nullptr && peer.connection.broken()) ++stats_.strangers;
     if (peer.dialled != nullptr) {
+      if (peer.connection.broken()) ++stats_.strangers;
       Dialled& d = *peer.dialled;
       d.peer = nullptr;
       if (std::exchange(d.up, false)) down = Received{LinkEvent::kDown, d.id, {}};
@@ -320,7 +320,6 @@ class StreamTransport final : public Transport {
 
   void attempt(Dialled& d) {
     if (!d.literal.empty()) return connect(d, d.literal);
-    unwatch(d.lookup_source);
     d.lookup.emplace(d.endpoint);
     watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
       unwatch(d.lookup_source);
@@ -363,11 +362,11 @@ class StreamTransport final : public Transport {
       if (socket >= 0) {
         make_way();
         add_peer(Descriptor(socket), Connection::State::kOpen).stranger = true;
-        tick_.arm(kTick);
+        tick();
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         ++stats_.strangers;
         unwatch(accept_source_);  // until the next tick
-        tick_.arm(kTick);
+        tick();
         return;
       } else if (errno != EINTR && errno != ECONNABORTED) {
         return;
@@ -384,8 +383,14 @@ class StreamTransport final : public Transport {
     (void)finish(**std::ranges::min_element(peers_, {}, linkless));
   }
 
+  /// Sees to it that a tick comes; one that is under way is not put off.
+  void tick() {
+    if (!std::exchange(ticking_, true)) tick_.arm(kTick);
+  }
+
   void on_tick() {
     tick_.acknowledge();
+    ticking_ = false;
     if (listener_ && !accept_source_.watched) begin_accepting();
     std::vector<Peer*> late;
     bool more = false;
@@ -397,13 +402,14 @@ class StreamTransport final : public Transport {
         late.push_back(peer.get());
     }
     for (Peer* const peer : late) (void)finish(*peer);
-    if (more) tick_.arm(kTick);
+    if (more) tick();
   }
 
   const TransportOptions options_;
   Descriptor epoll_{::epoll_create1(EPOLL_CLOEXEC)};
   Flag room_;  ///< a link that refused a frame takes one again
   Timer tick_;
+  bool ticking_ = false;
   Source tick_source_, accept_source_;
   std::optional<Listener> listener_;
   BucketPool payloads_;
