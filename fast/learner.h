@@ -29,6 +29,7 @@ struct ImageShape {
 struct StepResult {
   double loss = 0;  ///< mean over the batch
   std::size_t correct = 0;
+  double waited = 0;  ///< s of the step that went by waiting for other workers, not computing
 };
 
 struct OptimizerOptions {

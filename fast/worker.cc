@@ -280,7 +280,7 @@ class Run {
                                std::to_string(steps_) +
                                "; lower the learning rate or lengthen the warm-up"};
     }
-    stretch(since(begun));
+    stretch(since(begun) - result.waited);
     const auto batch = static_cast<std::uint64_t>(config_.batch);
     const Clock::time_point boundary = Clock::now();
     exchange_->exchange({.samples = batch, .loss = result.loss});
@@ -298,8 +298,8 @@ class Run {
     return 1 / std::clamp(n, 1.0, 50.0);
   }
 
-  /// For experiments with unequal workers: makes a step last `slow` times as long, or a little
-  /// more.
+  /// For experiments with unequal workers: makes a step that computed for so long last `slow`
+  /// times as long, or a little more.
   void stretch(double seconds) {
     const double factor = config_.slow * (1 + config_.jitter * random_.uniform());
     if (factor <= 1) return;

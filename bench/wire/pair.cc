@@ -20,6 +20,7 @@ namespace {
 struct Account {
   double begin = 0, end = 0, cpu = 0;
   std::uint64_t faults = 0, switches = 0;
+  Lateness lateness = {};
 };
 
 double now() {
@@ -74,7 +75,7 @@ void live(MakeParty make, const Traffic& traffic, bool first, int control, int o
     const double end = now();
     const Account after = used();
     put(control, Account{begin, end, after.cpu - before.cpu, after.faults - before.faults,
-                         after.switches - before.switches});
+                         after.switches - before.switches, party->lateness()});
   }
 }
 
@@ -116,7 +117,7 @@ Measured Pair::run(std::uint64_t passes) {
   }
   const auto& [a, b] = accounts;
   return {std::max(a.end, b.end) - std::min(a.begin, b.begin), a.cpu + b.cpu, a.faults + b.faults,
-          a.switches + b.switches};
+          a.switches + b.switches, std::ranges::max(a.lateness, b.lateness, {}, &Lateness::worst)};
 }
 
 }  // namespace bench

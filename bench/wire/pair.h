@@ -14,6 +14,7 @@ struct Measured {
   double cpu_seconds = 0;      ///< of both processes, all their threads
   std::uint64_t faults = 0;    ///< minor page faults of both
   std::uint64_t switches = 0;  ///< context switches of both
+  Lateness lateness;           ///< at the end where it was worse
 };
 
 /// Two processes with one end of a program each; idle unless run() is under way.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,9 +13,10 @@
 namespace bench {
 
 struct Traffic {
-  std::span<const std::byte> model;  ///< what is sent; prepared before the processes part
-  std::size_t bucket = 0;            ///< bytes
-  std::uint32_t window = 0;          ///< offers without an answer, where the program has such
+  std::span<const std::byte> model;     ///< what is sent; prepared before the processes part
+  std::size_t bucket = 0;               ///< bytes
+  std::uint32_t window = 0;             ///< offers without an answer, where the program has such
+  std::chrono::milliseconds control{};  ///< from one control message to the next; 0: none
 
   [[nodiscard]] std::uint64_t buckets() const { return (model.size() + bucket - 1) / bucket; }
   [[nodiscard]] std::span<const std::byte> at(std::uint64_t index) const {
@@ -23,12 +25,20 @@ struct Traffic {
   }
 };
 
+/// What control messages took from end to end while the model moved, in seconds.
+struct Lateness {
+  std::uint64_t count = 0;
+  double median = 0, p99 = 0, worst = 0;
+};
+
 /// Used by one thread.
 class Party {
  public:
   virtual ~Party() = default;
   /// Returns when so many more passes are done at this end.
   virtual void run(std::uint64_t passes) = 0;
+  /// Of the control messages that came in the last run, where the program has such.
+  virtual Lateness lateness() { return {}; }
 };
 
 /// How the two ends find each other: the first tells where it listens, the second asks.

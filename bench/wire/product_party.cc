@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -16,9 +17,12 @@ using stencil::Message;
 using stencil::MessageKind;
 using stencil::TimePoint;
 
+constexpr std::uint64_t kNoTime = 1000;  ///< in place of the time, in a message without one
+
 stencil::TransportOptions options(const Traffic& traffic, bool listening) {
   stencil::TransportOptions options;
-  if (listening) options.listen = "tcp://127.0.0.1:0";
+  // An address of its own for each end, so that thin_link.sh can tell directions apart.
+  if (listening) options.listen = "tcp://127.0.0.2:0";
   options.max_frame_bytes = traffic.bucket + 4096;
   options.queue_frames = 32UL * traffic.window;
   return options;
@@ -53,6 +57,14 @@ class ProductParty final : public Party {
     if (!failure_.empty()) throw std::runtime_error("the product: " + failure_);
   }
 
+  Lateness lateness() override {
+    const std::lock_guard lock(mutex_);
+    if (lateness_.empty()) return {};
+    std::ranges::sort(lateness_);
+    const std::size_t n = lateness_.size();
+    return {n, lateness_[n / 2], lateness_[n - 1 - n / 100], lateness_.back()};
+  }
+
  private:
   void end(const std::string& failure) {
     const std::lock_guard lock(mutex_);
@@ -65,9 +77,13 @@ class ProductParty final : public Party {
     {
       const std::lock_guard lock(mutex_);
       ledger_.add_passes(wanted_);
-      if (wanted_ > 0) running_ = true;
+      if (wanted_ > 0) {
+        running_ = true;
+        lateness_.clear();
+      }
       wanted_ = 0;
     }
+    control();
     while (auto received = transport_->receive()) take(*received);
     do {
       offer();
@@ -77,7 +93,26 @@ class ProductParty final : public Party {
       running_ = false;
       end("");
     }
-    return stencil::kNever;
+    return running_ && traffic_.control.count() > 0 ? next_control_ : stencil::kNever;
+  }
+
+  /// A heartbeat that says when it was sent, when one is due. Both processes go by one clock.
+  void control() {
+    const TimePoint now = stencil::EventLoop::now();
+    if (!running_ || !up_ || traffic_.control.count() == 0 || now < next_control_) return;
+    next_control_ = now + traffic_.control;
+    Message message = message_of(MessageKind::kHeartbeat, 0);
+    message.step = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    if (transport_->send(link_, encode_frame(message)) != stencil::SendStatus::kSent)
+      throw std::runtime_error("a control message was refused");
+  }
+
+  void note_lateness(const Message& message) {
+    if (message.step == kNoTime) return;
+    const TimePoint sent{stencil::Duration(static_cast<stencil::Duration::rep>(message.step))};
+    const std::chrono::duration<double> late = stencil::EventLoop::now() - sent;
+    const std::lock_guard lock(mutex_);
+    lateness_.push_back(late.count());
   }
 
   bool take_all() {
@@ -99,6 +134,7 @@ class ProductParty final : public Party {
     up_ = true;
     stencil::Result<Message> message = decode_frame(received.frame);
     if (!message) throw std::runtime_error(message.error().text);
+    if (message->kind == MessageKind::kHeartbeat) note_lateness(*message);
     if (message->kind == MessageKind::kReply) ledger_.settle();
     if (message->kind == MessageKind::kOffer) push(MessageKind::kReply, ledger_.answer());
     offer();
@@ -110,15 +146,20 @@ class ProductParty final : public Party {
   }
 
   void push(MessageKind kind, std::uint64_t index) {
+    Message message = message_of(kind, index);
+    if (kind != MessageKind::kHeartbeat) message.payload = payloads_[message.bucket];
+    backlog_.push_back(std::move(message));
+  }
+
+  [[nodiscard]] Message message_of(MessageKind kind, std::uint64_t index) const {
     Message message;
     message.kind = kind;
     message.from = 1;
     message.sender_epoch = message.receiver_epoch = 1U << 29;
-    message.step = 1000;
+    message.step = kNoTime;
     message.sequence = index;
     message.bucket = static_cast<std::uint32_t>(index % payloads_.size());
-    if (kind != MessageKind::kHeartbeat) message.payload = payloads_[message.bucket];
-    backlog_.push_back(std::move(message));
+    return message;
   }
 
   void flush() {
@@ -142,6 +183,7 @@ class ProductParty final : public Party {
   std::vector<stencil::Payload> payloads_;
   stencil::LinkId link_ = 0;
   bool up_ = false, running_ = false;
+  TimePoint next_control_{};
   std::deque<Message> backlog_;
 
   // Guarded by mutex_.
@@ -150,6 +192,7 @@ class ProductParty final : public Party {
   std::uint64_t wanted_ = 0;
   bool done_ = false;
   std::string failure_;
+  std::vector<double> lateness_;  ///< s, of each control message of this run
 
   stencil::EventLoop loop_;
 };

@@ -35,19 +35,51 @@ struct Options {
   std::size_t bucket_kib = 0;
   std::uint32_t window = 4;
   double round_mb = 200;
+  int control_ms = 0;
   std::vector<std::string> programs{"raw", "libzmq", "fast"};
   std::string json;
 };
 
-/// The table's rows for one size, and their JSON.
-nlohmann::json measure(double megabytes, const Options& options) {
+std::vector<std::byte> make_model(double megabytes) {
   std::vector<std::byte> model(static_cast<std::size_t>(megabytes * 1e6));
   for (std::size_t i = 0; i < model.size(); ++i)
     model[i] = static_cast<std::byte>(i * 2654435761U >> 13);
+  return model;
+}
+
+bench::Traffic traffic_of(const std::vector<std::byte>& model, const Options& options) {
   const std::size_t suitable = stencil::Layout::suitable_bucket(model.size() / sizeof(float));
-  const std::size_t bucket =
-      options.bucket_kib > 0 ? options.bucket_kib * 1024 : suitable * sizeof(float);
-  const bench::Traffic traffic{model, bucket, options.window};
+  return {model, options.bucket_kib > 0 ? options.bucket_kib * 1024 : suitable * sizeof(float),
+          options.window, std::chrono::milliseconds(options.control_ms)};
+}
+
+/// How late control messages of the product come while the model moves: a row and its JSON. A
+/// bucket's time is what a bucket's bytes take at the rate at which the model moved.
+nlohmann::json measure_lateness(double megabytes, const Options& options) {
+  const std::vector<std::byte> model = make_model(megabytes);
+  const bench::Traffic traffic = traffic_of(model, options);
+  bench::Pair pair(bench::make_product_party, traffic);
+  (void)pair.run(1);  // warm-up
+  const auto passes = static_cast<std::uint64_t>(std::max(1.0, options.round_mb / (2 * megabytes)));
+  const bench::Measured measured = pair.run(passes);
+  const double rate = 2e6 * megabytes * static_cast<double>(passes) / measured.seconds;
+  const double bucket_ms = 1e3 * static_cast<double>(traffic.bucket) / rate;
+  const bench::Lateness& late = measured.lateness;
+  fmt::print(
+      "| {:5.1f} | {:4} | {:8.2f} | {:7.2f} | {:5} | {:6.2f} | {:6.2f} | {:6.2f} | {:5.2f} |\n",
+      megabytes, traffic.bucket / 1024, rate / 1e6, bucket_ms, late.count, 1e3 * late.median,
+      1e3 * late.p99, 1e3 * late.worst, 1e3 * late.p99 / bucket_ms);
+  std::fflush(stdout);
+  return {{"model_mb", megabytes},           {"bucket_kib", traffic.bucket / 1024},
+          {"mb_per_s_each_way", rate / 1e6}, {"bucket_ms", bucket_ms},
+          {"control_messages", late.count},  {"late_ms_median", 1e3 * late.median},
+          {"late_ms_p99", 1e3 * late.p99},   {"late_ms_worst", 1e3 * late.worst}};
+}
+
+/// The table's rows for one size, and their JSON.
+nlohmann::json measure(double megabytes, const Options& options) {
+  const std::vector<std::byte> model = make_model(megabytes);
+  const bench::Traffic traffic = traffic_of(model, options);
   std::vector<std::unique_ptr<bench::Pair>> pairs;
   for (const std::string& name : options.programs) {
     const auto program = std::ranges::find(kPrograms, name, &Program::name);
@@ -106,7 +138,11 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  wire_bench                                  the models of 1 to 400 MB\n"
       "  wire_bench --sizes 44.7 --bucket 1024       another bucket size\n"
-      "  wire_bench --sizes 1 4.5 --rounds 21 --json wire.json");
+      "  wire_bench --sizes 1 4.5 --rounds 21 --json wire.json\n"
+      "  wire_bench --control 20                     how late control messages come\n"
+      "  bench/wire/thin_link.sh 20 build/bin/wire_bench --control 20 --sizes 0.3 4.5 --round-mb "
+      "20\n"
+      "                                              the same over 20 Mbit/s each way, as root");
   Options options;
   app.add_option("--sizes", options.sizes, "models, in MB (1e6 bytes)")->capture_default_str();
   app.add_option("--rounds", options.rounds, "measured rounds of each program")
@@ -124,15 +160,25 @@ int main(int argc, char** argv) {
   app.add_option("--programs", options.programs,
                  "which, of raw, libzmq and fast; the first is the measure")
       ->capture_default_str();
+  app.add_option("--control", options.control_ms,
+                 "instead: a control message of `fast` so often, in ms, and how late it came")
+      ->check(CLI::Range(1, 10000));
   app.add_option("--json", options.json, "write the rows to this file");
   CLI11_PARSE(app, argc, argv);
   try {
-    fmt::print(
-        "| program | MB | MB/s each way | of raw | CPU ns/byte | CPU of raw | faults/MB | "
-        "switches/MB |\n|---|---|---|---|---|---|---|---|\n");
     nlohmann::json rows = nlohmann::json::array();
-    for (const double size : options.sizes) {
-      for (const auto& row : measure(size, options)) rows.push_back(row);
+    if (options.control_ms > 0) {
+      fmt::print(
+          "| MB | KiB | MB/s each way | a bucket's ms | messages | median ms | p99 ms | worst ms | "
+          "p99, buckets |\n|---|---|---|---|---|---|---|---|---|\n");
+      for (const double size : options.sizes) rows.push_back(measure_lateness(size, options));
+    } else {
+      fmt::print(
+          "| program | MB | MB/s each way | of raw | CPU ns/byte | CPU of raw | faults/MB | "
+          "switches/MB |\n|---|---|---|---|---|---|---|---|\n");
+      for (const double size : options.sizes) {
+        for (const auto& row : measure(size, options)) rows.push_back(row);
+      }
     }
     if (!options.json.empty()) {
       std::ofstream file(options.json);

@@ -100,5 +100,17 @@ TEST(Retimed, only_the_clock_changes) {
   EXPECT_EQ(hash(timeless(ours)), hash(ours));
 }
 
+TEST(Retimed, who_neighbours_whom_matters_to_those_with_neighbours_alone) {
+  const auto twin = [](const char* strategy, const char* topology) {
+    Cell cell = cell_of(strategy);
+    cell.condition.topology = topology;
+    return timeless(cell).condition.topology;
+  };
+  EXPECT_EQ(twin("allreduce", "ring:16"), "torus:4x4");
+  EXPECT_EQ(twin("local", "torus:4x2"), "torus:2x4");
+  EXPECT_EQ(twin("allreduce", "complete:7"), "ring:7");
+  EXPECT_EQ(twin("stencil-sync", "ring:16"), "ring:16");
+}
+
 }  // namespace
 }  // namespace fast::compare

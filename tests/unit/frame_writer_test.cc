@@ -94,6 +94,23 @@ TEST(FrameWriter, AFullLineTakesAFewUrgentFrames) {
   EXPECT_EQ(line.drain(writer), "a" + urgent + "b");
 }
 
+TEST(FrameWriter, WritesAreNoLargerThanAPiece) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+  FrameWriter writer(10);
+  for (const char name : {'a', 'b', 'c'}) writer.push(frame(name, 2500));
+  const std::size_t all = kGreeting.size() + 3 * (sizeof(FrameLengths) + 1 + 2500);
+  ASSERT_EQ(writer.flush(ends[0], 1000), FrameWriter::Outcome::kAll);
+  std::vector<std::byte> record(10'000);
+  std::size_t sum = 0;
+  for (ssize_t size = 0; (size = ::recv(ends[1], record.data(), record.size(), 0)) > 0;) {
+    EXPECT_LE(size, 1000) << "after " << sum;
+    sum += static_cast<std::size_t>(size);
+  }
+  EXPECT_EQ(sum, all);
+  for (const int end : ends) ::close(end);
+}
+
 TEST(FrameWriter, AClosedSocketIsBrokenAndKillsNobody) {
   FrameWriter writer(2);
   Line line;

@@ -1,10 +1,12 @@
 #include "bench/compare/real/allreduce.h"
 
+#include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <vector>
 
+#include <chrono>
 #include <cmath>
 
 #include "adapters/torch/models/model.h"
@@ -50,15 +52,26 @@ class AllReduceLearner final : public WrappedLearner {
       : WrappedLearner(std::move(inner)),
         place_(place),
         group_(meet(place)),
-        reducer_(make_reducer(inner_->model().parameters(), group_)) {}
+        reducer_(make_reducer(inner_->model().parameters(), group_)) {
+    // The reducer waits in a callback at the end of the backward pass. One that is queued before,
+    // with the first gradient, is called before.
+    inner_->model().parameters().back().register_hook([this](const torch::Tensor&) {
+      torch::autograd::Engine::get_default_engine().queue_callback(
+          [this] { computed_ = Clock::now(); });
+    });
+  }
 
   StepResult train_step(const Batch& batch) override {
     try {
       inner_->clear_gradients();
-      reducer_->rebuild_buckets();
+      const Clock::time_point begun = Clock::now();
+      reducer_->rebuild_buckets();  // in the second step all agree on an order here
       reducer_->prepare_for_forward();
       reducer_->prepare_for_backward({});
-      const StepResult result = inner_->backward(batch);
+      const Clock::time_point prepared = Clock::now();
+      StepResult result = inner_->backward(batch);
+      const Clock::duration waited = (prepared - begun) + (Clock::now() - computed_);
+      result.waited = std::chrono::duration<double>(waited).count();
       if (std::isfinite(result.loss)) inner_->update();
       ++steps_;
       (void)connections_.count();  // others may close theirs when they are done
@@ -75,7 +88,10 @@ class AllReduceLearner final : public WrappedLearner {
   [[nodiscard]] std::uint64_t bytes_sent() { return connections_.count(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   Place place_;
+  Clock::time_point computed_;  ///< the last step's gradients
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
   std::unique_ptr<c10d::Reducer> reducer_;  // whose making has connected everybody
   TcpBytes connections_;

@@ -61,7 +61,7 @@ class ServerClient final : public WrappedLearner {
 
   StepResult train_step(const Batch& batch) override {
     inner_->clear_gradients();
-    const StepResult result = inner_->backward(batch);
+    StepResult result = inner_->backward(batch);
     if (!std::isfinite(result.loss)) return result;
     zmq::message_t gradient(inner_->adapter().values().size_bytes());
     auto* to = gradient.data<char>();
@@ -70,7 +70,9 @@ class ServerClient final : public WrappedLearner {
       std::memcpy(to, grad.data_ptr<float>(), grad.nbytes());
       to += grad.nbytes();
     }
+    const auto asked = std::chrono::steady_clock::now();
     ask(Request::kPush, std::move(gradient));
+    result.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
     return result;
   }
 

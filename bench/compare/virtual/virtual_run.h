@@ -15,8 +15,9 @@ namespace fast::compare {
 [[nodiscard]] CellResult run_virtually(const Cell& cell, const Split& split,
                                        const std::function<void(double)>& shown);
 
-/// The cell without what changes nothing but its time (slow workers, jitter, links), where its
-/// strategy learns the same with and without; otherwise the cell itself.
+/// The cell without what changes nothing but its time (slow workers, jitter, links), and on the
+/// squarest grid of its size where neighbours do not matter, where its strategy learns the same
+/// with and without; otherwise the cell itself.
 [[nodiscard]] Cell timeless(const Cell& cell);
 
 /// The result of `cell`, from that of its timeless twin and the cell's own clock.

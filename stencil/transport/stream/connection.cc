@@ -1,8 +1,8 @@
 #include "stencil/transport/stream/connection.h"
 
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -10,16 +10,30 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
 namespace stencil {
 namespace {
 
-/// Bytes that the system takes and has not sent yet: half a bucket. With the rest of the one that
-/// is being written, an urgent frame waits for one bucket.
+// An urgent frame waits for the rest of the bucket that is being written and for what the system
+// has taken and not sent: this and a piece of it. Together one bucket and an eighth at most.
 int unsent_bytes(const TransportOptions& options) {
-  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 2, 8 << 10, 128 << 10));
+  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 8, 4 << 10, 32 << 10));
+}
+
+/// What a link carries in a millisecond, of which the system holds little more than it needs then:
+/// small writes over thin links, where they cost nothing, large ones over fast ones.
+std::size_t piece_of(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  constexpr std::size_t kNeeded = offsetof(tcp_info, tcpi_delivery_rate) + sizeof(__u64);
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < kNeeded ||
+      info.tcpi_delivery_rate == 0)
+    return FrameWriter::kLargestPiece;
+  return std::clamp<std::size_t>(info.tcpi_delivery_rate / 1000, 8 << 10,
+                                 FrameWriter::kLargestPiece);
 }
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
@@ -141,8 +155,9 @@ SendStatus Connection::send(Frame&& frame) {
 
 void Connection::flush() {
   if (!writable_ || write_broken_) return;
-  const FrameWriter::Outcome outcome = writer_.flush(socket_.get());
+  const FrameWriter::Outcome outcome = writer_.flush(socket_.get(), piece_);
   writable_ = outcome == FrameWriter::Outcome::kAll;
+  if (outcome == FrameWriter::Outcome::kSome) piece_ = piece_of(socket_.get());
   if (outcome == FrameWriter::Outcome::kBroken) {
     // What has arrived is still to be read; after it the end.
     write_broken_ = readable_ = ending_ = true;

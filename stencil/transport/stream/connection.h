@@ -57,9 +57,10 @@ class Connection {
   State state_;
   FrameReader reader_;
   FrameWriter writer_;
-  bool readable_ = false;  ///< a read may give something
-  bool ending_ = false;    ///< the end is in sight: read on until it comes
-  bool writable_ = false;  ///< a write may take something
+  std::size_t piece_ = FrameWriter::kLargestPiece;  ///< bytes of a write
+  bool readable_ = false;                           ///< a read may give something
+  bool ending_ = false;                             ///< the end is in sight: read on until it comes
+  bool writable_ = false;                           ///< a write may take something
   bool write_broken_ = false;
   bool leaving_ = false, shut_ = false;
   bool refused_ = false, room_again_ = false;

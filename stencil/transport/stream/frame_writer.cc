@@ -12,32 +12,33 @@
 namespace stencil {
 namespace {
 
-/// The parts of one call: a few frames; more would only be cut by what the socket takes.
+/// The parts of one call: `room` bytes of a few frames, but for the first `skip`.
 class Parts {
  public:
-  [[nodiscard]] bool full() const { return count_ + 3 > parts_.size(); }
-  /// But for the first `skip` bytes of all that is added.
+  Parts(std::size_t skip, std::size_t room) : skip_(skip), room_(room) {}
+  [[nodiscard]] bool full() const { return count_ + 3 > parts_.size() || room_ == 0; }
   void add(std::span<const std::byte> bytes) {
     const std::size_t skipped = std::min(skip_, bytes.size());
     skip_ -= skipped;
     bytes = bytes.subspan(skipped);
+    bytes = bytes.first(std::min(room_, bytes.size()));
+    room_ -= bytes.size();
     if (bytes.empty()) return;
     // sendmsg() only reads.
     parts_[count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
-  explicit Parts(std::size_t skip) : skip_(skip) {}
 
   [[nodiscard]] ssize_t send(int socket) {
     msghdr message{};
     message.msg_iov = parts_.data();
     message.msg_iovlen = count_;
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_EOR);
   }
 
  private:
   std::array<iovec, 25> parts_{};
   std::size_t count_ = 0;
-  std::size_t skip_;
+  std::size_t skip_, room_;
 };
 
 }  // namespace
@@ -50,9 +51,9 @@ void FrameWriter::push(Frame&& frame) {
   queue_.insert(place, Queued{frame_lengths(frame), std::move(frame)});
 }
 
-FrameWriter::Outcome FrameWriter::flush(int socket) {
+FrameWriter::Outcome FrameWriter::flush(int socket, std::size_t piece) {
   while (!empty()) {
-    Parts parts(greeting_left_ > 0 ? kGreeting.size() - greeting_left_ : first_done_);
+    Parts parts(greeting_left_ > 0 ? kGreeting.size() - greeting_left_ : first_done_, piece);
     if (greeting_left_ > 0) parts.add(kGreeting);
     for (std::size_t i = 0; i < queue_.size() && !parts.full(); ++i) {
       const Queued& queued = queue_[i];

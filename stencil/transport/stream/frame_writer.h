@@ -25,8 +25,11 @@ class FrameWriter {
   /// Requires !full(frame.urgent).
   void push(Frame&& frame);
 
-  /// Writes until all is written, the socket takes no more (kSome), or it is broken.
-  [[nodiscard]] Outcome flush(int socket);
+  /// Writes until all is written, the socket takes no more (kSome), or it is broken. Writes are of
+  /// at most `piece` bytes: Linux would join small ones to 64 KiB before it heeds its bound on
+  /// unsent bytes, but keeps pieces apart, and so holds at most one more than that bound.
+  [[nodiscard]] Outcome flush(int socket, std::size_t piece = kLargestPiece);
+  static constexpr std::size_t kLargestPiece = 64 << 10;
 
  private:
   static constexpr std::size_t kUrgentFrames = 8;
