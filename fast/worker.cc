@@ -103,6 +103,7 @@ std::map<std::string, std::uint64_t> counters(const stencil::PumpStatus& s) {
           {"frames_dropped", s.pump.frames_dropped},
           {"resent", s.pump.resent},
           {"shares", s.engine.shares},
+          {"shares_declined", s.engine.shares_declined},
           {"held", s.engine.held},
           {"skipped", s.engine.skipped},
           {"put_off", s.pump.put_off},

@@ -27,10 +27,11 @@ struct EngineCounters {
   std::uint64_t gaps = 0;            ///< sequence numbers that jumped
   std::uint64_t refusals = 0;
   std::uint64_t suspected = 0, gone = 0, returned = 0;
-  std::uint64_t shares = 0;      ///< buckets averaged in shared memory
-  std::uint64_t held = 0;        ///< times one was found held by another process
-  std::uint64_t skipped = 0;     ///< left out of a sweep for that
-  std::uint64_t violations = 0;  ///< what no worker of ours would send; not acted on
+  std::uint64_t shares = 0;           ///< buckets averaged in shared memory
+  std::uint64_t shares_declined = 0;  ///< its owner is asking for it itself, or takes no part
+  std::uint64_t held = 0;             ///< times one was found held by another process
+  std::uint64_t skipped = 0;          ///< left out of a sweep for that
+  std::uint64_t violations = 0;       ///< what no worker of ours would send; not acted on
 };
 
 /// The exchange protocol of one worker as a pure state machine: (now, input) -> actions. No I/O, no

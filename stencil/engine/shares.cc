@@ -52,6 +52,7 @@ void Engine::on_share(TimePoint now, Rank rank, std::uint32_t bucket, ShareResul
   if (edge == nullptr || sweep == nullptr || sweep->pending[bucket]) return;
   --sweep->unsettled;
   if (result == ShareResult::kDone) ++counters_.shares;
+  if (result == ShareResult::kRefused) ++counters_.shares_declined;
   if (result == ShareResult::kHeld) note_held(now, *sweep, bucket);
   consider_complete(now, *edge, *sweep);
   issue(now, out);

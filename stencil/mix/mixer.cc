@@ -30,10 +30,11 @@ constexpr std::uint32_t kAnswersWhileOpen = 3;
 /// Answers while a request of the owner's is open are counted here, whichever way they are asked
 /// for. False: no more of them. Under the bucket's lock.
 bool take_room(BucketControl& control) {
-  const std::uint32_t room = control.room;
-  if (room == 1) return false;
-  if (room > 1) control.room = room - 1;
-  return true;
+  std::uint32_t room = control.room;
+  while (room > 1 && !control.room.compare_exchange_weak(room, room - 1)) {
+    // The owner may close its request without the lock.
+  }
+  return room != 1;
 }
 
 }  // namespace
@@ -108,12 +109,20 @@ FoldReport Mixer::fold(std::span<float> x) {
   return result;
 }
 
-MixReport Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
+MixReport Mixer::copy(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::offer(telemetry_y_, telemetry_p_, out);
     return {.applied = true};
   }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  const View v = view(bucket);
+  return {.applied = edge_delta::offer(v.y, v.p, codec, out)};
+}
+
+MixReport Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
+  if (bucket == telemetry_bucket()) return copy(bucket, codec, out);
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   const View v = view(bucket);

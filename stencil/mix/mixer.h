@@ -71,6 +71,8 @@ class Mixer {
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   FoldReport fold(std::span<float> x);
   MixReport offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
+  /// What an offer shows, for a newcomer to adopt: no request is open by it.
+  MixReport copy(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
   MixReport answer(std::uint32_t bucket, const Codec& offer_codec, std::span<const std::byte> s,
                    int divisor, const Codec& reply_codec, std::span<std::byte> reply);
   MixReport settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,

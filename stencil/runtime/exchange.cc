@@ -282,7 +282,7 @@ bool Pump::serve(Side& side, const Owed& pull) {
   const Codec& coding = joining ? codecs_.exact() : codecs_.values();
   message.codec = coding.kind();
   const std::span<std::byte> bytes = give_payload(message);
-  const MixReport report = joining ? mixer_.offer(pull.bucket, coding, bytes)
+  const MixReport report = joining ? mixer_.copy(pull.bucket, coding, bytes)
                                    : mixer_.snapshot(pull.bucket, coding, bytes);
   if (!report.applied && report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {

@@ -143,13 +143,14 @@ TEST_F(FaultsTest, OneOfNineIsKilledAndComesBackAsNearAsTheOthersStand) {
     if (p.step <= 50 && p.consensus_distance > 0) nearest = std::min(nearest, p.consensus_distance);
   }
   double others = 0;
+  int lines = 0;
   for (const int rank : neighbours_) {
     const WorkerHistory history = run_.history(rank);
     for (std::size_t i = lines_before[rank]; i < history.progress.size(); ++i) {
-      others = std::max(others, history.progress[i].consensus_distance);
+      others += (history.progress[i].consensus_distance - others) / ++lines;
     }
   }
-  EXPECT_LT(nearest, 3 * others) << "it stands apart within 50 steps";
+  EXPECT_LT(nearest, 2 * others) << "it stands apart within 50 steps";
   for (const int rank : neighbours_) {
     const WorkerHistory history = run_.history(rank);
     WorkerHistory before = history;
@@ -169,7 +170,13 @@ TEST_F(FaultsTest, OneOfNineIsKilledAndComesBackAsNearAsTheOthersStand) {
   EXPECT_EQ(result.code, 130) << result.out << result.err;
   expect_others_ended(130);
   EXPECT_EQ(run_.summary()["restarted_ranks"], nlohmann::json({kVictim}));
-  EXPECT_LT(run_.summary()["consensus_distance"], 0.05);
+  // Interrupted, they stand as they stood: the mean distance from the mean model is less than what
+  // a worker sees of its neighbours, unless one of nine stands apart.
+  double seen = 0;
+  for (const int rank : neighbours_) {
+    seen = std::max(seen, run_.history(rank).progress.back().consensus_distance);
+  }
+  EXPECT_LT(run_.summary()["consensus_distance"], seen);
 }
 
 TEST_F(FaultsTest, OneOfNineIsStoppedForAWhileAndIsSuspectUntilItGoesOn) {

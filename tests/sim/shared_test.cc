@@ -95,6 +95,12 @@ TEST(SharedOnly, a_neighbour_that_died_and_came_back_is_met_anew) {
   for (const auto& neighbour : simulation.status(1).neighbours) EXPECT_TRUE(neighbour.shared);
   EXPECT_GT(simulation.status(2).engine.shares, 0U);
   EXPECT_LT(simulation.snapshot().disagreement, 1e-6);
+  // Whoever handed over its model goes on being asked: nobody has a request open by wire.
+  const EngineCounters before = test::total_counters(simulation);
+  simulation.run_until(400);
+  const EngineCounters after = test::total_counters(simulation);
+  EXPECT_EQ(after.shares_declined, before.shares_declined);
+  EXPECT_GT(after.shares, before.shares);
 }
 
 }  // namespace

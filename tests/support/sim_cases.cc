@@ -99,6 +99,7 @@ EngineCounters total_counters(const sim::Simulation& simulation) {
     sum.gone += one.gone;
     sum.returned += one.returned;
     sum.shares += one.shares;
+    sum.shares_declined += one.shares_declined;
     sum.held += one.held;
     sum.skipped += one.skipped;
   }
