@@ -51,7 +51,7 @@ class RawParty final : public Party {
       : traffic_(traffic), socket_(meet(meeting)), taken_(traffic.bucket) {
     const int yes = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    const int unsent = 256 << 10;  // a bound, as the product has one
+    const int unsent = 32 << 10;  // as the product for its largest buckets
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     checked(::fcntl(socket_, F_SETFL, O_NONBLOCK), "fcntl");
   }
@@ -80,8 +80,12 @@ class RawParty final : public Party {
     if (out_ < sizeof length)
       parts[count++] = {reinterpret_cast<char*>(&length) + out_, sizeof length - out_};
     const std::size_t done = out_ - std::min(out_, sizeof length);
-    parts[count++] = {const_cast<std::byte*>(payload.data()) + done, payload.size() - done};
-    const ssize_t size = ::writev(socket_, parts.data(), static_cast<int>(count));
+    const std::size_t piece = std::min<std::size_t>(payload.size() - done, 64 << 10);
+    parts[count++] = {const_cast<std::byte*>(payload.data()) + done, piece};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
+    const ssize_t size = ::sendmsg(socket_, &message, MSG_EOR | MSG_NOSIGNAL);
     if (size < 0) return fail_unless_busy();
     out_ += static_cast<std::size_t>(size);
     if (out_ < sizeof length + payload.size()) return;

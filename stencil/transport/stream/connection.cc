@@ -12,28 +12,34 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace stencil {
 namespace {
 
-// An urgent frame waits for the rest of the bucket that is being written and for what the system
-// has taken and not sent: this and a piece of it. Together one bucket and an eighth at most.
+// An urgent frame waits for the rest of the bucket that is being written, and for what the system
+// has taken and not sent: so many bytes, and a piece of that bucket.
 int unsent_bytes(const TransportOptions& options) {
-  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 8, 4 << 10, 32 << 10));
+  return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 2, 8 << 10, 32 << 10));
 }
-
-/// What a link carries in a millisecond, of which the system holds little more than it needs then:
-/// small writes over thin links, where they cost nothing, large ones over fast ones.
-std::size_t piece_of(int socket) {
+constexpr std::size_t kLargestPiece = 64 << 10;
+/// Over fast links small buckets are written as a whole, which takes fewer calls.
+std::size_t largest_piece(const TransportOptions& options) {
+  return options.max_frame_bytes > 2 * kLargestPiece ? kLargestPiece : FrameWriter::kWhole;
+}
+/// What a thin link, of up to some 130 Mbit/s, carries in a millisecond: the system then holds
+/// little more than it needs. Nothing for other links.
+std::optional<std::size_t> piece_of_thin_link(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
   constexpr std::size_t kNeeded = offsetof(tcp_info, tcpi_delivery_rate) + sizeof(__u64);
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < kNeeded ||
       info.tcpi_delivery_rate == 0)
-    return FrameWriter::kLargestPiece;
-  return std::clamp<std::size_t>(info.tcpi_delivery_rate / 1000, 8 << 10,
-                                 FrameWriter::kLargestPiece);
+    return std::nullopt;
+  const std::size_t carried = info.tcpi_delivery_rate / 1000;
+  if (carried > (16 << 10)) return std::nullopt;
+  return std::max<std::size_t>(carried, 8 << 10);
 }
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
@@ -65,7 +71,9 @@ Connection::Connection(Descriptor&& socket, State state, const TransportOptions&
       state_(state),
       reader_(std::max<std::size_t>(options.max_frame_bytes, 4096), options.max_frame_bytes,
               payloads),
-      writer_(std::max<std::size_t>(options.queue_frames, 1)) {
+      writer_(std::max<std::size_t>(options.queue_frames, 1)),
+      largest_piece_(largest_piece(options)),
+      piece_(largest_piece_) {
   // On a local socket this fails and is not needed.
   set(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_bytes(options));
   if (state_ == State::kOpen) connected();
@@ -157,7 +165,8 @@ void Connection::flush() {
   if (!writable_ || write_broken_) return;
   const FrameWriter::Outcome outcome = writer_.flush(socket_.get(), piece_);
   writable_ = outcome == FrameWriter::Outcome::kAll;
-  if (outcome == FrameWriter::Outcome::kSome) piece_ = piece_of(socket_.get());
+  if (outcome == FrameWriter::Outcome::kSome && ++stalls_ % 16 == 1)
+    piece_ = piece_of_thin_link(socket_.get()).value_or(largest_piece_);
   if (outcome == FrameWriter::Outcome::kBroken) {
     // What has arrived is still to be read; after it the end.
     write_broken_ = readable_ = ending_ = true;

@@ -57,10 +57,11 @@ class Connection {
   State state_;
   FrameReader reader_;
   FrameWriter writer_;
-  std::size_t piece_ = FrameWriter::kLargestPiece;  ///< bytes of a write
-  bool readable_ = false;                           ///< a read may give something
-  bool ending_ = false;                             ///< the end is in sight: read on until it comes
-  bool writable_ = false;                           ///< a write may take something
+  std::size_t largest_piece_, piece_;  ///< bytes of a write
+  unsigned stalls_ = 0;                ///< times the system took no more
+  bool readable_ = false;              ///< a read may give something
+  bool ending_ = false;                ///< the end is in sight: read on until it comes
+  bool writable_ = false;              ///< a write may take something
   bool write_broken_ = false;
   bool leaving_ = false, shut_ = false;
   bool refused_ = false, room_again_ = false;

@@ -28,11 +28,11 @@ class Parts {
     parts_[count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
 
-  [[nodiscard]] ssize_t send(int socket) {
+  [[nodiscard]] ssize_t send(int socket, int flags) {
     msghdr message{};
     message.msg_iov = parts_.data();
     message.msg_iovlen = count_;
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_EOR);
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
   }
 
  private:
@@ -61,7 +61,7 @@ FrameWriter::Outcome FrameWriter::flush(int socket, std::size_t piece) {
       parts.add({queued.frame.header.data(), queued.frame.header.size()});
       parts.add(view(queued.frame.payload));
     }
-    const ssize_t sent = parts.send(socket);
+    const ssize_t sent = parts.send(socket, piece == kWhole ? 0 : MSG_EOR);
     if (sent >= 0) {
       written(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {

@@ -3,6 +3,7 @@
 #include <boost/circular_buffer.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "stencil/transport/stream/frame_reader.h"
 
@@ -25,11 +26,11 @@ class FrameWriter {
   /// Requires !full(frame.urgent).
   void push(Frame&& frame);
 
-  /// Writes until all is written, the socket takes no more (kSome), or it is broken. Writes are of
-  /// at most `piece` bytes: Linux would join small ones to 64 KiB before it heeds its bound on
+  /// Writes until all is written, the socket takes no more (kSome), or it is broken. In pieces of
+  /// at most so many bytes: Linux would join small writes to 64 KiB before it heeds its bound on
   /// unsent bytes, but keeps pieces apart, and so holds at most one more than that bound.
-  [[nodiscard]] Outcome flush(int socket, std::size_t piece = kLargestPiece);
-  static constexpr std::size_t kLargestPiece = 64 << 10;
+  [[nodiscard]] Outcome flush(int socket, std::size_t piece = kWhole);
+  static constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
 
  private:
   static constexpr std::size_t kUrgentFrames = 8;
