@@ -13,7 +13,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
        libxxhash-dev libhwy-dev nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libtomlplusplus-dev libgloo-dev libopenmpi-dev
-      openmpi-bin libzmq3-dev python3)
+      openmpi-bin cppzmq-dev libzmq3-dev python3)
 ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-numpy python3-pil iproute2 git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }

@@ -51,8 +51,8 @@ struct Meeting {
 using MakeParty = std::unique_ptr<Party> (*)(const Traffic&, const Meeting&);
 
 /// tcp sockets, not blocking, one thread, poll(): each bucket behind a length of 8 bytes, as fast
-/// as the socket takes them, in pieces as the product writes them, received into one buffer. No
-/// window, no request and answer, no check.
+/// as the socket takes them, in pieces as the product writes its largest buckets, received into one
+/// buffer. No window, no request and answer, no check.
 std::unique_ptr<Party> make_raw_party(const Traffic& traffic, const Meeting& meeting);
 /// libzmq alone: DEALER to DEALER, two parts, sent without a copy, dropped on receipt.
 std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting);

@@ -15,7 +15,8 @@ exec unshare --net sh -c '
   ip link set lo mtu 1500 up
   tc qdisc add dev lo root handle 1: htb
   for end in 1 2; do
-    tc class add dev lo parent 1: classid 1:$end htb rate "${mbit}mbit" burst 16kb cburst 16kb
+    tc class add dev lo parent 1: classid 1:$end htb rate "${mbit}mbit" burst 16kb cburst 16kb \
+      quantum 1514
     tc qdisc add dev lo parent 1:$end bfifo limit $((mbit * 6250))
     tc filter add dev lo parent 1: protocol ip u32 match ip dst 127.0.0.$end/32 flowid 1:$end
   done

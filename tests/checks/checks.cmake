@@ -27,6 +27,16 @@ if(NOT FAST_SANITIZE AND NOT FAST_BUILD_FUZZERS)
   set_tests_properties(no_library_holds_a_mutable_global PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 
+# The list of packages: of what this build read. Where headers come from dpkg's packages alone.
+add_test(NAME packages_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/packages.py --self-test)
+set_tests_properties(packages_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
+if(CMAKE_GENERATOR STREQUAL "Ninja" AND EXISTS /var/lib/dpkg/info)
+  add_test(NAME every_package_that_the_build_reads_is_listed
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/packages.py ${PROJECT_BINARY_DIR})
+  set_tests_properties(every_package_that_the_build_reads_is_listed PROPERTIES LABELS unit TIMEOUT 60)
+endif()
+
 if(TARGET fast_program AND EXISTS ${PROJECT_SOURCE_DIR}/README.md)
   add_test(NAME no_document_names_an_option_that_does_not_exist
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documented_flags.py
