@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Does the list of packages hold all that a build reads?
 
-A developer's machine has more packages than tests/install-packages.sh names, so a name may be missing
-there for long and only a fresh machine fails. This check asks ninja which headers each object file was
-made from and dpkg whose they are: each must belong to a package of the list or to one that those depend
-on; libraries and programs from group `build` alone, tests and benchmarks from `build` and `test`.
+A developer's machine has more packages than tests/install-packages.sh names, so a name may be
+missing there for long and only a fresh machine fails. This check asks ninja which headers each
+object file was made from and dpkg whose they are: each must belong to a package of the list or to
+one that those depend on; libraries and programs from group `build` alone, tests and benchmarks from
+`build` and `test`.
 
 usage: packages.py BUILD_DIR | --self-test
 """
@@ -54,7 +55,8 @@ def installed_relations():
     """package -> what it depends on; a name that is only provided -> who provides it."""
     relations = {}
     shown = subprocess.check_output(
-        ["dpkg-query", "-W", "-f", "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\n"], text=True)
+        ["dpkg-query", "-W", "-f", "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\n"],
+        text=True)
     for package, depends, provides in (line.split("\t") for line in shown.splitlines()):
         relations.setdefault(package, set()).update(names(depends))
         for name in names(provides):
@@ -81,8 +83,9 @@ def complaints(headers, owner, relations, build, test):
             package = owner.get(header)
             if package and package not in (by_test if for_tests else by_build):
                 group = "test" if for_tests else "build"
-                found.setdefault((package, group), f"{target} is made from {header} of {package}, which "
-                                 f"tests/install-packages.sh does not install: add it to '{group}'")
+                found.setdefault(
+                    (package, group), f"{target} is made from {header} of {package}, which "
+                    f"tests/install-packages.sh does not install: add it to '{group}'")
     return list(found.values())
 
 
@@ -99,7 +102,7 @@ def self_test():
                                   (set(), {"gtest", "cppzmq-dev"}, 1), (set(), set(), 2)]:
         found = complaints(headers, owner, relations, build, test)
         if len(found) != expected:
-            sys.exit(f"self-test: build {build}, test {test}: {expected} complaints wanted, {found}")
+            sys.exit(f"self-test: build {build}, test {test}: wanted {expected}, found {found}")
 
 
 def main():
@@ -112,7 +115,7 @@ def main():
     if not headers:
         sys.exit(f"{sys.argv[1]} holds no object file: build first")
     owner = owners(set().union(*headers.values()))
-    found = complaints(headers, owner, installed_relations(), listed("build"), listed("build", "test"))
+    found = complaints(headers, owner, installed_relations(), listed("build"), listed("test"))
     if found:
         sys.exit("\n".join(found))
 
