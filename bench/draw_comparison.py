@@ -37,6 +37,8 @@ def label(row):
         text += f", {row['sweeps']:g} sweeps"
     if row["codec"] != "fp32":
         text += f", {row['codec']}"
+    if row.get("linger"):
+        text += f", linger {row['linger']:g}"
     if row.get("bucket_kib"):
         text += f", buckets of {row['bucket_kib']} KiB"
     return text

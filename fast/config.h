@@ -41,6 +41,7 @@ struct WorkerConfig {
   std::string codec = "fp32";
   std::string transport = "auto";  ///< "auto": shared memory within a host | "tcp"
   double sweeps = 1;               ///< begun per step; 0.25: one every four steps
+  double linger = 0;               ///< share of a step that a boundary waits for its sweeps
   int bucket_kib = 0;              ///< 0: what suits the model, 16 to 256
   int window = 4;                  ///< buckets in flight per sweep
   double suspect_after = 3;

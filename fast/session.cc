@@ -15,6 +15,7 @@
 #include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/io/event_loop.h"
+#include "stencil/runtime/linger.h"
 #include "stencil/transport/factory.h"
 
 namespace fast {
@@ -91,6 +92,7 @@ class Session::Impl {
         self_weight_(
             stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
         progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
+        linger_(options_.linger),
         sharing_(shares(options_, config_.engine)),
         mixer_(layout_, values_, progress_.scalars(),
                make_segment(sharing_, layout_, config_.engine, options_.log)),
@@ -231,9 +233,36 @@ class Session::Impl {
     }
     const stencil::FoldReport report = mixer_.fold(values_);
     mixer_.fold_telemetry(progress_.scalars());
+    const TimePoint until = linger_until(next);
     step_ = next;
     wake();
-    return report.finite;
+    return report.finite && linger(next, until);
+  }
+
+  /// Until when the boundary of `step` waits for its sweeps; to be asked before it begins them.
+  TimePoint linger_until(std::uint64_t step) {
+    const TimePoint now = EventLoop::now();
+    const std::lock_guard lock(mutex_);
+    return linger_.until(now, swept_ + 1 == step);
+  }
+
+  /// Waits for the sweeps of this boundary and takes in what they brought. False where that is no
+  /// longer finite.
+  bool linger(std::uint64_t step, TimePoint until) {
+    TimePoint now = EventLoop::now();
+    bool finite = true;
+    if (until > now) {
+      std::unique_lock lock(mutex_);
+      while (swept_ < step && until > now && failure_.empty() && !stopped()) {
+        changed_.wait_for(lock, until - now);
+        now = EventLoop::now();
+      }
+      lock.unlock();
+      finite = mixer_.fold(values_).finite;
+      mixer_.fold_telemetry(progress_.scalars());
+    }
+    linger_.resumed(EventLoop::now());
+    return finite;
   }
 
   bool exchange_in_lock_step() {
@@ -320,6 +349,7 @@ class Session::Impl {
                       .leave = leaving};
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
+    if (options_.linger > 0) note_swept();
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
       PumpStatus status = pump_->status();
@@ -328,6 +358,15 @@ class Session::Impl {
       if (watched) changed_.notify_all();
     }
     return std::min(next, shown_.next());
+  }
+
+  /// For who lingers at a boundary.
+  void note_swept() {
+    const stencil::Engine& engine = pump_->engine();
+    if (engine.step() == swept_ || !engine.swept()) return;
+    const std::lock_guard lock(mutex_);
+    swept_ = engine.step();
+    changed_.notify_all();
   }
 
   // Constant after construction.
@@ -343,6 +382,7 @@ class Session::Impl {
   // Training thread.
   Progress progress_;
   Duration exchange_time_{};
+  stencil::Linger linger_;
   bool joined_ = false;
 
   // Provides its own locking; see Mixer.
@@ -366,6 +406,7 @@ class Session::Impl {
   std::condition_variable changed_;
   PumpStatus status_;
   std::string failure_;
+  std::uint64_t swept_ = 0;  ///< boundary whose sweeps are complete; written in the background
 
   EventLoop loop_;  ///< last: stops before anything it uses goes
 };

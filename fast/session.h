@@ -33,7 +33,10 @@ struct SessionOptions {
   std::string codec = "fp32";
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";
-  double sweeps = 1;   ///< begun per step; a fraction means every few steps
+  double sweeps = 1;  ///< begun per step; a fraction means every few steps
+  /// Share of a step that a boundary waits for its own sweeps at most; not in mode sync. See
+  /// stencil/runtime/linger.h.
+  double linger = 0;
   int bucket_kib = 0;  ///< 0: what suits the model, see Layout::suitable_bucket()
   int window = 4;      ///< buckets in flight per neighbour
 
@@ -86,8 +89,9 @@ class Session final : public Exchange {
   void join() override;
 
   /// The step boundary: takes in what neighbours agreed on since the last one and shows them the
-  /// model as it is now. Never waits in mode async. Throws NonFiniteError, AdapterError, and in the
-  /// other modes DeadlineError, naming the neighbour waited for.
+  /// model as it is now. In mode async it never waits but for options.linger. Throws
+  /// NonFiniteError, AdapterError, and in the other modes DeadlineError, naming the neighbour
+  /// waited for.
   void exchange(const StepReport& report) override;
 
   /// The budget is used, counted over all workers.

@@ -62,6 +62,7 @@ SessionOptions session_options(const WorkerConfig& c, std::uint64_t budget, std:
   o.codec = c.codec;
   o.transport = c.transport;
   o.sweeps = c.sweeps;
+  o.linger = c.linger;
   o.bucket_kib = c.bucket_kib;
   o.window = c.window;
   o.budget = budget;

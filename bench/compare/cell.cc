@@ -65,6 +65,7 @@ json describe(const Cell& cell) {
               {"time", name(cell.time)},
               {"tuning", cell.tuning}};
   if (s.by_buckets()) out["strategy"]["bucket_kib"] = s.bucket_kib;
+  if (s.linger > 0) out["strategy"]["linger"] = s.linger;
   if (cell.time == TimeKind::kStandIn) {
     out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds}};
   }
@@ -195,6 +196,7 @@ Cell cell_from_json(const std::string& text) {
   cell.strategy = {.name = s.at("name"),
                    .learning_rate = s.at("learning_rate"),
                    .sweeps = s.at("sweeps"),
+                   .linger = s.value("linger", 0.0),
                    .codec = s.at("codec"),
                    .bucket_kib = s.value("bucket_kib", 0)};
   cell.seed = all.at("seed");

@@ -39,6 +39,7 @@ struct Strategy {
   std::string name = "stencil-async";
   double learning_rate = 0.1;
   double sweeps = 1;
+  double linger = 0;
   std::string codec = "fp32";
   int bucket_kib = 0;  ///< 0: what suits the model
 

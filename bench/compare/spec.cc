@@ -261,6 +261,10 @@ class SpecReader {
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
     in_.read(t, "sweeps", s.sweeps);
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
+    in_.read(t, "linger", s.linger);
+    in_.demand(s.linger >= 0 && s.linger <= 1, t, "linger", "use a share of a step, 0 to 1");
+    in_.demand(s.linger == 0 || s.by_buckets(), t, "linger",
+               s.name + " begins no sweeps: leave it out");
     in_.read(t, "codec", s.codec);
     in_.check(t, "codec", [&] {
       const std::string mode = s.mode();

@@ -58,6 +58,7 @@ void check_exchange(const WorkerConfig& w) {
   demand_name("transport", w.transport, {"auto", "tcp"});
   demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
          "use 0 (train alone) to 1000 sweeps per step");
+  demand(w.linger >= 0 && w.linger <= 1, "linger", w.linger, "use a share of a step, 0 to 1");
   demand(w.bucket_kib >= 0 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,
          "use 1 to 65536 KiB, or 0 for what suits the model");
   demand(w.window >= 1 && w.window <= 1024, "window", w.window, "use 1 to 1024 buckets");

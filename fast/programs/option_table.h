@@ -73,6 +73,9 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",
         "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps");
+  visit("--linger", w.linger, "SHARE",
+        "of a step that a boundary waits at most for the sweeps it begins, so that models are "
+        "averaged before the next gradient; with fast links and many workers more accurate");
   visit("--bucket-kib", w.bucket_kib, "KIB",
         "size of the pieces in which a model travels; 0: by its size");
   visit("--window", w.window, "BUCKETS", "in flight at once per sweep");

@@ -82,6 +82,7 @@ void check_ranges(const SimulateQuery& q) {
          "use more than 0");
   demand(q.noise >= 0 && std::isfinite(q.noise), "noise", q.noise, "use 0 or more");
   demand(q.sweeps >= 0 && q.sweeps <= 1000, "sweeps", q.sweeps, "use 0 to 1000");
+  demand(q.linger >= 0 && q.linger <= 1, "linger", q.linger, "use a share of a step, 0 to 1");
   demand(q.window >= 1 && q.window <= 1024, "window", q.window, "use 1 to 1024");
   demand(q.bucket_floats >= 0, "bucket-floats", q.bucket_floats,
          "use 1 or more, or 0 for what suits the model");
@@ -121,6 +122,7 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
   add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8 or topk:F", kWorkers);
   add("--sweeps", q.sweeps, "COUNT", "begun per step", kWorkers);
+  add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
       kWorkers);
@@ -150,6 +152,7 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   config.codec = stencil::parse_codec(q.codec);
   stencil::check_codec(config.codec, config.mode);
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(q.sweeps * 1000));
+  config.linger = q.linger;
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);
   config.seed = q.seed;

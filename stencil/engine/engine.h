@@ -99,6 +99,8 @@ class Engine {
     Rank held_by = kNoRank;
   };
   [[nodiscard]] Limit limit() const;
+  /// The sweeps that boundaries have brought are complete, or there is nobody to ask.
+  [[nodiscard]] bool swept() const { return sweeps_.active().empty(); }
   /// Own requests not settled, parked ones of living neighbours included.
   [[nodiscard]] std::size_t open_offers() const;
   /// True when each neighbour that can still be heard of has settled all our replies.

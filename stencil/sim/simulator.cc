@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/random.h"
+#include "stencil/runtime/linger.h"
 #include "stencil/sim/direct_meeting.h"
 
 namespace stencil::sim {
@@ -65,6 +67,9 @@ struct Simulation::Worker {
   bool waiting = false;    ///< at a boundary it may not pass yet
   bool published = false;  ///< lock-step: waits for its round to complete
   bool stepping = false;   ///< a local step is under way
+  Linger linger{0};
+  TimePoint lingers_until = kNever;  ///< kNever: it does not
+  bool swept = false;                ///< the last boundary's sweeps are complete
   bool frozen = false;
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;
@@ -110,6 +115,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   worker->incarnation = incarnation;
   // All begin together with what they have; only who comes back copies a neighbour.
   worker->standing.stop_joining = incarnation == 1;
+  worker->linger = Linger(config_.linger);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -167,7 +173,9 @@ void Simulation::begin_step(Worker& worker) {
 }
 
 void Simulation::turn(Worker& worker) {
-  const TimePoint next = worker.pump->turn(now_, worker.standing);
+  TimePoint next = worker.pump->turn(now_, worker.standing);
+  worker.swept = worker.swept || worker.pump->engine().swept();
+  if (worker.lingers_until > now_) next = std::min(next, worker.lingers_until);
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
     due_.push_back({worker.next_turn, order_++, worker.rank, false});
@@ -206,9 +214,27 @@ void Simulation::boundary(Worker& worker) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);
     ++worker.standing.step;
+    const TimePoint until = worker.linger.until(now_, std::exchange(worker.swept, false));
+    if (until > now_) worker.lingers_until = until;
   }
   worker.waiting = false;
   turn(worker);
+  if (worker.lingers_until != kNever) return linger(worker);
+  resume(worker);
+}
+
+/// Begins the next step once this boundary's sweeps are complete or have been waited for enough.
+void Simulation::linger(Worker& worker) {
+  if (!worker.swept && now_ < worker.lingers_until) return;
+  worker.lingers_until = kNever;
+  if (worker.standing.wanted != WorkerState::kTraining) return;
+  (void)worker.mixer->fold(worker.x);
+  worker.mixer->fold_telemetry(worker.telemetry);
+  resume(worker);
+}
+
+void Simulation::resume(Worker& worker) {
+  worker.linger.resumed(now_);
   if (worker.standing.wanted == WorkerState::kTraining) begin_step(worker);
 }
 
@@ -218,6 +244,7 @@ void Simulation::proceed(Worker& worker) {
   const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
   if (!joined) return;
   if (worker.waiting) return boundary(worker);
+  if (worker.lingers_until != kNever) return linger(worker);
   if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
     if (worker.pump->engine().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);

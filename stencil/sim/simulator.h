@@ -23,6 +23,7 @@ struct SimulationConfig {
   Mode mode;
   CodecSpec codec{};
   std::uint32_t sweeps_per_mille = 1000;
+  double linger = 0;  ///< share of a step; see Linger
   std::uint32_t window = 4;
   std::size_t bucket_floats = 0;  ///< 0: what suits the model
   std::uint64_t seed = 1;
@@ -90,6 +91,8 @@ class Simulation {
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
+  void linger(Worker& worker);
+  void resume(Worker& worker);
   void begin_step(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
 

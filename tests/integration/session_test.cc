@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <latch>
 #include <thread>
 
 #include "adapters/flat/flat_adapter.h"
@@ -173,6 +174,32 @@ TEST_F(SessionTest, FourWorkersOnATorusAgreeFiftyTimes) {
     if (HasFailure()) return;
     network_ = std::make_shared<stencil::InprocNetwork>();
   }
+}
+
+TEST_F(SessionTest, WhoLingersLeavesABoundaryWithTheAverage) {
+  std::latch published(1), over(1);
+  in_threads(2, [&](int rank) {
+    std::vector<float> x = {0};
+    FlatAdapter adapter(x);
+    SessionOptions some = options("ring:2", rank);
+    if (rank == 0) some.linger = 1e9;  // of steps of some microseconds
+    Session session(adapter, some);
+    session.join();
+    if (rank == 1) {
+      session.exchange({});
+      published.count_down();
+      over.wait();
+      return;
+    }
+    published.wait();
+    session.exchange({});  // no step is known yet: it does not linger
+    while (session.status().neighbours[0].sweeps == 0) std::this_thread::yield();
+    x[0] = 100;
+    session.exchange({});
+    EXPECT_LE(x[0], 67) << "half of it has gone to the neighbour, or a third where offers crossed";
+    EXPECT_GE(session.status().neighbours[0].sweeps, 1U);
+    over.count_down();
+  });
 }
 
 TEST_F(SessionTest, LockStepIsWhatMatrixAlgebraSays) {

@@ -63,10 +63,11 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   c.steps = 60 + static_cast<std::uint64_t>(7 * (slowest + c.link.jitter) / c.step_seconds);
   c.finish = true;
   c.finish_seconds = 2000;
+  if (seed % 3 == 0) c.linger = 0.5;
   made.text = "seed " + std::to_string(seed) + ": " + name + " latency " +
               std::to_string(c.link.latency) + " jitter " + std::to_string(c.link.jitter) +
               " sweeps " + std::to_string(c.sweeps_per_mille) + " window " +
-              std::to_string(c.window) + odd;
+              std::to_string(c.window) + " linger " + std::to_string(c.linger) + odd;
   return made;
 }
 

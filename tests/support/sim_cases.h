@@ -24,7 +24,7 @@ struct SimCase {
 
 /// Random and adversarial delays and speeds, drawn from `seed`: latencies up to ten steps, jitter,
 /// one edge 100 times slower, one worker 50 times slower, steps of uneven length, several sweeps a
-/// step or one in several steps, rings, tori, stars and complete graphs.
+/// step or one in several steps, lingering or not, rings, tori, stars and complete graphs.
 [[nodiscard]] SimCase random_case(std::uint64_t seed, CodecSpec codec);
 
 /// The workers' models end to end: to be compared bit for bit.

@@ -105,6 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
                           "\"stencil-sync\"\ncodec = \"topk:0.01\"", ":14:", "topk:0.01"},
                       Bad{"BucketsOfAllReduce", "\"allreduce\"", "\"allreduce\"\nbucket_kib = 64",
                           ":12:", "knows no buckets"},
+                      Bad{"LingerOfAllReduce", "\"allreduce\"", "\"allreduce\"\nlinger = 0.1",
+                          ":12:", "begins no sweeps"},
                       Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
                       Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9",
                           ":9:", "workers"},

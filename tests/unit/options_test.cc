@@ -171,6 +171,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--epochs", "nan"}, "--epochs nan"},
       {{"--epochs", "-1"}, "--epochs -1"},
       {{"--sweeps", "-0.5"}, "--sweeps -0.5"},
+      {{"--linger", "2"}, "--linger 2"},
       {{"--lr", "0"}, "--learning-rate 0"},
       {{"--momentum", "1"}, "--momentum 1"},
       {{"--warmup", "2"}, "--warmup 2"},

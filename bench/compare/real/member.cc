@@ -50,6 +50,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.bucket_kib = cell.strategy.bucket_kib;
   w.transport = "tcp";  // as those it is compared with
   w.sweeps = cell.strategy.sweeps;
+  w.linger = cell.strategy.linger;
   w.wait_deadline = options.deadline;
   w.quiet = true;
   if (cell.time == TimeKind::kStandIn) return w;  // which has its own step times

@@ -44,6 +44,7 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   config.codec = stencil::parse_codec(cell.strategy.codec);
   config.bucket_floats = static_cast<std::size_t>(cell.strategy.bucket_kib) * 256;
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
+  config.linger = cell.strategy.linger;
   config.seed = cell.seed;
   config.step_seconds = cell.clockwork.step_seconds;
   config.step_jitter = cell.condition.jitter;

@@ -20,13 +20,15 @@
   // --- one colour per strategy, the same under every condition
   const label = row => row.strategy
     + (row.strategy.startsWith('stencil-') && row.sweeps !== 1 ? `, ${row.sweeps} sweeps` : '')
+    + (row.linger ? `, linger ${row.linger}` : '')
     + (row.codec !== 'fp32' ? `, ${row.codec}` : '')
+    + (row.bucket_kib ? `, buckets of ${row.bucket_kib} KiB` : '')
     + (ambiguous.has(row.strategy) ? `, rate ${row.learning_rate}` : '');
   const ambiguous = new Set();
   for (const group of data.groups) {
     const seen = new Map();
     for (const row of group.rows) {
-      const key = `${row.strategy} ${row.sweeps} ${row.codec}`;
+      const key = `${row.strategy} ${row.sweeps} ${row.linger} ${row.codec} ${row.bucket_kib}`;
       if (seen.has(key) && seen.get(key) !== row.learning_rate) ambiguous.add(row.strategy);
       seen.set(key, row.learning_rate);
     }
