@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct WorkerConfig {
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
   std::string codec = "fp32";
   std::string transport = "auto";  ///< "auto": shared memory within a host | "tcp"
-  double sweeps = 1;               ///< begun per step; 0.25: one every four steps
-  double linger = 0;               ///< share of a step that a boundary waits for its sweeps
+  std::optional<double> sweeps;    ///< begun per step; 0.25: one every four; nothing: auto
+  double linger = 0.1;             ///< share of a step that a boundary waits for its sweeps
+  int mix_threads = 1;             ///< share a boundary's work on large models
   int bucket_kib = 0;              ///< 0: what suits the model, 16 to 256
   int window = 4;                  ///< buckets in flight per sweep
   double suspect_after = 3;

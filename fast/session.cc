@@ -56,7 +56,9 @@ stencil::PumpOptions pump_options(const SessionOptions& options, const stencil::
   }
   engine.mode = stencil::Mode::parse(options.mode);
   engine.buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;
-  engine.sweeps_per_mille = static_cast<std::uint32_t>(options.sweeps * 1000 + 0.5);
+  engine.sweeps_per_mille = options.sweeps
+                                ? static_cast<std::uint32_t>(*options.sweeps * 1000 + 0.5)
+                                : stencil::usual_sweeps_per_mille(engine.topology, engine.rank);
   engine.window = static_cast<std::uint32_t>(options.window);
   engine.window_total = 4 * engine.window;
   engine.retained_total = 16 * engine.window;
@@ -92,10 +94,9 @@ class Session::Impl {
         self_weight_(
             stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
         progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
-        linger_(options_.linger),
         sharing_(shares(options_, config_.engine)),
         mixer_(layout_, values_, progress_.scalars(),
-               make_segment(sharing_, layout_, config_.engine, options_.log)),
+               make_segment(sharing_, layout_, config_.engine, options_.log), options_.mix_threads),
         peers_(options_.peers, options_.peers_file, options_.peer_template) {
     peers_.check();
     transport_ = stencil::make_transport(
@@ -236,24 +237,25 @@ class Session::Impl {
     const TimePoint until = linger_until(next);
     step_ = next;
     wake();
-    return report.finite && linger(next, until);
+    return report.finite && linger(until);
   }
 
   /// Until when the boundary of `step` waits for its sweeps; to be asked before it begins them.
   TimePoint linger_until(std::uint64_t step) {
     const TimePoint now = EventLoop::now();
     const std::lock_guard lock(mutex_);
-    return linger_.until(now, swept_ + 1 == step);
+    boundary_ = step;
+    return linger_.boundary(now);
   }
 
   /// Waits for the sweeps of this boundary and takes in what they brought. False where that is no
   /// longer finite.
-  bool linger(std::uint64_t step, TimePoint until) {
+  bool linger(TimePoint until) {
     TimePoint now = EventLoop::now();
     bool finite = true;
     if (until > now) {
       std::unique_lock lock(mutex_);
-      while (swept_ < step && until > now && failure_.empty() && !stopped()) {
+      while (!linger_.complete() && until > now && failure_.empty() && !stopped()) {
         changed_.wait_for(lock, until - now);
         now = EventLoop::now();
       }
@@ -261,6 +263,7 @@ class Session::Impl {
       finite = mixer_.fold(values_).finite;
       mixer_.fold_telemetry(progress_.scalars());
     }
+    const std::lock_guard lock(mutex_);
     linger_.resumed(EventLoop::now());
     return finite;
   }
@@ -349,7 +352,7 @@ class Session::Impl {
                       .leave = leaving};
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
-    if (options_.linger > 0) note_swept();
+    if (options_.linger > 0) note_sweeps(now);
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
       PumpStatus status = pump_->status();
@@ -361,12 +364,12 @@ class Session::Impl {
   }
 
   /// For who lingers at a boundary.
-  void note_swept() {
+  void note_sweeps(TimePoint now) {
     const stencil::Engine& engine = pump_->engine();
-    if (engine.step() == swept_ || !engine.swept()) return;
     const std::lock_guard lock(mutex_);
-    swept_ = engine.step();
-    changed_.notify_all();
+    if (engine.step() != boundary_) return;  // it has not heard of it yet
+    linger_.sweeping(now, engine.due(), engine.unswept());
+    if (linger_.complete()) changed_.notify_all();
   }
 
   // Constant after construction.
@@ -382,7 +385,6 @@ class Session::Impl {
   // Training thread.
   Progress progress_;
   Duration exchange_time_{};
-  stencil::Linger linger_;
   bool joined_ = false;
 
   // Provides its own locking; see Mixer.
@@ -406,7 +408,8 @@ class Session::Impl {
   std::condition_variable changed_;
   PumpStatus status_;
   std::string failure_;
-  std::uint64_t swept_ = 0;  ///< boundary whose sweeps are complete; written in the background
+  stencil::Linger linger_{options_.linger};
+  std::uint64_t boundary_ = 0;  ///< the last one that linger_ has seen
 
   EventLoop loop_;  ///< last: stops before anything it uses goes
 };

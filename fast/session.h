@@ -33,10 +33,15 @@ struct SessionOptions {
   std::string codec = "fp32";
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";
-  double sweeps = 1;  ///< begun per step; a fraction means every few steps
+  /// Passes over the model begun per step, each with one neighbour; a fraction means every few
+  /// steps. Nothing: half as many as there are neighbours, rounded up.
+  std::optional<double> sweeps;
   /// Share of a step that a boundary waits for its own sweeps at most; not in mode sync. See
   /// stencil/runtime/linger.h.
-  double linger = 0;
+  double linger = 0.1;
+  /// Threads, the training thread among them, that share a boundary's work on a model of a million
+  /// floats or more.
+  int mix_threads = 1;
   int bucket_kib = 0;  ///< 0: what suits the model, see Layout::suitable_bucket()
   int window = 4;      ///< buckets in flight per neighbour
 

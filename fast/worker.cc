@@ -63,6 +63,7 @@ SessionOptions session_options(const WorkerConfig& c, std::uint64_t budget, std:
   o.transport = c.transport;
   o.sweeps = c.sweeps;
   o.linger = c.linger;
+  o.mix_threads = c.mix_threads;
   o.bucket_kib = c.bucket_kib;
   o.window = c.window;
   o.budget = budget;

@@ -38,7 +38,7 @@ struct Job {
 struct Strategy {
   std::string name = "stencil-async";
   double learning_rate = 0.1;
-  double sweeps = 1;
+  double sweeps = 1;  ///< of a strategy that begins some
   double linger = 0;
   std::string codec = "fp32";
   int bucket_kib = 0;  ///< 0: what suits the model

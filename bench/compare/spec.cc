@@ -13,6 +13,7 @@
 #include <set>
 
 #include "bench/compare/real/participant.h"
+#include "fast/config.h"
 #include "fast/errors.h"
 #include "fast/programs/learner_factory.h"
 #include "fast/schedule.h"
@@ -137,9 +138,20 @@ class Reader {
 
 struct StrategyRow {
   Strategy strategy;
+  bool usual_sweeps = false;  ///< as many as a worker begins where nobody says otherwise
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
+
+/// Of the worker with the most neighbours.
+double usual_sweeps(const Condition& condition) {
+  const auto topology = stencil::Topology::parse(condition.topology);
+  std::uint32_t most = 0;
+  for (stencil::Rank rank = 0; rank < topology.size(); ++rank) {
+    most = std::max(most, stencil::usual_sweeps_per_mille(topology, rank));
+  }
+  return most / 1000.0;
+}
 
 class SpecReader {
  public:
@@ -259,8 +271,10 @@ class SpecReader {
     in_.check(t, "name", [&] { check_name(s); });
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
-    in_.read(t, "sweeps", s.sweeps);
+    row.usual_sweeps = !in_.read(t, "sweeps", s.sweeps) && s.by_buckets();
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
+    const WorkerConfig usual;
+    if (s.by_buckets()) s.linger = usual.linger;
     in_.read(t, "linger", s.linger);
     in_.demand(s.linger >= 0 && s.linger <= 1, t, "linger", "use a share of a step, 0 to 1");
     in_.demand(s.linger == 0 || s.by_buckets(), t, "linger",
@@ -322,6 +336,7 @@ class SpecReader {
         cell.condition = condition;
         cell.time = kinds_[i];
         cell.strategy = row.strategy;
+        if (row.usual_sweeps) cell.strategy.sweeps = usual_sweeps(condition);
         cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {
           cell.seed = seed;

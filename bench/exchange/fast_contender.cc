@@ -33,6 +33,7 @@ class Fast final : public Contender {
     options.rank = site_.rank;
     options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
     options.sweeps = pace_.sweeps;
+    options.linger = 0;  // what a boundary does is measured, not what it may wait for
     options.transport = transport_;
     options.init_from_neighbour = true;
     options.settle_deadline = 0;

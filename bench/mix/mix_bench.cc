@@ -63,10 +63,11 @@ double triad_speed(std::size_t floats) {
 
 /// A mixer, the framework's x, and an offer and a reply for one bucket.
 struct Bench {
-  Bench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
+  Bench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec, int threads = 1)
       : codecs(spec),
         x(noise(1, floats)),
-        mixer(Layout::flat(floats, bucket_floats), x, {}),
+        layout(Layout::flat(floats, bucket_floats)),
+        mixer(layout, x, {}, Segment(layout, kNoRank, 0, Segment::Reach::kOwn), threads),
         offered(values().encoded_size(bucket_floats)),
         replied(differences().encoded_size(bucket_floats)) {
     const auto coded = noise(2, bucket_floats);
@@ -88,6 +89,7 @@ struct Bench {
 
   Codecs codecs;
   std::vector<float> x;
+  Layout layout;
   Mixer mixer;
   Bytes offered, replied;
 };
@@ -119,6 +121,13 @@ void copying(benchmark::State& state, std::size_t floats, std::size_t, const Cod
 
 void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
   Bench bench(floats, bucket, spec);
+  measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
+}
+
+template <int kThreads>
+void fold_by(benchmark::State& state, std::size_t floats, std::size_t bucket,
+             const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec, kThreads);
   measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
 }
 
@@ -258,6 +267,12 @@ void add_all() {
   for (const Named& each : kOperations) {
     add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, CodecKind::kFp32);
     add(std::string("small/") + each.name, each.run, kSmall, kBucket, CodecKind::kFp32);
+  }
+  for (const std::size_t floats : {kResNet18, 10 * kResNet18}) {
+    const std::string size = "threads/" + std::to_string(floats / 1'000'000) + "M/";
+    add(size + "1", fold, floats, kBucket, CodecKind::kFp32);
+    add(size + "2", fold_by<2>, floats, kBucket, CodecKind::kFp32);
+    add(size + "4", fold_by<4>, floats, kBucket, CodecKind::kFp32);
   }
   for (const Named& each : kExchange) {
     for (std::size_t kib = 16; kib <= 4096; kib *= 4) {

@@ -89,6 +89,7 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
   o.rank = rank;
   o.transport = transport;
   o.sweeps = size.sweeps;
+  o.linger = 0;
   o.bucket_kib = size.bucket_kib;
   o.window = size.window;
   return o;

@@ -56,9 +56,11 @@ void check_training(const WorkerConfig& w) {
 void check_exchange(const WorkerConfig& w) {
   stencil::check_codec(stencil::parse_codec(w.codec), stencil::Mode::parse(w.mode));
   demand_name("transport", w.transport, {"auto", "tcp"});
-  demand(w.sweeps >= 0 && w.sweeps <= 1000, "sweeps", w.sweeps,
-         "use 0 (train alone) to 1000 sweeps per step");
+  const double sweeps = w.sweeps.value_or(1);
+  demand(sweeps >= 0 && sweeps <= 1000, "sweeps", sweeps,
+         "use 0 (train alone) to 1000 sweeps per step, or auto");
   demand(w.linger >= 0 && w.linger <= 1, "linger", w.linger, "use a share of a step, 0 to 1");
+  demand(w.mix_threads >= 1 && w.mix_threads <= 64, "mix-threads", w.mix_threads, "use 1 to 64");
   demand(w.bucket_kib >= 0 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,
          "use 1 to 65536 KiB, or 0 for what suits the model");
   demand(w.window >= 1 && w.window <= 1024, "window", w.window, "use 1 to 1024 buckets");

@@ -72,10 +72,13 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit("--transport", w.transport, "HOW",
         "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",
-        "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps");
+        "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps; "
+        "auto: half as many as it has neighbours, rounded up");
   visit("--linger", w.linger, "SHARE",
-        "of a step that a boundary waits at most for the sweeps it begins, so that models are "
-        "averaged before the next gradient; with fast links and many workers more accurate");
+        "of a step that a boundary waits at most for the sweeps it begins, where links are quick "
+        "enough for half of them, so that models are averaged before the next gradient; 0: never");
+  visit("--mix-threads", w.mix_threads, "THREADS",
+        "share a boundary's work on models of a million numbers or more, where cores are free");
   visit("--bucket-kib", w.bucket_kib, "KIB",
         "size of the pieces in which a model travels; 0: by its size");
   visit("--window", w.window, "BUCKETS", "in flight at once per sweep");

@@ -97,6 +97,15 @@ class Binder {
         ->default_str(fmt::format("{}", value))
         ->take_last();
   }
+  void operator()(const char* names, std::optional<double>& value, const char* unit,
+                  const char* help) {
+    const CLI::callback_t read = [&value](const CLI::results_t& texts) {
+      return read_or_auto(texts.back(), value);
+    };
+    finish(app_.add_option(names, read, help), names, unit)
+        ->default_str(text_or_auto(value))
+        ->take_last();
+  }
   void operator()(const char* names, bool& value, const char*, const char* help) {
     finish(app_.add_flag(names, value, help), names, "");
   }
@@ -141,6 +150,9 @@ class Writer {
   static std::string text(int value) { return std::to_string(value); }
   static std::string text(std::uint64_t value) { return std::to_string(value); }
   static std::string text(double value) { return fmt::format("{}", value); }
+  static std::string text(const std::optional<double>& value) {
+    return value ? text(*value) : toml_string(text_or_auto(value));
+  }
   template <typename T>
   static std::string text(const std::map<int, T>& value) {
     std::string out;
@@ -237,6 +249,18 @@ std::vector<std::string> flags(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string text_or_auto(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "auto";
+}
+
+bool read_or_auto(const std::string& text, std::optional<double>& out) {
+  double value = 0;
+  const bool automatic = text == "auto";
+  if (!automatic && !CLI::detail::lexical_cast(text, value)) return false;
+  out = automatic ? std::nullopt : std::optional(value);
+  return true;
+}
 
 TrainConfig default_config() {
   TrainConfig config;

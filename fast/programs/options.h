@@ -36,6 +36,10 @@ void add_print_config(CLI::App& app, bool& wish);
 /// CLI11 objects to.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args);
 
+/// "auto" for nothing, and back; false where a text is neither a number nor that.
+[[nodiscard]] std::string text_or_auto(const std::optional<double>& value);
+[[nodiscard]] bool read_or_auto(const std::string& text, std::optional<double>& out);
+
 /// A complete TOML file: each option of `set` with its group, meaning and value. Reading it back
 /// gives the same values to the last bit.
 [[nodiscard]] std::string to_toml(const TrainConfig& config, OptionSet set);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fast/errors.h"
+#include "fast/programs/options.h"
 #include "stencil/codec/codec.h"
 
 namespace fast {
@@ -81,7 +82,8 @@ void check_ranges(const SimulateQuery& q) {
   demand(q.learning_rate > 0 && std::isfinite(q.learning_rate), "learning-rate", q.learning_rate,
          "use more than 0");
   demand(q.noise >= 0 && std::isfinite(q.noise), "noise", q.noise, "use 0 or more");
-  demand(q.sweeps >= 0 && q.sweeps <= 1000, "sweeps", q.sweeps, "use 0 to 1000");
+  const double sweeps = q.sweeps.value_or(1);
+  demand(sweeps >= 0 && sweeps <= 1000, "sweeps", sweeps, "use 0 to 1000, or auto");
   demand(q.linger >= 0 && q.linger <= 1, "linger", q.linger, "use a share of a step, 0 to 1");
   demand(q.window >= 1 && q.window <= 1024, "window", q.window, "use 1 to 1024");
   demand(q.bucket_floats >= 0, "bucket-floats", q.bucket_floats,
@@ -121,7 +123,14 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--noise", q.noise, "SIZE", "of the quadratic's gradients", kWorkers);
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
   add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8 or topk:F", kWorkers);
-  add("--sweeps", q.sweeps, "COUNT", "begun per step", kWorkers);
+  const CLI::callback_t read_sweeps = [&q](const CLI::results_t& texts) {
+    return read_or_auto(texts.back(), q.sweeps);
+  };
+  app.add_option("--sweeps", read_sweeps, "begun per step; auto: as for fast train")
+      ->type_name("COUNT")
+      ->group(kWorkers)
+      ->default_str(text_or_auto(q.sweeps))
+      ->take_last();
   add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
@@ -151,7 +160,8 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   config.mode = stencil::Mode::parse(q.mode);
   config.codec = stencil::parse_codec(q.codec);
   stencil::check_codec(config.codec, config.mode);
-  config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(q.sweeps * 1000));
+  config.sweeps_per_mille.reset();
+  if (q.sweeps) config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(*q.sweeps * 1000));
   config.linger = q.linger;
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct SimulateQuery {
   std::string topology = "torus:64x64", objective = "quadratic", mode = "async", codec = "fp32";
   int dimension = 32;
   double learning_rate = 0.1, noise = 1;
-  double sweeps = 1, linger = 0;
+  std::optional<double> sweeps;
+  double linger = 0.1;
   int window = 4, bucket_floats = 0;
   int steps = 30, rows = 15;
   double step_time = 0.1, jitter = 0.1;

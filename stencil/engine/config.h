@@ -25,6 +25,11 @@ struct Mode {
 /// Throws ConfigError where the two do not go together.
 void check_codec(const CodecSpec& codec, const Mode& mode);
 
+/// Sweeps a step, in thousandths, where nobody says otherwise: half as many as there are
+/// neighbours, rounded up. As the neighbours begin as many, each pair of equal speed averages once
+/// a step or a little more often.
+[[nodiscard]] std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank);
+
 /// What the protocol of one worker goes by. Value type.
 struct EngineConfig {
   Rank rank = 0;

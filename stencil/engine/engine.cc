@@ -49,6 +49,10 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
       "use mode async or bounded:K, or codec fp32, fp16, bf16 or int8");
 }
 
+std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank) {
+  return static_cast<std::uint32_t>(1000 * ((topology.neighbours(rank).size() + 1) / 2));
+}
+
 Engine::Engine(EngineConfig config, TimePoint now)
     : config_(std::move(config)),
       buckets_(config_.buckets),
@@ -260,6 +264,7 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
   }
   if (config_.mode.kind == Mode::Kind::kBounded) heartbeat_all(now, out);
   issue(now, out);
+  due_ = unswept();
 }
 
 void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {

@@ -99,8 +99,10 @@ class Engine {
     Rank held_by = kNoRank;
   };
   [[nodiscard]] Limit limit() const;
-  /// The sweeps that boundaries have brought are complete, or there is nobody to ask.
-  [[nodiscard]] bool swept() const { return sweeps_.active().empty(); }
+  /// Buckets that sweeps under way have still to bring; and how many that were when those of the
+  /// last boundary had begun.
+  [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
+  [[nodiscard]] std::uint64_t due() const { return due_; }
   /// Own requests not settled, parked ones of living neighbours included.
   [[nodiscard]] std::size_t open_offers() const;
   /// True when each neighbour that can still be heard of has settled all our replies.
@@ -155,6 +157,7 @@ class Engine {
   std::vector<Edge> edges_;
   BucketBook buckets_;
   SweepBook sweeps_;
+  std::uint64_t due_ = 0;  ///< see due()
   PullPlan pulls_;
   Random random_;
   EngineCounters counters_;

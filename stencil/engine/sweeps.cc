@@ -33,6 +33,12 @@ Sweep* SweepBook::find(Rank rank) {
   return it == active_.end() ? nullptr : &*it;
 }
 
+std::uint64_t SweepBook::left() const {
+  std::uint64_t left = 0;
+  for (const Sweep& sweep : active_) left += sweep.unasked + sweep.unsettled;
+  return left;
+}
+
 void SweepBook::take(Sweep& sweep, std::uint32_t bucket) {
   sweep.pending[bucket] = false;
   --sweep.unasked;

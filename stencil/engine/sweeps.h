@@ -68,6 +68,9 @@ class SweepBook {
   [[nodiscard]] std::vector<Sweep>& active() { return active_; }
   [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
 
+  /// Buckets that those under way have still to bring.
+  [[nodiscard]] std::uint64_t left() const;
+
   /// Next of the first `count` buckets of `sweep` that is `free(bucket)`; nothing when none is.
   template <typename Free>
   [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, std::uint32_t count,

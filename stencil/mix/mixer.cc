@@ -24,6 +24,9 @@ MixReport malformed() {
   return {.why = MixReport::Why::kMalformed};
 }
 
+/// Floats of a model from which on waking other threads costs less than they save.
+constexpr std::size_t kWorthATeam = 1 << 20;
+
 /// A request of the owner's is open: it may still answer so many times.
 constexpr std::uint32_t kAnswersWhileOpen = 3;
 
@@ -44,17 +47,18 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
     : Mixer(layout, initial, telemetry, Segment(layout, kNoRank, 0, Segment::Reach::kOwn)) {}
 
 Mixer::Mixer(const Layout& layout, std::span<const float> initial,
-             std::span<const double> telemetry, Segment segment)
+             std::span<const double> telemetry, Segment segment, int threads)
     : layout_(layout),
       segment_(std::move(segment)),
       telemetry_y_(telemetry.begin(), telemetry.end()),
-      telemetry_p_(telemetry.size(), 0.0) {
+      telemetry_p_(telemetry.size(), 0.0),
+      held_(layout.bucket_count()),
+      team_(layout.size() >= kWorthATeam ? threads : 1) {
   if (initial.size() != layout.size() || segment_.y().size() != layout.size()) {
     throw InvariantError("Mixer: initial values do not have the layout's size");
   }
   std::ranges::copy(initial, segment_.y().begin());
   std::ranges::fill(segment_.p(), 0.0F);
-  held_.reserve(layout.bucket_count());
 }
 
 Mixer::View Mixer::view(std::uint32_t bucket) {
@@ -84,28 +88,27 @@ std::size_t Mixer::encoded_size(std::uint32_t bucket, const Codec& codec) const 
 }
 
 FoldReport Mixer::fold(std::span<float> x) {
-  FoldReport result;
-  held_.clear();
-  const auto fold_locked = [&](std::uint32_t bucket) {
+  std::atomic<bool> finite = true;
+  std::atomic<std::size_t> held = 0;
+  const auto try_fold = [&](std::uint32_t bucket) {
+    const BucketGuard guard = try_lock(bucket);
+    if (!guard) return false;
     const View v = view(bucket);
     const BucketRange range = layout_.bucket(bucket);
-    result.finite &= edge_delta::fold(x.subspan(range.begin, range.size), v.y, v.p);
-    ++result.folded;
+    if (!edge_delta::fold(x.subspan(range.begin, range.size), v.y, v.p)) finite = false;
+    return true;
   };
-  for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    if (const BucketGuard guard = try_lock(b)) {
-      fold_locked(b);
-    } else {
-      held_.push_back(b);
-    }
+  auto first_try = [&](std::uint32_t bucket) {
+    if (!try_fold(bucket)) held_[held++] = bucket;
+  };
+  team_.each(telemetry_bucket(), first_try);
+
+  FoldReport result;
+  for (std::size_t i = 0; i < held; ++i) {
+    if (!try_fold(held_[i])) ++result.deferred;
   }
-  for (const std::uint32_t b : held_) {
-    if (const BucketGuard guard = try_lock(b)) {
-      fold_locked(b);
-    } else {
-      ++result.deferred;
-    }
-  }
+  result.folded = telemetry_bucket() - result.deferred;
+  result.finite = finite;
   return result;
 }
 
@@ -271,15 +274,17 @@ void Mixer::close(std::uint32_t bucket) {
 
 FoldReport Mixer::publish(std::span<const float> x, std::span<const double> telemetry,
                           const Codec& codec, double self_weight) {
-  FoldReport result;
-  for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
+  std::atomic<bool> finite = true;
+  auto publish_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const View v = view(b);
     const BucketRange range = layout_.bucket(b);
-    result.finite &=
-        lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec, self_weight);
-    ++result.folded;
-  }
+    if (!lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec, self_weight)) {
+      finite = false;
+    }
+  };
+  team_.each(telemetry_bucket(), publish_bucket);
+  const FoldReport result{.folded = telemetry_bucket(), .finite = finite};
   const std::lock_guard lock(telemetry_lock_);
   for (std::size_t i = 0; i < telemetry.size(); ++i) {
     telemetry_y_[i] = telemetry[i];
@@ -312,11 +317,12 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
-  for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
+  auto collect_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
     lock_step::collect(x.subspan(range.begin, range.size), view(b).p);
-  }
+  };
+  team_.each(telemetry_bucket(), collect_bucket);
   const std::lock_guard lock(telemetry_lock_);
   std::ranges::copy(telemetry_p_, telemetry.begin());
 }

@@ -12,6 +12,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_delta.h"
+#include "stencil/mix/team.h"
 #include "stencil/mix/top_k_delta.h"
 #include "stencil/shared/segment.h"
 
@@ -44,10 +45,10 @@ struct MixReport {
 /// Arithmetic only: no I/O, no time, no idea of neighbours. Buckets 0 .. layout.bucket_count()-1
 /// hold the model; one more, telemetry_bucket(), holds float64 scalars that pass no codec.
 ///
-/// Threads: fold*, publish*, collect* belong to the training thread, all others to the background
-/// thread; the two meet at one lock per bucket, held for one pass over that bucket. The training
-/// thread never waits for a lock in fold(): a bucket that is held is tried once more at the end and
-/// then left for the next boundary, which keeps z = y + p right.
+/// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
+/// background thread; the two meet at one lock per bucket, held for one pass over that bucket. The
+/// training thread never waits for a lock in fold(): a bucket that is held is tried once more at
+/// the end and then left for the next boundary, which keeps z = y + p right.
 ///
 /// Where the memory is shared, neighbours of the same host hold these locks too, and one of them
 /// may be stopped while it does: then nobody here waits for it, and operations report kHeld.
@@ -55,9 +56,10 @@ class Mixer {
  public:
   /// `initial` is x at the start (layout.size() floats), `telemetry` the scalars' start values.
   Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry);
-  /// In memory made for this layout, which may be shared.
+  /// In memory made for this layout, which may be shared. So many `threads`, the training thread
+  /// among them, share a boundary's work where the model is large enough for that to pay.
   Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry,
-        Segment segment);
+        Segment segment, int threads = 1);
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t telemetry_bucket() const {
@@ -143,7 +145,8 @@ class Mixer {
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0};
   top_k_delta::Room room_;           ///< made when first needed; background thread only
-  std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread only
+  std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread and its team
+  Team team_;
 };
 
 }  // namespace stencil

@@ -11,11 +11,23 @@ constexpr double kDecay = 1.0 / 8;
 
 }  // namespace
 
-TimePoint Linger::until(TimePoint now, bool swept) {
+TimePoint Linger::boundary(TimePoint now) {
+  // A boundary that had no sweeps to begin says nothing of how long they take.
+  if (!idle_) took_ = half_;
+  half_.reset();
+  began_ = now;
+  idle_ = complete_ = false;
   if (share_ <= 0 || !resumed_) return now;
   const double step = Seconds(now - *resumed_).count();
   step_ = step_ == 0 ? step : step_ + kDecay * (step - step_);
-  return swept ? now + std::chrono::duration_cast<Duration>(Seconds(share_ * step_)) : now;
+  const auto most = std::chrono::duration_cast<Duration>(Seconds(share_ * step_));
+  return took_ && *took_ <= most ? now + most : now;
+}
+
+void Linger::sweeping(TimePoint now, std::uint64_t due, std::uint64_t left) {
+  idle_ = due == 0;
+  complete_ = left == 0;
+  if (!idle_ && !half_ && 2 * left <= due) half_ = now - began_;
 }
 
 }  // namespace stencil

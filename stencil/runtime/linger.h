@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "stencil/core/types.h"
@@ -8,19 +9,24 @@ namespace stencil {
 
 /// How long a step boundary waits for its own sweeps, so that the next gradient is taken near the
 /// mean (adapt, then combine; Cattivelli and Sayed 2010) and not with the newest update of this
-/// worker alone in it (combine, then adapt): a share of the worker's own step at most, and not at
-/// all where a whole step was not enough for the last sweeps, for then it would wait in vain each
-/// time. Nobody else's step is waited for: neighbours answer in the middle of theirs.
+/// worker alone in it (combine, then adapt): a share of the worker's own step at most, and only
+/// where that is worth it: where half of the last boundary's sweeps came back within as long.
+/// Nobody else's step is waited for: neighbours answer in the middle of theirs.
 ///
-/// One thread; without a clock.
+/// Not thread-safe; without a clock.
 class Linger {
  public:
   /// `share` of a step, from 0: never.
   explicit Linger(double share) : share_(share) {}
 
-  /// A boundary at `now`; `swept`: the last one's sweeps are complete. Returns until when to wait
-  /// for this one's: `now` for not at all.
-  TimePoint until(TimePoint now, bool swept);
+  /// A boundary at `now`, before its sweeps begin. Returns until when to wait for them: `now` for
+  /// not at all.
+  TimePoint boundary(TimePoint now);
+  /// Once its sweeps have begun, and whenever they may have gone on: of the `due` buckets that it
+  /// wants to bring, `left` are still to come back.
+  void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left);
+  /// None is.
+  [[nodiscard]] bool complete() const { return complete_; }
   /// The next step begins.
   void resumed(TimePoint now) { resumed_ = now; }
 
@@ -28,6 +34,12 @@ class Linger {
   double share_;
   std::optional<TimePoint> resumed_;
   double step_ = 0;  ///< seconds, decayed mean
+
+  TimePoint began_{};  ///< the last boundary
+  bool idle_ = false;  ///< it had no sweeps to begin
+  bool complete_ = false;
+  std::optional<Duration> half_;  ///< until half of its buckets were back, where that has come
+  std::optional<Duration> took_;  ///< the same of the last boundary that was not idle
 };
 
 }  // namespace stencil

@@ -69,7 +69,6 @@ struct Simulation::Worker {
   bool stepping = false;   ///< a local step is under way
   Linger linger{0};
   TimePoint lingers_until = kNever;  ///< kNever: it does not
-  bool swept = false;                ///< the last boundary's sweeps are complete
   bool frozen = false;
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;
@@ -131,7 +130,8 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.topology = config_.topology;
   engine.mode = config_.mode;
   engine.buckets = worker->mixer->bucket_count();
-  engine.sweeps_per_mille = config_.sweeps_per_mille;
+  engine.sweeps_per_mille =
+      config_.sweeps_per_mille.value_or(usual_sweeps_per_mille(config_.topology, rank));
   engine.window = config_.window;
   engine.window_total = 4 * config_.window;
   engine.seed = config_.seed;
@@ -174,7 +174,8 @@ void Simulation::begin_step(Worker& worker) {
 
 void Simulation::turn(Worker& worker) {
   TimePoint next = worker.pump->turn(now_, worker.standing);
-  worker.swept = worker.swept || worker.pump->engine().swept();
+  const Engine& engine = worker.pump->engine();
+  worker.linger.sweeping(now_, engine.due(), engine.unswept());
   if (worker.lingers_until > now_) next = std::min(next, worker.lingers_until);
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
@@ -214,7 +215,7 @@ void Simulation::boundary(Worker& worker) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);
     ++worker.standing.step;
-    const TimePoint until = worker.linger.until(now_, std::exchange(worker.swept, false));
+    const TimePoint until = worker.linger.boundary(now_);
     if (until > now_) worker.lingers_until = until;
   }
   worker.waiting = false;
@@ -225,7 +226,7 @@ void Simulation::boundary(Worker& worker) {
 
 /// Begins the next step once this boundary's sweeps are complete or have been waited for enough.
 void Simulation::linger(Worker& worker) {
-  if (!worker.swept && now_ < worker.lingers_until) return;
+  if (!worker.linger.complete() && now_ < worker.lingers_until) return;
   worker.lingers_until = kNever;
   if (worker.standing.wanted != WorkerState::kTraining) return;
   (void)worker.mixer->fold(worker.x);

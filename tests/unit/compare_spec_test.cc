@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/compare/told_condition.h"
+#include "fast/config.h"
 #include "fast/errors.h"
 
 namespace fast::compare {
@@ -38,6 +39,38 @@ TEST(Spec, every_strategy_meets_every_condition_with_every_seed) {
   EXPECT_EQ(spec.cells[4].strategy.name, "stencil-bounded:3");
   EXPECT_EQ(spec.cells[4].seed, 7U);
   EXPECT_EQ(spec.cells[0].job.epochs, 3);
+}
+
+TEST(Spec, what_is_not_said_is_as_a_worker_has_it) {
+  const Spec spec = parse_spec(R"(
+name = "defaults"
+[job]
+[[condition]]
+name = "four neighbours"
+topology = "torus:4x4"
+[[condition]]
+name = "two"
+topology = "ring:5"
+[[strategy]]
+name = "stencil-async"
+[[strategy]]
+name = "stencil-bounded:2"
+sweeps = 7
+linger = 0
+[[strategy]]
+name = "allreduce"
+)",
+                               "defaults.toml");
+  ASSERT_EQ(spec.cells.size(), 6U);
+  const WorkerConfig usual;
+  EXPECT_EQ(spec.cells[0].strategy.sweeps, 2);
+  EXPECT_EQ(spec.cells[0].strategy.linger, usual.linger);
+  EXPECT_GT(usual.linger, 0);
+  EXPECT_EQ(spec.cells[1].strategy.sweeps, 7);
+  EXPECT_EQ(spec.cells[1].strategy.linger, 0);
+  EXPECT_EQ(spec.cells[2].strategy.sweeps, 1);
+  EXPECT_EQ(spec.cells[2].strategy.linger, 0);
+  EXPECT_EQ(spec.cells[3].strategy.sweeps, 1);
 }
 
 TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {

@@ -125,6 +125,19 @@ TEST_F(OptionsTest, WhatIsPrintedReadsBackToTheSameValues) {
   }
 }
 
+TEST_F(OptionsTest, SweepsAreANumberOrAuto) {
+  EXPECT_FALSE(parse({}).worker.sweeps);
+  EXPECT_EQ(parse({"--sweeps", "0.25"}).worker.sweeps, 0.25);
+  EXPECT_FALSE(parse({"--sweeps", "2", "--sweeps", "auto"}).worker.sweeps);
+  for (const std::optional<double> sweeps : {std::optional<double>{}, std::optional(1.5)}) {
+    TrainConfig config = default_config();
+    config.worker.sweeps = sweeps;
+    const std::string file = write(to_toml(config, OptionSet::kTrain));
+    EXPECT_EQ(parse({"--config", file}).worker.sweeps, sweeps);
+  }
+  EXPECT_THAT(error_of({"--sweeps", "many"}), HasSubstr("--sweeps"));
+}
+
 TEST_F(OptionsTest, ARunFoldersConfigurationServesBothPrograms) {
   const std::string file = write(to_toml(default_config(), OptionSet::kShared));
   EXPECT_EQ(parse({"--config", file}, OptionSet::kTrain).worker.batch, 32);
@@ -172,6 +185,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--epochs", "-1"}, "--epochs -1"},
       {{"--sweeps", "-0.5"}, "--sweeps -0.5"},
       {{"--linger", "2"}, "--linger 2"},
+      {{"--mix-threads", "0"}, "--mix-threads 0"},
       {{"--lr", "0"}, "--learning-rate 0"},
       {{"--momentum", "1"}, "--momentum 1"},
       {{"--warmup", "2"}, "--warmup 2"},

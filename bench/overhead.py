@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""What exchange costs a worker that computes all the time.
+"""What exchange costs workers that compute all the time: steps with and without it.
 
-Trains two workers on ring:2, one computing thread each, and prints a table row for each model and
-transport: the CPU time of the background threads and the training thread's time inside the boundary,
-both as a share of the training thread's, over --seconds in the middle of the run. CPU time and not
-steps per second, because what is sought is a few percent and steps vary by more. Linux only.
+Trains --topology, one computing thread for each worker (give each a core), and prints a table row for
+each model and transport: the time of a step, without exchange first; the CPU time of the background
+threads and the training threads' time inside the boundary, both as a share of the training threads',
+over --seconds in the middle of the run. Steps vary by more than the few percent that are sought, so
+the shares tell more; together they are a bound, for a boundary that waits for its sweeps is counted
+with the background's work on them. Linux only.
 
-    bench/exchange_share.py --data cifar10:DIR
-    bench/exchange_share.py --data cifar10:DIR --models resnet18 --sweeps 0.5
+    bench/overhead.py --data cifar10:DIR
+    bench/overhead.py --data cifar10:DIR --models resnet18 --transports tcp --sweeps 0.5
 """
 import argparse
 import glob
@@ -42,47 +44,48 @@ def progress(run, rank):
     return lines[-1] if lines else None
 
 
-def wait_until_it_trains(run, trainer, patience):
+def wait_until_they_train(run, ranks, trainer, patience):
     until = time.monotonic() + patience
     while trainer.poll() is None and time.monotonic() < until:
-        lines = [progress(run, rank) for rank in (0, 1)]
+        lines = [progress(run, rank) for rank in ranks]
         if all(line and line["step"] > 0 for line in lines):
             return
         time.sleep(0.2)
     sys.exit("the workers did not begin to train")
 
 
-def measure(args, model, transport):
+def measure(args, model, exchange):
+    """(ms per step, background share, boundary share) with these options of fast train."""
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
-        command = [args.fast, "train", "--topology", "ring:2", "--model", model, "--data", args.data,
-                   "--epochs", "1000", "--transport", transport, "--sweeps", str(args.sweeps),
-                   "--threads", "1", "--report-every", "0.5", "--out", run, "--quiet"]
+        command = [args.fast, "train", "--topology", args.topology, "--model", model, "--data",
+                   args.data, "--epochs", "1000", *exchange, "--threads", "1",
+                   "--report-every", "0.5", "--out", run, "--quiet"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
             try:
-                wait_until_it_trains(run, t, 120)
+                time.sleep(1)
                 workers = [int(pid) for pid in subprocess.check_output(
                     ["pgrep", "-P", str(t.pid)], text=True).split()]
+                ranks = range(len(workers))
+                wait_until_they_train(run, ranks, t, 120)
                 before = [cpu_seconds(pid) for pid in workers]
-                steps = [progress(run, rank)["step"] for rank in (0, 1)]
-                began = time.monotonic()
+                first = [progress(run, rank) for rank in ranks]
                 time.sleep(args.seconds)
                 after = [cpu_seconds(pid) for pid in workers]
-                lines = [progress(run, rank) for rank in (0, 1)]
-                lasted = time.monotonic() - began
+                last = [progress(run, rank) for rank in ranks]
             finally:
                 # The second one kills: neither agreement nor evaluation is wanted.
                 t.send_signal(signal.SIGTERM)
                 time.sleep(0.2)
                 t.send_signal(signal.SIGTERM)
+
+    def gained(key):
+        return sum(last[rank][key] - first[rank][key] for rank in ranks)
+
     training = sum(after[i][pid] - before[i][pid] for i, pid in enumerate(workers))
-    everything = sum(sum(after[i].values()) - sum(before[i].values()) for i in (0, 1))
-    boundary = sum(line["exchange_seconds"] for line in lines) / sum(
-        line["training_seconds"] for line in lines)
-    background = (everything - training) / training
-    made = sum(lines[rank]["step"] - steps[rank] for rank in (0, 1)) / 2
-    print(f"| {model} | {transport} | {1000 * lasted / made:.0f} | {100 * background:.2f} % | "
-          f"{100 * boundary:.2f} % | {100 * (background + boundary):.2f} % |", flush=True)
+    everything = sum(sum(a.values()) - sum(b.values()) for a, b in zip(after, before))
+    return (1000 * gained("training_seconds") / gained("step"), (everything - training) / training,
+            gained("exchange_seconds") / gained("training_seconds"))
 
 
 def main():
@@ -93,14 +96,22 @@ def main():
     parser.add_argument("--models", nargs="+", default=["resnet8", "resnet20", "resnet18"])
     parser.add_argument("--transports", nargs="+", default=["auto", "tcp"],
                         help="auto: shared memory here (%(default)s)")
-    parser.add_argument("--sweeps", type=float, default=1, help="per step (%(default)s)")
+    parser.add_argument("--topology", default="ring:2", help="(%(default)s)")
+    parser.add_argument("--sweeps", default="auto", help="per step (%(default)s)")
+    parser.add_argument("--codec", default="fp32", help="(%(default)s)")
+    parser.add_argument("--linger", default="0.1", help="share of a step (%(default)s)")
     parser.add_argument("--seconds", type=float, default=20, help="of each run (%(default)s)")
     args = parser.parse_args()
-    print("| model | transport | ms per step | background | boundary | together |")
-    print("|---|---|---|---|---|---|")
+    print("| model | transport | ms per step without | with | background | boundary | together |")
+    print("|---|---|---|---|---|---|---|")
     for model in args.models:
+        alone, _, _ = measure(args, model, ["--sweeps", "0", "--linger", "0"])
         for transport in args.transports:
-            measure(args, model, transport)
+            step, background, boundary = measure(
+                args, model, ["--transport", transport, "--sweeps", args.sweeps,
+                              "--codec", args.codec, "--linger", args.linger])
+            print(f"| {model} | {transport} | {alone:.1f} | {step:.1f} | {100 * background:.2f} % | "
+                  f"{100 * boundary:.2f} % | {100 * (background + boundary):.2f} % |", flush=True)
 
 
 if __name__ == "__main__":
