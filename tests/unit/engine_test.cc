@@ -52,6 +52,33 @@ TEST(Engine, simultaneous_hellos_agree_on_one_epoch_each) {
   }
 }
 
+TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
+  EnginePair pair;
+  pair.meet();
+  pair.boundary(1);
+  Message late = pair.wire.front(1);
+  late.kind = MessageKind::kHeartbeat;
+  late.payload = Payload();
+  pair.settle();
+  pair.boundary(1);
+  pair.settle();
+  ASSERT_EQ(pair.edge(0).peer_step, 2U);
+  ASSERT_EQ(late.step, 1U);
+  late.calm = 7;
+  late.state = WorkerState::kSettled;
+  pair.wire.inject(1, late);
+  pair.settle();
+  EXPECT_EQ(pair.edge(0).peer_step, 2U);
+  EXPECT_EQ(pair.edge(0).peer_calm, 0U);
+  EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kTraining);
+
+  late.said = pair.edge(0).peer_said + 1;
+  pair.wire.inject(1, late);
+  pair.settle();
+  EXPECT_EQ(pair.edge(0).peer_step, 1U) << "a newer one is believed";
+  EXPECT_EQ(pair.edge(0).peer_calm, 7U);
+}
+
 TEST(Engine, one_sweep_makes_two_workers_agree_and_keeps_the_sum) {
   EnginePair pair;
   pair.meet();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <limits>
@@ -233,6 +234,35 @@ TEST(TelemetryKernels, one_bad_scalar_stops_none_of_the_others) {
   EXPECT_EQ(x, (std::vector<double>{2, 2, 5}));
   EXPECT_EQ(y, x);
   EXPECT_EQ(p, (std::vector<double>{0, 0, 0}));
+}
+
+TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answered) {
+  const Layout layout = Layout::flat(64, 64);
+  const std::vector<float> x = noise(1, 64);
+  Mixer mixer(layout, x, {});
+  const auto codec = make_codec(CodecKind::kFp32);
+  std::atomic<bool> over = false;
+  std::atomic<int> answered = 0;
+  // Stands in for a neighbour's process, which counts answers in the same word.
+  std::thread asker([&] {
+    const std::vector<float> theirs = noise(2, 64);
+    std::vector<std::byte> reply(64 * sizeof(float));
+    while (!over) {
+      const auto s = std::as_bytes(std::span(theirs));
+      if (mixer.answer(0, *codec, s, 3, *codec, reply).applied) ++answered;
+    }
+  });
+  std::vector<std::byte> offer(64 * sizeof(float));
+  int reopened = 0;
+  for (int i = 0; answered < 200'000 && i < 3'000'000; ++i) {
+    (void)mixer.offer(0, *codec, offer);
+    mixer.close(0);
+    const BucketGuard guard = BucketGuard::wait(mixer.segment().control(0));
+    if (mixer.segment().control(0).room != 0) ++reopened;
+  }
+  over = true;
+  asker.join();
+  EXPECT_EQ(reopened, 0) << "times that an answer under way undid close()";
 }
 
 }  // namespace
