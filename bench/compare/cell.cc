@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -120,6 +121,22 @@ std::string read_file(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+/// With "cell", which is null where the file holds none.
+json parse_file(const std::filesystem::path& path) {
+  json all = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  if (!all.is_object()) all = json::object();
+  all.emplace("cell", nullptr);
+  return all;
+}
+
+CellResult result_in(const json& all, const std::filesystem::path& path) {
+  try {
+    return result_from(all.at("result"));
+  } catch (const json::exception& error) {
+    throw FileError(path.string() + ": " + error.what(), "remove the file; the cell runs again");
+  }
+}
+
 }  // namespace
 
 std::string_view name(TimeKind kind) {
@@ -211,26 +228,36 @@ Cell cell_from_json(const std::string& text) {
   return cell;
 }
 
-std::string CellStore::file_name(const Cell& cell) {
+std::string CellStore::stem(const Cell& cell) {
   std::string name = cell.strategy.name;
-  for (char& c : name) {
-    if (c == ':') c = '-';
-  }
-  return fmt::format("{}-seed{}-{}.json", name, cell.seed, hash(cell));
+  std::ranges::replace(name, ':', '-');
+  return fmt::format("{}-seed{}-", name, cell.seed);
+}
+
+std::string CellStore::file_name(const Cell& cell) {
+  return stem(cell) + hash(cell) + ".json";
 }
 
 std::optional<CellResult> CellStore::find(const Cell& cell) const {
   const std::filesystem::path path = file(cell);
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const json all = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!all.is_object() || !all.contains("cell") || all.at("cell") != describe(cell)) {
-    return std::nullopt;
+  const json all = parse_file(path);
+  if (all.at("cell") != describe(cell)) return std::nullopt;
+  return result_in(all, path);
+}
+
+std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
+  if (auto same = find(cell)) return same;
+  if (!std::filesystem::exists(folder_)) return std::nullopt;
+  json wanted = describe(cell);
+  wanted.erase("clockwork");
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    if (!entry.path().filename().string().starts_with(stem(cell))) continue;
+    json all = parse_file(entry.path());
+    if (all.at("cell").is_object()) all.at("cell").erase("clockwork");
+    if (all.at("cell") == wanted) return result_in(all, entry.path());
   }
-  try {
-    return result_from(all.at("result"));
-  } catch (const json::exception& error) {
-    throw FileError(path.string() + ": " + error.what(), "remove the file; the cell runs again");
-  }
+  return std::nullopt;
 }
 
 void CellStore::keep(const Cell& cell, const CellResult& result) const {

@@ -108,6 +108,9 @@ class CellStore {
  public:
   explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
+  /// The same, or else that of a cell which differs by its clockwork alone: for what learns the
+  /// same by any clock.
+  [[nodiscard]] std::optional<CellResult> find_by_any_clock(const Cell& cell) const;
   void keep(const Cell& cell, const CellResult& result) const;
   [[nodiscard]] std::filesystem::path file(const Cell& cell) const {
     return folder_ / file_name(cell);
@@ -115,6 +118,8 @@ class CellStore {
   [[nodiscard]] static std::string file_name(const Cell& cell);
 
  private:
+  /// "STRATEGY-seedN-", what names of files begin with.
+  [[nodiscard]] static std::string stem(const Cell& cell);
   std::filesystem::path folder_;
 };
 

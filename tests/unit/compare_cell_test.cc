@@ -70,6 +70,22 @@ TEST(CellStore, finds_what_it_keeps_and_nothing_else) {
   EXPECT_FALSE(store.find(other));
 }
 
+TEST(CellStore, finds_a_cell_by_any_clock) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path() / "cells");
+  Cell cell = some_cell();
+  EXPECT_FALSE(store.find_by_any_clock(cell)) << "there is no folder yet";
+  store.keep(cell, some_result());
+  cell.clockwork.latency = 7;
+  EXPECT_FALSE(store.find(cell));
+  ASSERT_TRUE(store.find_by_any_clock(cell));
+  EXPECT_EQ(store.find_by_any_clock(cell)->mean_model, 0.5);
+  cell.strategy.learning_rate = 7;
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+  std::ofstream(store.file(cell)) << "no json";
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+}
+
 TEST(CellStore, a_file_of_another_cell_counts_as_none) {
   const testing::TemporaryFolder folder;
   const CellStore store(folder.path());

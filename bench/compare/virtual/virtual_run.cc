@@ -54,9 +54,13 @@ CellResult run_virtually(const Cell& cell, const Split& split,
   return run_stencil(cell, split, recorder);
 }
 
+bool learns_by_any_clock(const Cell& cell) {
+  return cell.time == TimeKind::kVirtual && goes_by_rounds(cell.strategy);
+}
+
 Cell timeless(const Cell& cell) {
   Cell twin = cell;
-  if (cell.time != TimeKind::kVirtual || !goes_by_rounds(cell.strategy)) return twin;
+  if (!learns_by_any_clock(cell)) return twin;
   twin.condition.slow.clear();
   twin.condition.jitter = 0;
   twin.condition.link_mbit = 0;

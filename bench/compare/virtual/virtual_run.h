@@ -20,6 +20,9 @@ namespace fast::compare {
 /// with and without; otherwise the cell itself.
 [[nodiscard]] Cell timeless(const Cell& cell);
 
+/// By any clock the cell learns the same: it goes by rounds, under a virtual clock.
+[[nodiscard]] bool learns_by_any_clock(const Cell& cell);
+
 /// The result of `cell`, from that of its timeless twin and the cell's own clock.
 [[nodiscard]] CellResult retimed(const Cell& cell, CellResult twin);
 
