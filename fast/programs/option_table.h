@@ -76,7 +76,8 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "auto: half as many as it has neighbours, rounded up");
   visit("--linger", w.linger, "SHARE",
         "of a step that a boundary waits at most for the sweeps it begins, where links are quick "
-        "enough for half of them, so that models are averaged before the next gradient; 0: never");
+        "enough for a quarter of them, so that models are averaged before the next gradient; 0: "
+        "never");
   visit("--mix-threads", w.mix_threads, "THREADS",
         "share a boundary's work on models of a million numbers or more, where cores are free");
   visit("--bucket-kib", w.bucket_kib, "KIB",

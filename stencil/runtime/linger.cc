@@ -13,8 +13,8 @@ constexpr double kDecay = 1.0 / 8;
 
 TimePoint Linger::boundary(TimePoint now) {
   // A boundary that had no sweeps to begin says nothing of how long they take.
-  if (!idle_) took_ = half_;
-  half_.reset();
+  if (!idle_) took_ = came_;
+  came_.reset();
   began_ = now;
   idle_ = complete_ = false;
   if (share_ <= 0 || !resumed_) return now;
@@ -27,7 +27,7 @@ TimePoint Linger::boundary(TimePoint now) {
 void Linger::sweeping(TimePoint now, std::uint64_t due, std::uint64_t left) {
   idle_ = due == 0;
   complete_ = left == 0;
-  if (!idle_ && !half_ && 2 * left <= due) half_ = now - began_;
+  if (!idle_ && !came_ && 4 * left <= 3 * due) came_ = now - began_;
 }
 
 }  // namespace stencil

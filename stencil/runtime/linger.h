@@ -10,7 +10,7 @@ namespace stencil {
 /// How long a step boundary waits for its own sweeps, so that the next gradient is taken near the
 /// mean (adapt, then combine; Cattivelli and Sayed 2010) and not with the newest update of this
 /// worker alone in it (combine, then adapt): a share of the worker's own step at most, and only
-/// where that is worth it: where half of the last boundary's sweeps came back within as long.
+/// where that is worth it: where a quarter of the last boundary's sweeps came back within as long.
 /// Nobody else's step is waited for: neighbours answer in the middle of theirs.
 ///
 /// Not thread-safe; without a clock.
@@ -38,7 +38,7 @@ class Linger {
   TimePoint began_{};  ///< the last boundary
   bool idle_ = false;  ///< it had no sweeps to begin
   bool complete_ = false;
-  std::optional<Duration> half_;  ///< until half of its buckets were back, where that has come
+  std::optional<Duration> came_;  ///< until a quarter of its buckets were back, where that is
   std::optional<Duration> took_;  ///< the same of the last boundary that was not idle
 };
 

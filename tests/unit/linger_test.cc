@@ -59,13 +59,13 @@ TEST(Linger, FollowsStepsThatChange) {
   EXPECT_LT(wait, 0.3);
 }
 
-TEST(Linger, WaitsOnlyWhereHalfOfTheSweepsComeInThatTime) {
+TEST(Linger, WaitsOnlyWhereAQuarterOfTheSweepsComesInThatTime) {
   Worker worker(0.1);
   (void)worker.waits(0.01);
-  EXPECT_NEAR(worker.waits(0.19), 1, 1e-6);
-  EXPECT_NEAR(worker.waits(0.21), 1, 1e-6) << "the last ones had half of theirs after 0.95 s";
-  EXPECT_EQ(worker.waits(5), 0) << "half of the last ones took 1.05 s";
-  EXPECT_EQ(worker.waits(0.01), 0) << "half of the last ones never came";
+  EXPECT_NEAR(worker.waits(0.32), 1, 1e-6);
+  EXPECT_NEAR(worker.waits(0.34), 1, 1e-6) << "three of the last ten had come after 0.96 s";
+  EXPECT_EQ(worker.waits(10), 0) << "after 1.02 s";
+  EXPECT_EQ(worker.waits(0.01), 0) << "one of the last ten came";
   EXPECT_NEAR(worker.waits(0.01), 1, 1e-6) << "they are quick again";
 }
 
