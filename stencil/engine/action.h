@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +40,8 @@ struct Action {
   std::uint64_t own_sequence = 0;
   std::uint8_t divisor = 0;
   ReplyStatus status = ReplyStatus::kDelta;
-  std::unique_ptr<Message> message{};  ///< kSend only
-  std::string text{};                  ///< kRefused only
+  std::optional<Message> message{};  ///< kSend only
+  std::string text{};                ///< kRefused only
 };
 
 using Actions = std::vector<Action>;

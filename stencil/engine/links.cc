@@ -13,9 +13,7 @@ constexpr Duration kJoinGrace = std::chrono::seconds(5);
 
 void Engine::send(TimePoint now, Edge& edge, Message message, Actions& out) {
   edge.sent = now;
-  out.push_back({.kind = Action::Kind::kSend,
-                 .rank = edge.rank,
-                 .message = std::make_unique<Message>(std::move(message))});
+  out.push_back({.kind = Action::Kind::kSend, .rank = edge.rank, .message = std::move(message)});
 }
 
 void Engine::say_hello(TimePoint now, Edge& edge, Actions& out) {
