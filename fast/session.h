@@ -34,7 +34,7 @@ struct SessionOptions {
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";
   /// Passes over the model begun per step, each with one neighbour; a fraction means every few
-  /// steps. Nothing: half as many as there are neighbours, rounded up.
+  /// steps. Nothing: one less than there are neighbours, 1 to 3.
   std::optional<double> sweeps;
   /// Share of a step that a boundary waits for its own sweeps at most; not in mode sync. See
   /// stencil/runtime/linger.h.

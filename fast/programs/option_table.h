@@ -73,7 +73,7 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",
         "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps; "
-        "auto: half as many as it has neighbours, rounded up");
+        "auto: one less than it has neighbours, 1 to 3");
   visit("--linger", w.linger, "SHARE",
         "of a step that a boundary waits at most for the sweeps it begins, where links are quick "
         "enough for a quarter of them, so that models are averaged before the next gradient; 0: "

@@ -50,7 +50,8 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
 }
 
 std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank) {
-  return static_cast<std::uint32_t>(1000 * ((topology.neighbours(rank).size() + 1) / 2));
+  const auto neighbours = static_cast<std::uint32_t>(topology.neighbours(rank).size());
+  return 1000 * std::clamp(neighbours, 2U, 4U) - 1000;
 }
 
 Engine::Engine(EngineConfig config, TimePoint now)

@@ -63,7 +63,7 @@ name = "allreduce"
                                "defaults.toml");
   ASSERT_EQ(spec.cells.size(), 6U);
   const WorkerConfig usual;
-  EXPECT_EQ(spec.cells[0].strategy.sweeps, 2);
+  EXPECT_EQ(spec.cells[0].strategy.sweeps, 3);
   EXPECT_EQ(spec.cells[0].strategy.linger, usual.linger);
   EXPECT_GT(usual.linger, 0);
   EXPECT_EQ(spec.cells[1].strategy.sweeps, 7);
