@@ -44,6 +44,11 @@ def progress(run, rank):
     return lines[-1] if lines else None
 
 
+def workers_of(args):
+    told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
+    return json.loads(told)["workers"]
+
+
 def wait_until_they_train(run, ranks, trainer, patience):
     until = time.monotonic() + patience
     while trainer.poll() is None and time.monotonic() < until:
@@ -63,11 +68,10 @@ def measure(args, model, exchange):
                    "--report-every", "0.5", "--out", run, "--quiet"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
             try:
-                time.sleep(1)
+                ranks = range(workers_of(args))
+                wait_until_they_train(run, ranks, t, 120)
                 workers = [int(pid) for pid in subprocess.check_output(
                     ["pgrep", "-P", str(t.pid)], text=True).split()]
-                ranks = range(len(workers))
-                wait_until_they_train(run, ranks, t, 120)
                 before = [cpu_seconds(pid) for pid in workers]
                 first = [progress(run, rank) for rank in ranks]
                 time.sleep(args.seconds)

@@ -368,6 +368,7 @@ class Session::Impl {
     const stencil::Engine& engine = pump_->engine();
     const std::lock_guard lock(mutex_);
     if (engine.step() != boundary_) return;  // it has not heard of it yet
+    if (linger_.complete()) return;
     linger_.sweeping(now, engine.due(), engine.unswept());
     if (linger_.complete()) changed_.notify_all();
   }

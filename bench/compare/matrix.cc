@@ -41,7 +41,9 @@ class Matrix {
     double real = 0, modelled = 0;
     for (const Cell& cell : missing_) {
       const Cell twin = timeless(cell);
-      const bool made_anyway = !twins.insert(hash(twin)).second || find_twin(twin).has_value();
+      const bool made_anyway =
+          !twins.insert(hash(twin)).second ||
+          (learns_by_any_clock(cell) && store.find_by_any_clock(twin).has_value());
       const double seconds = work[hash(cell)] = made_anyway ? 0 : estimate.seconds(cell);
       (on_the_clock(cell) ? real : modelled) += seconds;
     }
@@ -97,24 +99,21 @@ class Matrix {
   }
 
   CellResult make(const Cell& cell) {
+    if (!learns_by_any_clock(cell)) return make_itself(cell);
     const Cell twin = timeless(cell);
     std::optional<CellResult> known;
     if (hash(twin) == hash(cell)) {
-      known = find_twin(twin);
+      known = store_.find_by_any_clock(twin);
       if (!known) return make_itself(cell);
     } else {
       // Several conditions may wait for one twin: it is made once.
       const std::lock_guard lock(twins_);
-      known = find_twin(twin);
+      known = store_.find_by_any_clock(twin);
       if (!known) known = make_itself(twin);
     }
     const CellResult result = retimed(cell, *std::move(known));
     store_.keep(cell, result);
     return result;
-  }
-
-  [[nodiscard]] std::optional<CellResult> find_twin(const Cell& twin) const {
-    return learns_by_any_clock(twin) ? store_.find_by_any_clock(twin) : store_.find(twin);
   }
 
   CellResult make_itself(const Cell& cell) {

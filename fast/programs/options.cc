@@ -73,6 +73,10 @@ void read_pairs(const std::vector<std::string>& texts, const std::string& option
   }
 }
 
+std::string text_or_auto(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "auto";
+}
+
 std::vector<std::string> pair_texts(const std::map<int, std::string>& map) {
   std::vector<std::string> out;
   for (const auto& [rank, value] : map) out.push_back(fmt::format("{}={}", rank, value));
@@ -99,12 +103,7 @@ class Binder {
   }
   void operator()(const char* names, std::optional<double>& value, const char* unit,
                   const char* help) {
-    const CLI::callback_t read = [&value](const CLI::results_t& texts) {
-      return read_or_auto(texts.back(), value);
-    };
-    finish(app_.add_option(names, read, help), names, unit)
-        ->default_str(text_or_auto(value))
-        ->take_last();
+    finish(add_number_or_auto(app_, names, value, help), names, unit);
   }
   void operator()(const char* names, bool& value, const char*, const char* help) {
     finish(app_.add_flag(names, value, help), names, "");
@@ -250,16 +249,16 @@ std::vector<std::string> flags(const CLI::App& app) {
 
 }  // namespace
 
-std::string text_or_auto(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "auto";
-}
-
-bool read_or_auto(const std::string& text, std::optional<double>& out) {
-  double value = 0;
-  const bool automatic = text == "auto";
-  if (!automatic && !CLI::detail::lexical_cast(text, value)) return false;
-  out = automatic ? std::nullopt : std::optional(value);
-  return true;
+CLI::Option* add_number_or_auto(CLI::App& app, const std::string& names,
+                                std::optional<double>& value, const std::string& help) {
+  const CLI::callback_t read = [&value](const CLI::results_t& texts) {
+    double number = 0;
+    const bool automatic = texts.back() == "auto";
+    if (!automatic && !CLI::detail::lexical_cast(texts.back(), number)) return false;
+    value = automatic ? std::nullopt : std::optional(number);
+    return true;
+  };
+  return app.add_option(names, read, help)->default_str(text_or_auto(value))->take_last();
 }
 
 TrainConfig default_config() {

@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace fast {
 
@@ -36,9 +37,9 @@ void add_print_config(CLI::App& app, bool& wish);
 /// CLI11 objects to.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args);
 
-/// "auto" for nothing, and back; false where a text is neither a number nor that.
-[[nodiscard]] std::string text_or_auto(const std::optional<double>& value);
-[[nodiscard]] bool read_or_auto(const std::string& text, std::optional<double>& out);
+/// An option that is a number or "auto", for nothing; of several the last counts.
+CLI::Option* add_number_or_auto(CLI::App& app, const std::string& names,
+                                std::optional<double>& value, const std::string& help);
 
 /// A complete TOML file: each option of `set` with its group, meaning and value. Reading it back
 /// gives the same values to the last bit.

@@ -123,14 +123,9 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--noise", q.noise, "SIZE", "of the quadratic's gradients", kWorkers);
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
   add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8 or topk:F", kWorkers);
-  const CLI::callback_t read_sweeps = [&q](const CLI::results_t& texts) {
-    return read_or_auto(texts.back(), q.sweeps);
-  };
-  app.add_option("--sweeps", read_sweeps, "begun per step; auto: as for fast train")
+  add_number_or_auto(app, "--sweeps", q.sweeps, "begun per step; auto: as for fast train")
       ->type_name("COUNT")
-      ->group(kWorkers)
-      ->default_str(text_or_auto(q.sweeps))
-      ->take_last();
+      ->group(kWorkers);
   add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",

@@ -51,7 +51,7 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
 
 std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank) {
   const auto neighbours = static_cast<std::uint32_t>(topology.neighbours(rank).size());
-  return 1000 * std::clamp(neighbours, 2U, 4U) - 1000;
+  return 1000 * (std::clamp(neighbours, 2U, 4U) - 1);
 }
 
 Engine::Engine(EngineConfig config, TimePoint now)

@@ -89,7 +89,7 @@ std::size_t Mixer::encoded_size(std::uint32_t bucket, const Codec& codec) const 
 
 FoldReport Mixer::fold(std::span<float> x) {
   std::atomic<bool> finite = true;
-  std::atomic<std::size_t> held = 0;
+  std::atomic<std::size_t> found_held = 0;
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
@@ -99,12 +99,12 @@ FoldReport Mixer::fold(std::span<float> x) {
     return true;
   };
   auto first_try = [&](std::uint32_t bucket) {
-    if (!try_fold(bucket)) held_[held++] = bucket;
+    if (!try_fold(bucket)) held_[found_held++] = bucket;
   };
   team_.each(telemetry_bucket(), first_try);
 
   FoldReport result;
-  for (std::size_t i = 0; i < held; ++i) {
+  for (std::size_t i = 0; i < found_held; ++i) {
     if (!try_fold(held_[i])) ++result.deferred;
   }
   result.folded = telemetry_bucket() - result.deferred;

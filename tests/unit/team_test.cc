@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
 #include <latch>
 #include <limits>
-#include <numeric>
 
 #include "stencil/core/random.h"
 #include "stencil/mix/mixer.h"
