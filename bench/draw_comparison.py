@@ -39,6 +39,8 @@ def label(row):
         text += f", {row['codec']}"
     if row.get("linger"):
         text += f", linger {row['linger']:g}"
+    if row.get("momentum_correction"):
+        text += f", correction {row['momentum_correction']:g}"
     if row.get("bucket_kib"):
         text += f", buckets of {row['bucket_kib']} KiB"
     return text

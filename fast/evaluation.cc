@@ -46,7 +46,7 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
 
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
                          int batches, std::uint64_t seed) {
-  if (!learner.has_batch_statistics() || examples.empty()) return;
+  if (learner.statistics() == Statistics::kNone || examples.empty()) return;
   const std::size_t batch = std::min(kBatch, examples.size());
   const auto passes = static_cast<int>(examples.size() / batch);
   TrainLoader loader(data, std::move(examples), batch, seed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,11 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model);
 
 /// How many batches statistics are re-estimated on.
 inline constexpr int kStatisticsBatches = 100;
+
+/// The same for each of `workers` whose statistics will be averaged: fewer do.
+[[nodiscard]] constexpr int shared_statistics_batches(int workers) {
+  return std::max(10, kStatisticsBatches / workers);
+}
 
 /// Re-estimates normalisation statistics on up to `batches` batches drawn from these training
 /// examples, unaugmented. Nothing for models without any.

@@ -11,6 +11,10 @@
 
 namespace fast {
 
+/// Momentum is not corrected after a step at this part or less of the highest rate so far, as at
+/// the end of a schedule: what little the exchange moves by then, over such a rate, is noise.
+inline constexpr double kLeastCorrectedRate = 0.01;
+
 /// A batch of images, normalised, NCHW, row-major. Spans point into the loader's buffers and are
 /// valid until its next call.
 struct Batch {
@@ -36,7 +40,14 @@ struct OptimizerOptions {
   std::string name = "sgd";    ///< "sgd" (momentum, weight decay) | "adamw"
   double learning_rate = 0.1;  ///< before the schedule
   double momentum = 0.9;
+  double momentum_correction = 0;  ///< see adapters/torch/momentum_correction.h; sgd alone
   double weight_decay = 5e-4;
+};
+
+enum class Statistics : std::uint8_t {
+  kNone,
+  kLocal,      ///< not exchanged
+  kExchanged,  ///< a part of the adapter's values
 };
 
 /// A model that can be trained by `Worker`: the adapter (what is exchanged) plus training and
@@ -57,8 +68,8 @@ class Learner {
 
   /// Normalisation statistics from data: begin, one call a batch, and the mean over all of them
   /// (cumulative average) replaces the running statistics. Models without BatchNorm do nothing;
-  /// has_batch_statistics() then is false and callers skip the passes.
-  [[nodiscard]] virtual bool has_batch_statistics() const = 0;
+  /// statistics() then is kNone and callers skip the passes.
+  [[nodiscard]] virtual Statistics statistics() const = 0;
   virtual void begin_statistics() = 0;
   virtual void accumulate_statistics(const Batch& batch) = 0;
 };
@@ -67,9 +78,11 @@ struct LearnerOptions {
   std::string model = "resnet8";
   ImageShape shape;
   OptimizerOptions optimizer;
-  std::uint64_t seed = 1;    ///< equal seeds give equal initial weights in every process
-  int threads = 1;           ///< compute threads of this process
-  bool mix_buffers = false;  ///< float buffers (BatchNorm statistics) join the exchanged vector
+  std::uint64_t seed = 1;  ///< equal seeds give equal initial weights in every process
+  int threads = 1;         ///< compute threads of this process
+  /// Float buffers (BatchNorm statistics) are exchanged, and stand still in training: only
+  /// begin_statistics(), what follows it and the exchange change them.
+  bool mix_buffers = false;
 };
 
 }  // namespace fast

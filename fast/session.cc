@@ -14,6 +14,7 @@
 #include "fast/sharing.h"
 #include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/usual_sweeps.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/linger.h"
 #include "stencil/transport/factory.h"
@@ -56,9 +57,8 @@ stencil::PumpOptions pump_options(const SessionOptions& options, const stencil::
   }
   engine.mode = stencil::Mode::parse(options.mode);
   engine.buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;
-  engine.sweeps_per_mille = options.sweeps
-                                ? static_cast<std::uint32_t>(*options.sweeps * 1000 + 0.5)
-                                : stencil::usual_sweeps_per_mille(engine.topology, engine.rank);
+  const double sweeps = options.sweeps.value_or(stencil::usual_sweeps(engine.topology));
+  engine.sweeps_per_mille = static_cast<std::uint32_t>(sweeps * 1000 + 0.5);
   engine.window = static_cast<std::uint32_t>(options.window);
   engine.window_total = 4 * engine.window;
   engine.retained_total = 16 * engine.window;

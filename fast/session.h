@@ -34,7 +34,7 @@ struct SessionOptions {
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";
   /// Passes over the model begun per step, each with one neighbour; a fraction means every few
-  /// steps. Nothing: one less than there are neighbours, 1 to 3.
+  /// steps. Nothing: as many as the topology asks for, see stencil/core/usual_sweeps.h.
   std::optional<double> sweeps;
   /// Share of a step that a boundary waits for its own sweeps at most; not in mode sync. See
   /// stencil/runtime/linger.h.

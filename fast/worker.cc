@@ -28,6 +28,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using stencil::LogLevel;
 
+/// For statistics of a model that was stopped.
+constexpr int kHastyBatches = 2;
+
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -159,6 +162,7 @@ class Run {
         budget_(static_cast<std::uint64_t>(
             std::llround(config.epochs * static_cast<double>(network_examples())))),
         shard_(partition(data.train.labels, config.partition, workers_, config.rank, config.seed)),
+        lock_steps_(lock_step_count()),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
         random_(stencil::Random::derive(config.seed, 0x6a697474ULL + config.rank)),
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
@@ -235,15 +239,15 @@ class Run {
       metrics_.event(since(started_), "joined",
                      "took over the model of worker " + std::to_string(from));
     }
-    const std::uint64_t lock_steps = lock_step_count();
     training_began_ = last_report_ = Clock::now();
     report_progress();
-    while (!stop_ && (lock_steps > 0 ? steps_ < lock_steps : exchange_->progress() < 1)) {
+    while (!stop_ && (lock_steps_ > 0 ? steps_ < lock_steps_ : exchange_->progress() < 1)) {
       if (const auto failure = step()) return *failure;
       if (since(last_report_) >= config_.report_every) report_progress();
     }
     training_seconds_ = since(training_began_);
     report_progress();
+    if (mixes_statistics() && (lock_steps_ == 0 || stop_)) estimate_shared_statistics();
     if (stop_) {
       (void)exchange_->finish();
       save();
@@ -255,9 +259,10 @@ class Run {
                std::to_string(config_.settle_deadline) + " s; going on with what there is");
     }
     report_progress();
-    metrics_.event(since(started_), "evaluating",
-                   "training is over; re-estimating statistics and evaluating");
-    estimate_statistics(learner_, data_, shard_, kStatisticsBatches, config_.seed);
+    metrics_.event(since(started_), "evaluating", "training is over; evaluating");
+    if (!mixes_statistics()) {
+      estimate_statistics(learner_, data_, shard_, kStatisticsBatches, config_.seed);
+    }
     result_ = test(learner_, data_);
     save();
     report_progress();
@@ -269,6 +274,17 @@ class Run {
     if (config_.mode != "sync") return 0;
     const std::uint64_t per_round = static_cast<std::uint64_t>(workers_) * config_.batch;
     return (budget_ + per_round - 1) / per_round;
+  }
+
+  [[nodiscard]] bool mixes_statistics() const {
+    return learner_.statistics() == Statistics::kExchanged;
+  }
+
+  /// Of this worker's examples, before neighbours average for the last time, which makes of them
+  /// those of all workers' examples: so everybody needs few of its own.
+  void estimate_shared_statistics() {
+    const int batches = stop_ ? kHastyBatches : shared_statistics_batches(workers_);
+    estimate_statistics(learner_, data_, shard_, batches, config_.seed);
   }
 
   std::optional<WorkerOutcome> step() {
@@ -284,6 +300,7 @@ class Run {
                                "; lower the learning rate or lengthen the warm-up"};
     }
     stretch(since(begun) - result.waited);
+    if (mixes_statistics() && steps_ + 1 == lock_steps_) estimate_shared_statistics();
     const auto batch = static_cast<std::uint64_t>(config_.batch);
     const Clock::time_point boundary = Clock::now();
     exchange_->exchange({.samples = batch, .loss = result.loss});
@@ -383,6 +400,7 @@ class Run {
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;
+  std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
   EarlyLog log_;

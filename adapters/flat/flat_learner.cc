@@ -52,6 +52,7 @@ class Optimizer {
   // Velocity as in PyTorch: v = momentum * v + g, x -= rate * v (Sutskever et al. 2013 put the rate
   // inside v).
   void sgd(std::span<float> values, std::span<const float> gradient) {
+    correct_momentum(values);
     const auto rate = static_cast<float>(options_.learning_rate);
     const auto momentum = static_cast<float>(options_.momentum);
     const auto decay = static_cast<float>(options_.weight_decay);
@@ -59,6 +60,17 @@ class Optimizer {
       first_[i] = momentum * first_[i] + gradient[i] + decay * values[i];
       values[i] -= rate * first_[i];
     }
+    if (options_.momentum_correction == 0) return;
+    left_.assign(values.begin(), values.end());
+    last_rate_ = options_.learning_rate;
+    highest_rate_ = std::max(highest_rate_, last_rate_);
+  }
+
+  // As adapters/torch/momentum_correction.h has it.
+  void correct_momentum(std::span<const float> values) {
+    if (left_.empty() || last_rate_ <= kLeastCorrectedRate * highest_rate_) return;
+    const auto factor = static_cast<float>(options_.momentum_correction / last_rate_);
+    for (std::size_t i = 0; i < values.size(); ++i) first_[i] -= factor * (values[i] - left_[i]);
   }
 
   // Loshchilov and Hutter 2019, with PyTorch's constants.
@@ -77,6 +89,8 @@ class Optimizer {
 
   OptimizerOptions options_;
   std::vector<float> first_, second_;  // moments; `second_` is empty for SGD
+  std::vector<float> left_;            // values after the last step, where momentum is corrected
+  double last_rate_ = 0, highest_rate_ = 0;
   int steps_ = 0;
 };
 
@@ -113,7 +127,7 @@ class FlatLearner final : public Learner {
     return forward(batch, /*with_gradient=*/false);
   }
 
-  bool has_batch_statistics() const override { return false; }
+  Statistics statistics() const override { return Statistics::kNone; }
   void begin_statistics() override {}
   void accumulate_statistics(const Batch&) override {}
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "adapters/torch/models/factory.h"
+#include "adapters/torch/momentum_correction.h"
 #include "adapters/torch/torch_adapter.h"
 #include "fast/errors.h"
 
@@ -93,11 +94,20 @@ TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& o
       adapter_(std::make_unique<TorchAdapter>(
           *model_, TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})),
       optimizer_(make_optimizer(options.optimizer, model_->parameters())) {
+  const OptimizerOptions& wish = options.optimizer;
+  auto* const sgd = dynamic_cast<optim::SGD*>(optimizer_.get());
+  if (sgd && wish.momentum > 0 && wish.momentum_correction > 0) {
+    correction_ = std::make_unique<MomentumCorrection>(*sgd, wish.momentum_correction);
+  }
   keep_freed_memory();
   set_threads(options.threads);
   for (const auto& module : model_->modules()) {
     if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms_.push_back(norm);
   }
+  if (norms_.empty()) return;
+  statistics_ = options.mix_buffers ? Statistics::kExchanged : Statistics::kLocal;
+  if (!options.mix_buffers) return;
+  for (auto* norm : norms_) norm->options.momentum(0.0);
 }
 
 TorchLearner::~TorchLearner() = default;
@@ -132,7 +142,9 @@ StepResult TorchLearner::backward(const Batch& batch) {
 }
 
 void TorchLearner::update() {
+  if (correction_) correction_->before_step();
   optimizer_->step();
+  if (correction_) correction_->after_step();
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {

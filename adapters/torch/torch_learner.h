@@ -16,6 +16,7 @@ class Optimizer;
 namespace fast {
 
 class Model;
+class MomentumCorrection;
 class TorchAdapter;
 
 /// A model of adapters/torch/models with torch::optim::SGD or AdamW and a TorchAdapter.
@@ -34,7 +35,7 @@ class TorchLearner final : public Learner {
   void set_learning_rate(double learning_rate) override;
   StepResult train_step(const Batch& batch) override;
   StepResult evaluate(const Batch& batch) override;
-  [[nodiscard]] bool has_batch_statistics() const override { return !norms_.empty(); }
+  [[nodiscard]] Statistics statistics() const override { return statistics_; }
   void begin_statistics() override;
   void accumulate_statistics(const Batch& batch) override;
 
@@ -54,7 +55,9 @@ class TorchLearner final : public Learner {
   std::shared_ptr<Model> model_;
   std::unique_ptr<TorchAdapter> adapter_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::unique_ptr<MomentumCorrection> correction_;  ///< may be null
   std::vector<torch::nn::BatchNorm2dImpl*> norms_;
+  Statistics statistics_ = Statistics::kNone;
   std::vector<double> momenta_;  ///< while statistics are gathered
 };
 

@@ -67,6 +67,8 @@ json describe(const Cell& cell) {
               {"tuning", cell.tuning}};
   if (s.by_buckets()) out["strategy"]["bucket_kib"] = s.bucket_kib;
   if (s.linger > 0) out["strategy"]["linger"] = s.linger;
+  if (s.mixes_statistics()) out["strategy"]["buffers"] = s.buffers;
+  if (s.momentum_correction > 0) out["strategy"]["momentum_correction"] = s.momentum_correction;
   if (cell.time == TimeKind::kStandIn) {
     out["clockwork"] = {{"step_seconds", cell.clockwork.step_seconds}};
   }
@@ -215,7 +217,9 @@ Cell cell_from_json(const std::string& text) {
                    .sweeps = s.at("sweeps"),
                    .linger = s.value("linger", 0.0),
                    .codec = s.at("codec"),
-                   .bucket_kib = s.value("bucket_kib", 0)};
+                   .bucket_kib = s.value("bucket_kib", 0),
+                   .buffers = s.value("buffers", "local"),
+                   .momentum_correction = s.value("momentum_correction", 0.0)};
   cell.seed = all.at("seed");
   cell.time = parse_time_kind(all.at("time").get<std::string>()).value();
   cell.tuning = all.at("tuning");

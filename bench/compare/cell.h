@@ -41,12 +41,15 @@ struct Strategy {
   double sweeps = 1;  ///< of a strategy that begins some
   double linger = 0;
   std::string codec = "fp32";
-  int bucket_kib = 0;  ///< 0: what suits the model
+  int bucket_kib = 0;             ///< 0: what suits the model
+  std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"
+  double momentum_correction = 0;
 
   /// --mode of its workers where the product exchanges for it; "" for the others.
   [[nodiscard]] std::string mode() const;
   /// Does the size of buckets change what it learns?
   [[nodiscard]] bool by_buckets() const { return !mode().empty() && mode() != "sync"; }
+  [[nodiscard]] bool mixes_statistics() const { return buffers == "mix"; }
 };
 
 /// Measured facts; not used in real time. A stand-in needs only how long a step lasts.

@@ -38,6 +38,7 @@ Mean mean_of(const std::vector<std::span<const float>>& models) {
 
 Judge::Judge(const Cell& cell, const Split& split)
     : split_(split),
+      statistics_are_mixed_(cell.strategy.mixes_statistics()),
       seed_(cell.seed),
       learner_(make_learner(cell, split.training.train.shape, 1)) {}
 
@@ -59,13 +60,20 @@ CurvePoint Judge::point(const Mean& mean) {
   return point;
 }
 
-double Judge::final_accuracy(std::span<const float> weights, std::vector<std::uint32_t> examples) {
-  load(weights);
-  if (examples.empty()) {
-    examples.resize(split_.training.train.size());
-    std::iota(examples.begin(), examples.end(), 0U);
-  }
+double Judge::final_accuracy(std::span<const float> mean) {
+  load(mean);
+  std::vector<std::uint32_t> examples(split_.training.train.size());
+  std::iota(examples.begin(), examples.end(), 0U);
   estimate_statistics(*learner_, split_.training, std::move(examples), kStatisticsBatches, seed_);
+  return test(*learner_, split_.training).accuracy;
+}
+
+double Judge::own_accuracy(std::span<const float> weights,
+                           const std::vector<std::uint32_t>& shard) {
+  load(weights);
+  if (!statistics_are_mixed_) {
+    estimate_statistics(*learner_, split_.training, shard, kStatisticsBatches, seed_);
+  }
   return test(*learner_, split_.training).accuracy;
 }
 

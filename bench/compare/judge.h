@@ -27,14 +27,18 @@ class Judge {
 
   /// Accuracy and loss of the mean on the held-out examples.
   [[nodiscard]] CurvePoint point(const Mean& mean);
-  /// Accuracy on the cell's final set; statistics from these training examples (empty: all).
-  [[nodiscard]] double final_accuracy(std::span<const float> weights,
-                                      std::vector<std::uint32_t> examples = {});
+  /// Accuracy of the mean on the cell's final set; statistics from all training examples.
+  [[nodiscard]] double final_accuracy(std::span<const float> mean);
+  /// The same of a worker's own model: statistics as its neighbours and it agreed on them, where
+  /// the strategy does that, or from its own shard.
+  [[nodiscard]] double own_accuracy(std::span<const float> weights,
+                                    const std::vector<std::uint32_t>& shard);
 
  private:
   void load(std::span<const float> weights);
 
   const Split& split_;
+  bool statistics_are_mixed_;
   std::uint64_t seed_;
   std::unique_ptr<TorchLearner> learner_;
 };

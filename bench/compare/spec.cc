@@ -19,6 +19,7 @@
 #include "fast/schedule.h"
 #include "stencil/codec/codec.h"
 #include "stencil/core/topology.h"
+#include "stencil/core/usual_sweeps.h"
 #include "stencil/engine/config.h"
 
 namespace fast::compare {
@@ -138,20 +139,11 @@ class Reader {
 
 struct StrategyRow {
   Strategy strategy;
-  bool usual_sweeps = false;  ///< as many as a worker begins where nobody says otherwise
+  bool usual_sweeps = false;      ///< as many as a worker begins where nobody says otherwise
+  bool usual_correction = false;  ///< likewise
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
-
-/// Of the worker with the most neighbours.
-double usual_sweeps(const Condition& condition) {
-  const auto topology = stencil::Topology::parse(condition.topology);
-  std::uint32_t most = 0;
-  for (stencil::Rank rank = 0; rank < topology.size(); ++rank) {
-    most = std::max(most, stencil::usual_sweeps_per_mille(topology, rank));
-  }
-  return most / 1000.0;
-}
 
 class SpecReader {
  public:
@@ -279,6 +271,16 @@ class SpecReader {
     in_.demand(s.linger >= 0 && s.linger <= 1, t, "linger", "use a share of a step, 0 to 1");
     in_.demand(s.linger == 0 || s.by_buckets(), t, "linger",
                s.name + " begins no sweeps: leave it out");
+    const bool exchanges = !s.mode().empty();
+    if (exchanges) s.buffers = usual.buffers;
+    in_.read(t, "buffers", s.buffers);
+    in_.demand(s.buffers == "local" || (exchanges && s.mixes_statistics()), t, "buffers",
+               exchanges ? "use mix or local" : s.name + " mixes none: leave it out");
+    row.usual_correction = !in_.read(t, "momentum_correction", s.momentum_correction) && exchanges;
+    in_.demand(s.momentum_correction >= 0 && s.momentum_correction <= 1, t, "momentum_correction",
+               "use a share, 0 to 1");
+    in_.demand(s.momentum_correction == 0 || exchanges, t, "momentum_correction",
+               s.name + " averages no models: leave it out");
     in_.read(t, "codec", s.codec);
     in_.check(t, "codec", [&] {
       const std::string mode = s.mode();
@@ -336,7 +338,13 @@ class SpecReader {
         cell.condition = condition;
         cell.time = kinds_[i];
         cell.strategy = row.strategy;
-        if (row.usual_sweeps) cell.strategy.sweeps = usual_sweeps(condition);
+        if (row.usual_sweeps) {
+          const auto topology = stencil::Topology::parse(condition.topology);
+          cell.strategy.sweeps = stencil::usual_sweeps(topology);
+        }
+        if (row.usual_correction) {
+          cell.strategy.momentum_correction = usual_momentum_correction(condition.partition);
+        }
         cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {
           cell.seed = seed;

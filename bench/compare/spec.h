@@ -25,8 +25,8 @@ struct Spec {
 ///                      # latency, rate_mbit for virtual
 ///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
 ///                      # held-out examples; without it the strategies' own rates
-///     [[strategy]]     # name, learning_rate, sweeps, linger, codec, bucket_kib; seeds and
-///                      # conditions where fewer
+///     [[strategy]]     # name, learning_rate, sweeps, linger, codec, bucket_kib, buffers,
+///                      # momentum_correction; seeds and conditions where fewer
 ///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
 ///                      # time, where it is not that of [time]
 ///

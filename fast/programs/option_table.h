@@ -49,6 +49,9 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit("--learning-rate,--lr", w.optimizer.learning_rate, "RATE",
         "at its highest; not scaled by the number of workers");
   visit("--momentum", w.optimizer.momentum, "SHARE", "of sgd; 0 <= SHARE < 1");
+  visit("--momentum-correction", w.momentum_correction, "SHARE",
+        "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; auto: 0.5 "
+        "where shards are unequal, else 0");
   visit("--weight-decay", w.optimizer.weight_decay, "RATE", "pull towards zero");
   visit("--schedule", w.schedule, "NAME",
         "learning rate over the run: constant, cosine or step:FACTOR@P1,P2,... (P: share of the "
@@ -57,8 +60,10 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit("--seed", w.seed, "NUMBER", "of initial weights, shards and order; the same everywhere");
   visit("--threads", w.threads, "THREADS",
         "compute threads per worker; 0: the cores shared out, at least 1");
-  visit("--buffers", w.buffers, "HOW",
-        "local: BatchNorm statistics stay with their worker; mix: they are exchanged too");
+  visit(
+      "--buffers", w.buffers, "HOW",
+      "BatchNorm statistics, which each worker takes of its own shard when training is over: mix: "
+      "averaged with everybody's; local: kept");
   visit("--augment,!--no-augment", w.augment, "",
         "random crops and mirror images, where customary");
 
@@ -73,7 +78,7 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",
         "passes over the model begun per step, each with one neighbour; 0.25: one every 4 steps; "
-        "auto: one less than it has neighbours, 1 to 3");
+        "auto: 1 to 6, the fewer the better the topology is connected");
   visit("--linger", w.linger, "SHARE",
         "of a step that a boundary waits at most for the sweeps it begins, where links are quick "
         "enough for a quarter of them, so that models are averaged before the next gradient; 0: "

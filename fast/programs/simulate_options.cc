@@ -9,6 +9,7 @@
 #include "fast/errors.h"
 #include "fast/programs/options.h"
 #include "stencil/codec/codec.h"
+#include "stencil/core/usual_sweeps.h"
 
 namespace fast {
 namespace {
@@ -155,8 +156,8 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   config.mode = stencil::Mode::parse(q.mode);
   config.codec = stencil::parse_codec(q.codec);
   stencil::check_codec(config.codec, config.mode);
-  config.sweeps_per_mille.reset();
-  if (q.sweeps) config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(*q.sweeps * 1000));
+  const double sweeps = q.sweeps.value_or(stencil::usual_sweeps(config.topology));
+  config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(sweeps * 1000));
   config.linger = q.linger;
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);

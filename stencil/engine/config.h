@@ -25,11 +25,6 @@ struct Mode {
 /// Throws ConfigError where the two do not go together.
 void check_codec(const CodecSpec& codec, const Mode& mode);
 
-/// Sweeps a step, in thousandths, where nobody says otherwise: one less than there are neighbours,
-/// 1 to 3. Fewer cost accuracy, more gained none (bench/results/cifar10.md); as neighbours begin as
-/// many, each pair averages once a step or a little more often.
-[[nodiscard]] std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank);
-
 /// What the protocol of one worker goes by. Value type.
 struct EngineConfig {
   Rank rank = 0;

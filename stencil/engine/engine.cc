@@ -49,11 +49,6 @@ void check_codec(const CodecSpec& codec, const Mode& mode) {
       "use mode async or bounded:K, or codec fp32, fp16, bf16 or int8");
 }
 
-std::uint32_t usual_sweeps_per_mille(const Topology& topology, Rank rank) {
-  const auto neighbours = static_cast<std::uint32_t>(topology.neighbours(rank).size());
-  return 1000 * (std::clamp(neighbours, 2U, 4U) - 1);
-}
-
 Engine::Engine(EngineConfig config, TimePoint now)
     : config_(std::move(config)),
       buckets_(config_.buckets),

@@ -23,6 +23,8 @@ class Objective {
   virtual void initial(Rank rank, std::span<float> x) const = 0;
   /// One local step of `rank` on its own x.
   virtual void step(Rank rank, std::span<float> x) = 0;
+  /// Training is over and agreement begins: a last local change of x.
+  virtual void last(Rank /*rank*/, std::span<float> /*x*/) {}
   /// The whole objective at x.
   [[nodiscard]] virtual double value(std::span<const float> x) const = 0;
 };

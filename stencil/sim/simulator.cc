@@ -130,8 +130,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.topology = config_.topology;
   engine.mode = config_.mode;
   engine.buckets = worker->mixer->bucket_count();
-  engine.sweeps_per_mille =
-      config_.sweeps_per_mille.value_or(usual_sweeps_per_mille(config_.topology, rank));
+  engine.sweeps_per_mille = config_.sweeps_per_mille;
   engine.window = config_.window;
   engine.window_total = 4 * config_.window;
   engine.seed = config_.seed;
@@ -302,6 +301,7 @@ bool Simulation::finish() {
   for (auto& worker : workers_) {
     if (!worker->alive) continue;
     worker->standing.wanted = WorkerState::kSettling;
+    objective_.last(worker->rank, worker->x);
     (void)worker->mixer->fold(worker->x);
     turn(*worker);
   }

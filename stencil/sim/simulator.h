@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,8 +22,8 @@ struct SimulationConfig {
   Topology topology = Topology::parse("torus:2x2");
   Mode mode;
   CodecSpec codec{};
-  std::optional<std::uint32_t> sweeps_per_mille = 1000;  ///< nothing: usual_sweeps_per_mille()
-  double linger = 0;                                     ///< share of a step; see Linger
+  std::uint32_t sweeps_per_mille = 1000;
+  double linger = 0;  ///< share of a step; see Linger
   std::uint32_t window = 4;
   std::size_t bucket_floats = 0;  ///< 0: what suits the model
   std::uint64_t seed = 1;

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "fast/report/safetensors.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/process.h"
 
@@ -106,6 +109,40 @@ TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
   EXPECT_EQ(summary["test_accuracy"]["workers"].size(), 4U);
   EXPECT_LT(summary["consensus_distance"], 0.05);
   EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), HasSubstr("report.html")));
+}
+
+TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
+  const auto variances = [](const fs::path& run, int rank) {
+    const auto file =
+        SafetensorsFile::open(run / ("worker-" + std::to_string(rank)) / "model.safetensors");
+    const auto bytes = file.find("layer1.0.bn1.running_var")->bytes;
+    std::vector<float> out(bytes.size() / sizeof(float));
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  };
+  const auto apart = [](const std::vector<float>& a, const std::vector<float>& b) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      difference += std::abs(a[i] - b[i]);
+      size += b[i];
+    }
+    return difference / size;
+  };
+  // In lock step there is no settling; where all neighbour all, one average is the mean.
+  for (const auto& [mode, how] : {std::pair("async", "mix"), {"sync", "mix"}, {"async", "local"}}) {
+    const std::string name = std::string(mode) + "-" + how;
+    std::vector<std::string> some = wishes("complete:3", "1", name);
+    some.insert(some.end(), {"--model", "resnet8", "--partition", "by-label", "--mode", mode,
+                             "--buffers", how, "--settle-deadline", "60"});
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
+    ASSERT_EQ(result.code, 0) << result.out << result.err;
+    const double found = apart(variances(run(name), 0), variances(run(name), 1));
+    if (how == std::string("mix")) {
+      EXPECT_LT(found, 0.002) << mode;
+    } else {
+      EXPECT_GT(found, 0.01);
+    }
+  }
 }
 
 TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {

@@ -16,7 +16,7 @@ test::SimCase with_outages(std::uint64_t seed, int count, double shortest, doubl
   one.config.slow.clear();
   one.config.links.clear();
   one.config.link.bandwidth = 0;
-  one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille.value());
+  one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille);
   Random random(Random::derive(seed, 77));
   const auto edges = one.config.topology.edges();
   const double span = static_cast<double>(one.config.steps) * one.config.step_seconds;

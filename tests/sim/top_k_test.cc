@@ -82,7 +82,7 @@ TEST(TopKRun, BrokenLinksLoseNothing) {
     auto one = test::random_case(test::case_seed(9500 + i), kTenth);
     one.config.slow.clear();
     one.config.links.clear();
-    one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille.value());
+    one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille);
     one.config.steps = 400;
     Random random(Random::derive(one.config.seed, 77));
     const auto edges = one.config.topology.edges();

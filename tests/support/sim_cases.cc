@@ -66,7 +66,7 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   if (seed % 3 == 0) c.linger = 0.5;
   made.text = "seed " + std::to_string(seed) + ": " + name + " latency " +
               std::to_string(c.link.latency) + " jitter " + std::to_string(c.link.jitter) +
-              " sweeps " + std::to_string(c.sweeps_per_mille.value()) + " window " +
+              " sweeps " + std::to_string(c.sweeps_per_mille) + " window " +
               std::to_string(c.window) + " linger " + std::to_string(c.linger) + odd;
   return made;
 }

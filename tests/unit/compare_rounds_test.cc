@@ -80,7 +80,7 @@ TEST_P(Averaging, is_one_optimizer_step_on_the_mean_gradient_of_all_workers) {
   Crew batches(cell, split, 0);
   Plain plain(cell, split.training.train.shape);
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_TRUE(strategy->round(0));
+    ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();
     for (int worker = 0; worker < 4; ++worker) (plain.loss(batches.next(worker)) / 4).backward();
     plain.optimizer.step();
@@ -98,7 +98,7 @@ TEST(LockStep, is_a_step_of_each_and_then_metropolis_hastings_weights) {
     plain.push_back(std::make_unique<Plain>(cell, split.training.train.shape));
   }
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_TRUE(strategy->round(0));
+    ASSERT_TRUE(strategy->round(0, false));
     std::vector<torch::Tensor> x;
     for (int i = 0; i < 4; ++i) {
       plain[i]->optimizer.zero_grad();
@@ -121,7 +121,7 @@ TEST(Local, is_each_for_itself) {
   Crew batches(cell, split, 0);
   Plain plain(cell, split.training.train.shape);
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_TRUE(strategy->round(0));
+    ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();
     plain.loss(batches.next(2)).backward();
     plain.optimizer.step();

@@ -51,6 +51,7 @@ topology = "torus:4x4"
 [[condition]]
 name = "two"
 topology = "ring:5"
+partition = "dirichlet:0.5"
 [[strategy]]
 name = "stencil-async"
 [[strategy]]
@@ -70,7 +71,12 @@ name = "allreduce"
   EXPECT_EQ(spec.cells[1].strategy.linger, 0);
   EXPECT_EQ(spec.cells[2].strategy.sweeps, 1);
   EXPECT_EQ(spec.cells[2].strategy.linger, 0);
-  EXPECT_EQ(spec.cells[3].strategy.sweeps, 1);
+  EXPECT_EQ(spec.cells[0].strategy.buffers, usual.buffers);
+  EXPECT_EQ(spec.cells[2].strategy.buffers, "local") << "nothing of it is averaged at the end";
+  EXPECT_EQ(spec.cells[0].strategy.momentum_correction, 0);
+  EXPECT_EQ(spec.cells[3].strategy.sweeps, 2);
+  EXPECT_GT(spec.cells[3].strategy.momentum_correction, 0) << "its shards are unequal";
+  EXPECT_EQ(spec.cells[5].strategy.momentum_correction, 0);
 }
 
 TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {
@@ -140,6 +146,10 @@ INSTANTIATE_TEST_SUITE_P(
                           ":12:", "knows no buckets"},
                       Bad{"LingerOfAllReduce", "\"allreduce\"", "\"allreduce\"\nlinger = 0.1",
                           ":12:", "begins no sweeps"},
+                      Bad{"StatisticsOfAllReduce", "\"allreduce\"",
+                          "\"allreduce\"\nbuffers = \"mix\"", ":12:", "mixes none"},
+                      Bad{"CorrectionOfAllReduce", "\"allreduce\"",
+                          "\"allreduce\"\nmomentum_correction = 0.5", ":12:", "averages no models"},
                       Bad{"UnknownKey", "epochs = 3", "epoch = 3", ":4:", "epoch"},
                       Bad{"ContradictingWorkers", "name = \"slow\"", "name = \"slow\"\nworkers = 9",
                           ":9:", "workers"},

@@ -13,18 +13,6 @@ using test::EnginePair;
 
 constexpr double kEnds = 1 + 2 + 3 + 4 - 8;  // the sum that every exchange keeps
 
-TEST(Engine, usual_sweeps_are_one_less_than_neighbours_within_bounds) {
-  const auto usual = [](const char* topology) {
-    return usual_sweeps_per_mille(Topology::parse(topology), 0);
-  };
-  EXPECT_EQ(usual("ring:1"), 1000U) << "asks nobody anyway";
-  EXPECT_EQ(usual("ring:2"), 1000U);
-  EXPECT_EQ(usual("torus:2x2"), 1000U);
-  EXPECT_EQ(usual("torus:2x4"), 2000U);
-  EXPECT_EQ(usual("torus:4x4"), 3000U);
-  EXPECT_EQ(usual("torus:4x4:moore"), 3000U);
-}
-
 TEST(Engine, two_hellos_open_a_link_and_both_train) {
   EnginePair pair;
   pair.meet();

@@ -117,10 +117,40 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
   }
 }
 
+TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
+  const ImageShape shape{3, 8, 8, 5};
+  const Examples one(shape, 16, 1), other(shape, 16, 2);
+  const auto trained = [&](double share, float push, bool plain, double first_rate = 0.01) {
+    auto options = options_for("linear", shape);
+    options.optimizer.momentum_correction = share;
+    auto learner = plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options);
+    learner->set_learning_rate(first_rate);
+    learner->train_step(one.batch());
+    learner->set_learning_rate(0.01);
+    const auto values = learner->adapter().values();
+    for (float& value : values) value += push;
+    const std::vector<float> before(values.begin(), values.end());
+    learner->train_step(other.batch());
+    std::vector<float> step;
+    for (std::size_t i = 0; i < values.size(); ++i) step.push_back(values[i] - before[i]);
+    return step;
+  };
+  constexpr float kPush = 0.003F;
+  for (const bool plain : {false, true}) {
+    EXPECT_EQ(trained(0.5, 0, plain), trained(0, 0, plain)) << "nobody moved it";
+    EXPECT_EQ(trained(0.5, kPush, plain, 0), trained(0, kPush, plain, 0)) << "a warm-up begins so";
+    const auto uncorrected = trained(0, kPush, plain), corrected = trained(0.5, kPush, plain);
+    for (std::size_t i = 0; i < corrected.size(); ++i) {
+      // Half of the push is now a part of the step before, of which nine tenths go on.
+      ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
+    }
+  }
+}
+
 TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
   const ImageShape shape{3, 8, 8, 4};
   const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
-  ASSERT_TRUE(learner->has_batch_statistics());
+  ASSERT_EQ(learner->statistics(), Statistics::kLocal);
   const auto run_over = [&](std::uint64_t first, std::uint64_t last) {
     learner->begin_statistics();
     for (auto i = first; i < last; ++i) {
@@ -148,6 +178,29 @@ TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
   for (std::size_t c = 0; c < all.size(); ++c) {
     EXPECT_NEAR(after[c], 0.9F * all[c] + 0.1F * of_batch[c], 1e-4F * (1 + std::abs(after[c])));
   }
+}
+
+TEST(TorchLearner, StatisticsThatAreExchangedStandStillInTrainingAndAreEstimatedAllTheSame) {
+  const ImageShape shape{3, 8, 8, 4};
+  LearnerOptions options = options_for("resnet8", shape);
+  const auto plain = std::make_unique<TorchLearner>(options);
+  options.mix_buffers = true;
+  const auto mixed = std::make_unique<TorchLearner>(options);
+  ASSERT_EQ(mixed->statistics(), Statistics::kExchanged);
+  const auto variance = [](TorchLearner& learner) {
+    return tensor_of(learner.adapter(), "layer2.0.bn1.running_var");
+  };
+  const auto before = variance(*mixed);
+  const Examples step(shape, 8, 1);
+  mixed->train_step(step.batch());
+  plain->train_step(step.batch());
+  EXPECT_EQ(variance(*mixed), before) << "neighbours would see what no step of theirs has made";
+  EXPECT_NE(variance(*plain), before);
+  for (TorchLearner* learner : {plain.get(), mixed.get()}) {
+    learner->begin_statistics();
+    learner->accumulate_statistics(step.batch());
+  }
+  EXPECT_EQ(variance(*mixed), variance(*plain));
 }
 
 TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
@@ -183,7 +236,8 @@ TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
 }
 
 TEST(TorchLearner, ModelsWithoutBatchNormHaveNoStatistics) {
-  EXPECT_FALSE(std::make_unique<TorchLearner>(options_for("mlp", kCifar))->has_batch_statistics());
+  EXPECT_EQ(std::make_unique<TorchLearner>(options_for("mlp", kCifar))->statistics(),
+            Statistics::kNone);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.transport = "tcp";  // as those it is compared with
   w.sweeps = cell.strategy.sweeps;
   w.linger = cell.strategy.linger;
+  w.buffers = cell.strategy.buffers;
   w.wait_deadline = options.deadline;
   w.quiet = true;
   if (cell.time == TimeKind::kStandIn) return w;  // which has its own step times

@@ -15,7 +15,7 @@ class WrappedLearner : public Learner {
   ModelAdapter& adapter() override { return inner_->adapter(); }
   void set_learning_rate(double rate) override { inner_->set_learning_rate(rate); }
   StepResult evaluate(const Batch& batch) override { return inner_->evaluate(batch); }
-  bool has_batch_statistics() const override { return inner_->has_batch_statistics(); }
+  Statistics statistics() const override { return inner_->statistics(); }
   void begin_statistics() override { inner_->begin_statistics(); }
   void accumulate_statistics(const Batch& batch) override { inner_->accumulate_statistics(batch); }
 

@@ -26,6 +26,7 @@ std::string label(const Row& row) {
   std::string out = s.name;
   if (s.name.starts_with("stencil-") && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
   if (s.linger > 0) out += fmt::format(", linger {}", s.linger);
+  if (s.momentum_correction > 0) out += fmt::format(", correction {}", s.momentum_correction);
   if (s.codec != "fp32") out += ", " + s.codec;
   if (s.bucket_kib != 0) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
   return out;
@@ -118,7 +119,8 @@ std::string to_markdown(const std::vector<Group>& groups) {
 
 std::string to_csv(const std::vector<Group>& groups) {
   std::string out =
-      "condition,topology,workers,time,strategy,sweeps,linger,codec,bucket_kib,learning_rate,seeds,"
+      "condition,topology,workers,time,strategy,sweeps,linger,momentum_correction,buffers,codec,"
+      "bucket_kib,learning_rate,seeds,"
       "diverged,failed,"
       "accuracy,accuracy_deviation,worst_worker,training_seconds,target,seconds_to_target,"
       "ceiling,samples_per_second,bytes_per_sample,consensus\n";
@@ -129,10 +131,10 @@ std::string to_csv(const std::vector<Group>& groups) {
     for (const Row& row : group.rows) {
       const Strategy& s = row.cell.strategy;
       out += fmt::format(
-          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
           group.condition.name, group.condition.topology, row.cell.workers(), name(row.cell.time),
-          s.name, s.sweeps, s.linger, s.codec, s.bucket_kib, s.learning_rate, row.seeds,
-          row.diverged, row.failed, field(row.accuracy),
+          s.name, s.sweeps, s.linger, s.momentum_correction, s.buffers, s.codec, s.bucket_kib,
+          s.learning_rate, row.seeds, row.diverged, row.failed, field(row.accuracy),
           row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "", field(row.worst),
           field(row.seconds), group.target, field(row.seconds_to_target),
           group.ceiling ? fmt::format("{}", *group.ceiling) : "", field(row.samples_per_second),

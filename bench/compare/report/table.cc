@@ -13,7 +13,9 @@ namespace {
 bool same_row(const Cell& a, const Cell& b) {
   return a.condition.name == b.condition.name && a.strategy.name == b.strategy.name &&
          a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
-         a.strategy.codec == b.strategy.codec && a.strategy.bucket_kib == b.strategy.bucket_kib &&
+         a.strategy.momentum_correction == b.strategy.momentum_correction &&
+         a.strategy.buffers == b.strategy.buffers && a.strategy.codec == b.strategy.codec &&
+         a.strategy.bucket_kib == b.strategy.bucket_kib &&
          a.strategy.learning_rate == b.strategy.learning_rate;
 }
 

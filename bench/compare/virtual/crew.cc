@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "fast/data/partition.h"
+#include "fast/evaluation.h"
 #include "stencil/core/random.h"
 
 namespace fast::compare {
 
 Crew::Crew(const Cell& cell, const Split& split, int models)
-    : workers_(cell.workers()),
+    : cell_(cell),
+      split_(split),
+      workers_(cell.workers()),
       batch_(cell.job.batch),
       budget_(cell.budget(split.training.train.size())),
       schedule_(Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)) {
@@ -31,6 +34,12 @@ std::vector<std::span<const float>> Crew::all_weights() {
 
 void Crew::set_rate(int i, double progress) {
   learner(i).set_learning_rate(schedule_.rate(progress));
+}
+
+void Crew::estimate_statistics(int i) {
+  if (!cell_.strategy.mixes_statistics()) return;
+  fast::estimate_statistics(learner(i), split_.training, shard(i),
+                            shared_statistics_batches(workers_), cell_.seed);
 }
 
 bool Crew::step(int i, double progress) {

@@ -32,10 +32,15 @@ class Crew {
 
   /// Sets the rate for this share of the budget.
   void set_rate(int i, double progress);
+  /// Before models are averaged for the last time: worker i's statistics of its own shard, where
+  /// the strategy averages those too.
+  void estimate_statistics(int i);
   /// One local step of worker i at `progress`. False where the loss is not finite.
   bool step(int i, double progress);
 
  private:
+  const Cell& cell_;
+  const Split& split_;
   int workers_, batch_;
   std::uint64_t budget_;
   Schedule schedule_;

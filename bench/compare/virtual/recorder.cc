@@ -34,7 +34,7 @@ CellResult Recorder::finish(Crew& crew, const std::vector<std::span<const float>
     result.workers.push_back(
         models.size() == 1 && crew.workers() > 1
             ? *result.mean_model
-            : judge_.final_accuracy(models[static_cast<std::size_t>(worker)], crew.shard(worker)));
+            : judge_.own_accuracy(models[static_cast<std::size_t>(worker)], crew.shard(worker)));
   }
   result.model_bytes = static_cast<double>(crew.weights(0).size_bytes());
   result.samples = moment.samples;

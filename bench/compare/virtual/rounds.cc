@@ -14,7 +14,7 @@ namespace {
 class Apart : public RoundStrategy {
  public:
   Apart(const Cell& cell, const Split& split) : crew_(cell, split, cell.workers()) {}
-  bool round(double progress) override {
+  bool round(double progress, bool /*last*/) override {
     for (int i = 0; i < crew_.workers(); ++i) {
       if (!crew_.step(i, progress)) return false;
     }
@@ -30,7 +30,7 @@ class Apart : public RoundStrategy {
 class AveragedGradients final : public RoundStrategy {
  public:
   AveragedGradients(const Cell& cell, const Split& split) : crew_(cell, split, 1) {}
-  bool round(double progress) override {
+  bool round(double progress, bool /*last*/) override {
     TorchLearner& learner = crew_.learner(0);
     crew_.set_rate(0, progress);
     learner.clear_gradients();
@@ -57,8 +57,9 @@ class LockStep final : public Apart {
       : Apart(cell, split),
         topology_(stencil::Topology::parse(cell.condition.topology)),
         weights_(topology_) {}
-  bool round(double progress) override {
-    if (!Apart::round(progress)) return false;
+  bool round(double progress, bool last) override {
+    if (!Apart::round(progress, last)) return false;
+    for (int i = 0; last && i < crew_.workers(); ++i) crew_.estimate_statistics(i);
     std::vector<Weights> mixed;
     for (int i = 0; i < crew_.workers(); ++i) mixed.push_back(combined(i));
     for (int i = 0; i < crew_.workers(); ++i) {

@@ -11,8 +11,8 @@ namespace fast::compare {
 class RoundStrategy {
  public:
   virtual ~RoundStrategy() = default;
-  /// One step of every worker. False where a loss is not finite.
-  virtual bool round(double progress) = 0;
+  /// One step of every worker, the `last` one or not. False where a loss is not finite.
+  virtual bool round(double progress, bool last) = 0;
   [[nodiscard]] virtual Crew& crew() = 0;
 };
 

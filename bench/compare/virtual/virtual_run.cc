@@ -24,7 +24,7 @@ CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) 
   const std::uint64_t rounds = (crew.budget() + per_round - 1) / per_round;
   Recorder::Moment moment;
   for (std::uint64_t i = 0; i < rounds; ++i) {
-    if (!strategy->round(static_cast<double>(i) / static_cast<double>(rounds))) {
+    if (!strategy->round(static_cast<double>(i) / static_cast<double>(rounds), i + 1 == rounds)) {
       return Recorder::diverged(moment);
     }
     clock.tick();

@@ -1,0 +1,45 @@
+#include "adapters/torch/momentum_correction.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fast/learner.h"
+
+namespace fast {
+
+void MomentumCorrection::before_step() {
+  if (left_.empty()) return;
+  const torch::NoGradGuard no_grad;
+  auto left = left_.begin();
+  for (auto& group : optimizer_.param_groups()) {
+    for (auto& parameter : group.params()) {
+      const Left& last = *left++;
+      if (last.rate <= kLeastCorrectedRate * last.highest) continue;
+      const auto known =
+          optimizer_.state().find(c10::guts::to_string(parameter.unsafeGetTensorImpl()));
+      if (known == optimizer_.state().end()) continue;
+      auto& momentum =
+          static_cast<torch::optim::SGDParamState&>(*known->second).momentum_buffer();
+      if (momentum.defined()) momentum.sub_(parameter - last.values, share_ / last.rate);
+    }
+  }
+}
+
+void MomentumCorrection::after_step() {
+  const torch::NoGradGuard no_grad;
+  std::size_t index = 0;
+  for (auto& group : optimizer_.param_groups()) {
+    const double rate = group.options().get_lr();
+    for (const auto& parameter : group.params()) {
+      if (index == left_.size()) left_.push_back({.values = torch::empty_like(parameter)});
+      Left& left = left_[index++];
+      left.values.copy_(parameter);
+      left.rate = rate;
+      left.highest = std::max(left.highest, rate);
+    }
+  }
+}
+
+}  // namespace fast

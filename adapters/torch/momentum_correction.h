@@ -1,0 +1,46 @@
+#pragma once
+
+#include <torch/optim/sgd.h>
+
+#include <vector>
+
+namespace fast {
+
+/// Momentum that knows where the model went, and not only where its own steps led.
+///
+/// SGD's momentum m sums up a worker's own gradients; what neighbours take back of its steps it
+/// does not see. So it goes on pushing towards what is peculiar to its own shard, for ten steps or
+/// so with momentum 0.9, and averaging has to work against that. Here what the exchange moved the
+/// model by, between one step and the next, goes into momentum as if it had been a part of the step:
+///
+///     m <- m - share * (x_now - x_after_the_last_step) / learning rate of that step
+///
+/// With a share of 1, m is the model's whole last move over the rate: what quasi-global momentum
+/// (Lin et al. 2021, "Quasi-global momentum", algorithm 1) averages over steps. With 0 it is plain
+/// SGD's. The mean of all workers stays as it is: what the exchange moves adds up to nothing.
+/// Worth it where shards are unequal (bench/results/cifar10.md). Costs one copy of the parameters.
+///
+/// Not thread-safe. The optimizer must outlive it and keep its parameters. In a training loop:
+///     loss.backward(); correction.before_step(); optimizer.step(); correction.after_step();
+///     session.exchange(...);
+class MomentumCorrection {
+ public:
+  MomentumCorrection(torch::optim::SGD& optimizer, double share)
+      : optimizer_(optimizer), share_(share) {}
+
+  void before_step();
+  void after_step();
+
+ private:
+  struct Left {
+    torch::Tensor values;  ///< of a parameter, after its last step
+    double rate = 0;       ///< of that step
+    double highest = 0;    ///< rate so far
+  };
+
+  torch::optim::SGD& optimizer_;
+  double share_;
+  std::vector<Left> left_;
+};
+
+}  // namespace fast

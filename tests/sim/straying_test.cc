@@ -1,0 +1,103 @@
+// What straying() estimates, beside what the engine's workers do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "stencil/core/usual_sweeps.h"
+#include "tests/support/sim_cases.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kFloats = 512;
+constexpr std::size_t kSteps = 120, kWarm = 40;
+constexpr double kMomentum = 0.9;
+
+/// Steps of unit variance along noise that goes on as momentum makes it; looks where workers stand
+/// when they take them.
+class Drifting final : public sim::Objective {
+ public:
+  Drifting(int workers, std::uint64_t seed) {
+    for (int rank = 0; rank < workers; ++rank) {
+      randoms_.emplace_back(Random::derive(seed, static_cast<std::uint64_t>(rank)));
+      auto& step = steps_.emplace_back(kFloats);
+      for (double& v : step) v = randoms_.back().normal();
+      stood_.emplace_back();
+    }
+  }
+  std::size_t dimension() const override { return kFloats; }
+  void initial(Rank /*rank*/, std::span<float> x) const override { std::ranges::fill(x, 0.0F); }
+  void step(Rank rank, std::span<float> x) override {
+    const auto i = static_cast<std::size_t>(rank);
+    stood_[i].emplace_back(x.begin(), x.end());
+    for (std::size_t k = 0; k < kFloats; ++k) {
+      double& v = steps_[i][k];
+      v = kMomentum * v + std::sqrt(1 - kMomentum * kMomentum) * randoms_[i].normal();
+      x[k] += static_cast<float>(v);
+    }
+  }
+  double value(std::span<const float> /*x*/) const override { return 0; }
+
+  /// In units of straying(), where nobody was faster than another.
+  [[nodiscard]] double straying() const {
+    double squares = 0;
+    for (std::size_t step = kWarm; step < kSteps; ++step) {
+      for (std::size_t k = 0; k < kFloats; ++k) {
+        double mean = 0;
+        for (const auto& worker : stood_) mean += worker.at(step)[k] / size();
+        for (const auto& worker : stood_) squares += std::pow(worker[step][k] - mean, 2);
+      }
+    }
+    // Over all workers for the mean of one, times as many for the square of the mean's own step.
+    return squares / static_cast<double>(kFloats * (kSteps - kWarm));
+  }
+
+ private:
+  [[nodiscard]] double size() const { return static_cast<double>(stood_.size()); }
+
+  std::vector<Random> randoms_;
+  std::vector<std::vector<double>> steps_;
+  std::vector<std::vector<std::vector<float>>> stood_;  ///< by rank and step
+};
+
+double found(const Topology& topology, int sweeps) {
+  sim::SimulationConfig config;
+  config.topology = topology;
+  config.linger = 0.1;
+  config.sweeps_per_mille = static_cast<std::uint32_t>(1000 * sweeps);
+  config.link.latency = 1e-4;
+  config.step_seconds = 0.1;
+  config.step_jitter = 0;
+  config.steps = kSteps + 1;
+  config.bucket_floats = 64;
+  config.seed = test::case_seed(9100);
+  Drifting objective(topology.size(), config.seed);
+  sim::Simulation simulation(config, objective);
+  simulation.run_until(1.2 * simulation.end_time());  // boundaries take their time too
+  return objective.straying();
+}
+
+struct Case {
+  const char* topology;
+  int sweeps;
+};
+
+class StrayingRun : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Grids, StrayingRun,
+                         ::testing::Values(Case{"torus:2x2", 1}, Case{"torus:2x4", 2},
+                                           Case{"ring:8", 1}, Case{"ring:8", 4},
+                                           Case{"torus:4x4", 1}, Case{"torus:4x4", 3},
+                                           Case{"grid:3x3", 3}));
+
+TEST_P(StrayingRun, IsWhatWasEstimatedAndALittleMore) {
+  const Topology topology = Topology::parse(GetParam().topology);
+  const double told = straying(topology, GetParam().sweeps);
+  const double seen = found(topology, GetParam().sweeps);
+  EXPECT_GT(seen, 0.9 * told) << "chance only adds";
+  EXPECT_LT(seen, 1.5 * told + 1.5) << "but not much";
+}
+
+}  // namespace
+}  // namespace stencil
