@@ -20,8 +20,7 @@ void MomentumCorrection::before_step() {
       const auto known =
           optimizer_.state().find(c10::guts::to_string(parameter.unsafeGetTensorImpl()));
       if (known == optimizer_.state().end()) continue;
-      auto& momentum =
-          static_cast<torch::optim::SGDParamState&>(*known->second).momentum_buffer();
+      auto& momentum = static_cast<torch::optim::SGDParamState&>(*known->second).momentum_buffer();
       if (momentum.defined()) momentum.sub_(parameter - last.values, share_ / last.rate);
     }
   }

@@ -11,7 +11,8 @@ namespace fast {
 /// SGD's momentum m sums up a worker's own gradients; what neighbours take back of its steps it
 /// does not see. So it goes on pushing towards what is peculiar to its own shard, for ten steps or
 /// so with momentum 0.9, and averaging has to work against that. Here what the exchange moved the
-/// model by, between one step and the next, goes into momentum as if it had been a part of the step:
+/// model by, between one step and the next, goes into momentum as if it had been a part of the
+/// step:
 ///
 ///     m <- m - share * (x_now - x_after_the_last_step) / learning rate of that step
 ///

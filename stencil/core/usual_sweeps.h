@@ -4,17 +4,17 @@
 
 namespace stencil {
 
-/// How far workers stray from each other that take steps with momentum, each along noise of its own,
-/// and begin `sweeps` averagings in pairs after every step, with their neighbours in turn: the
+/// How far workers stray from each other that take steps with momentum, each along noise of its
+/// own, and begin `sweeps` averagings in pairs after every step, with their neighbours in turn: the
 /// squared distance of one of them from the mean, in units of the mean's own squared step. 0 for
 /// N = 1. Estimated from what averaging does in the mean; chance in it adds to that.
 ///
 /// An edge sees 1/d_i + 1/d_j averagings in a sweep of everybody, each of which moves both ends by
-/// half their difference (Boyd et al. 2006, "Randomized gossip algorithms"). So along an eigenvector
-/// of the Laplacian with weights (1/d_i + 1/d_j) / 2, of eigenvalue l, differences shrink by
-/// a = exp(-sweeps l) a step. What steps add to them goes on for ten steps or so, with momentum
-/// m = 0.9: steps as an autoregression keep up a^2 (1 + m a) / ((1 - m a) (1 - a^2)) of their own
-/// square, which is summed over all l > 0. Dense, O(N^3).
+/// half their difference (Boyd et al. 2006, "Randomized gossip algorithms"). So along an
+/// eigenvector of the Laplacian with weights (1/d_i + 1/d_j) / 2, of eigenvalue l, differences
+/// shrink by a = exp(-sweeps l) a step. What steps add to them goes on for ten steps or so, with
+/// momentum m = 0.9: steps as an autoregression keep up a^2 (1 + m a) / ((1 - m a) (1 - a^2)) of
+/// their own square, which is summed over all l > 0. Dense, O(N^3).
 [[nodiscard]] double straying(const Topology& topology, double sweeps);
 
 /// Sweeps a step, where nobody says otherwise: the fewest that keep straying() within 0.7, and not
