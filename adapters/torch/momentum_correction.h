@@ -19,7 +19,8 @@ namespace fast {
 /// With a share of 1, m is the model's whole last move over the rate: what quasi-global momentum
 /// (Lin et al. 2021, "Quasi-global momentum", algorithm 1) averages over steps. With 0 it is plain
 /// SGD's. The mean of all workers stays as it is: what the exchange moves adds up to nothing.
-/// Worth it where shards are unequal (bench/results/cifar10.md). Costs one copy of the parameters.
+/// Worth it where shards are unequal (bench/results/cifar10.md). Costs one more copy of the
+/// parameters.
 ///
 /// Not thread-safe. The optimizer must outlive it and keep its parameters. In a training loop:
 ///     loss.backward(); correction.before_step(); optimizer.step(); correction.after_step();
