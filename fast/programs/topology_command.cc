@@ -15,6 +15,7 @@
 #include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/usual_sweeps.h"
 
 namespace fast {
 namespace {
@@ -68,6 +69,16 @@ std::string model_text(const Query& query, const SweepCost& cost) {
                      format::count(static_cast<double>(cost.parameters)), query.codec);
 }
 
+/// With 1 to 6 sweeps a step; nothing for networks where that takes long.
+std::vector<double> strayings(const stencil::Topology& topology) {
+  constexpr int kLargest = 256;
+  std::vector<double> out;
+  for (int sweeps = 1; sweeps <= 6 && topology.size() <= kLargest; ++sweeps) {
+    out.push_back(stencil::straying(topology, sweeps));
+  }
+  return out;
+}
+
 void print_table(const stencil::Topology& topology, const Query& query, const SweepCost& cost) {
   const stencil::MixingWeights weights(topology);
   fmt::print("{}: {} workers, {} edges, {:.4g} neighbours each on average\n", topology.spec(),
@@ -78,7 +89,11 @@ void print_table(const stencil::Topology& topology, const Query& query, const Sw
   if (const double value = stencil::lambda2(topology); std::isfinite(value)) {
     fmt::print("lambda2       {:.6g}   (algebraic connectivity)\n", value);
   }
-  fmt::print("one sweep     {} out and {} back in {} buckets ({})\n\n",
+  fmt::print("sweeps        {}   (a step, by --sweeps auto", stencil::usual_sweeps(topology));
+  if (const auto far = strayings(topology); !far.empty()) {
+    fmt::print("; with 1 to 6 of them workers stray {:.2f}", fmt::join(far, ", "));
+  }
+  fmt::print(")\none sweep     {} out and {} back in {} buckets ({})\n\n",
              format::bytes(static_cast<double>(cost.offered)),
              format::bytes(static_cast<double>(cost.replied)), cost.buckets,
              model_text(query, cost));
@@ -109,6 +124,8 @@ void print_json(const stencil::Topology& topology, const Query& query, const Swe
   out["spectral_gap"] = stencil::spectral_gap(topology);
   const double lambda2 = stencil::lambda2(topology);
   out["lambda2"] = std::isfinite(lambda2) ? nlohmann::ordered_json(lambda2) : nullptr;
+  out["usual_sweeps"] = stencil::usual_sweeps(topology);
+  out["straying"] = strayings(topology);
   out["parameters"] = cost.parameters;
   out["codec"] = query.codec;
   out["bytes_per_sweep"] = {{"offered", cost.offered}, {"replied", cost.replied}};

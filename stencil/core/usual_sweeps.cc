@@ -16,10 +16,10 @@ constexpr int kLargestCounted = 64;
 Eigen::ArrayXd rates(const Topology& topology) {
   const int size = topology.size();
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
+  const auto degree = [&](Rank rank) {
+    return static_cast<double>(topology.neighbours(rank).size());
+  };
   for (const auto& [i, j] : topology.edges()) {
-    const auto degree = [&](Rank rank) {
-      return static_cast<double>(topology.neighbours(rank).size());
-    };
     const double weight = (1 / degree(i) + 1 / degree(j)) / 2;
     m(i, i) += weight;
     m(j, j) += weight;
