@@ -10,11 +10,6 @@
 
 namespace fast {
 
-/// Where nobody says otherwise: only with unequal shards is it worth its while.
-[[nodiscard]] inline double usual_momentum_correction(const std::string& partition) {
-  return partition == "iid" ? 0 : 0.5;
-}
-
 /// Everything one worker needs to know, as flags, a TOML file or the environment give it; see
 /// programs/options.h for the parsing. Value type. Times are seconds.
 struct WorkerConfig {
@@ -32,10 +27,9 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string partition = "iid";
-  double epochs = 5;           ///< of the whole training set, by all workers together
-  int batch = 32;              ///< per worker
-  OptimizerOptions optimizer;  ///< but for its correction, which is the next
-  std::optional<double> momentum_correction;  ///< nothing: usual_momentum_correction()
+  double epochs = 5;  ///< of the whole training set, by all workers together
+  int batch = 32;     ///< per worker
+  OptimizerOptions optimizer;
   std::string schedule = "cosine";
   double warmup = 0.05;  ///< share of the run
   std::uint64_t seed = 1;

@@ -40,7 +40,7 @@ struct OptimizerOptions {
   std::string name = "sgd";    ///< "sgd" (momentum, weight decay) | "adamw"
   double learning_rate = 0.1;  ///< before the schedule
   double momentum = 0.9;
-  double momentum_correction = 0;  ///< see adapters/torch/momentum_correction.h; sgd alone
+  double momentum_correction = 0.5;  ///< see adapters/torch/momentum_correction.h; sgd alone
   double weight_decay = 5e-4;
 };
 

@@ -68,8 +68,13 @@ class Optimizer {
 
   // As adapters/torch/momentum_correction.h has it.
   void correct_momentum(std::span<const float> values) {
-    if (left_.empty() || last_rate_ <= kLeastCorrectedRate * highest_rate_) return;
-    const auto factor = static_cast<float>(options_.momentum_correction / last_rate_);
+    if (left_.empty()) return;
+    std::size_t moved = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) moved += values[i] != left_[i] ? 1 : 0;
+    often_ = options_.momentum * often_ + (1 - options_.momentum) * static_cast<double>(moved) /
+                                              static_cast<double>(values.size());
+    if (last_rate_ <= kLeastCorrectedRate * highest_rate_) return;
+    const auto factor = static_cast<float>(options_.momentum_correction * often_ / last_rate_);
     for (std::size_t i = 0; i < values.size(); ++i) first_[i] -= factor * (values[i] - left_[i]);
   }
 
@@ -91,6 +96,7 @@ class Optimizer {
   std::vector<float> first_, second_;  // moments; `second_` is empty for SGD
   std::vector<float> left_;            // values after the last step, where momentum is corrected
   double last_rate_ = 0, highest_rate_ = 0;
+  double often_ = 1;  // share of the values that the exchange moves in a step, of late
   int steps_ = 0;
 };
 

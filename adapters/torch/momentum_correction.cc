@@ -14,14 +14,18 @@ void MomentumCorrection::before_step() {
   const torch::NoGradGuard no_grad;
   auto left = left_.begin();
   for (auto& group : optimizer_.param_groups()) {
+    const double lasting = static_cast<torch::optim::SGDOptions&>(group.options()).momentum();
     for (auto& parameter : group.params()) {
-      const Left& last = *left++;
+      Left& last = *left++;
+      const torch::Tensor& moved = last.values.sub_(parameter);  // the other way round
+      const double share = moved.count_nonzero().item<double>() / moved.numel();
+      last.often = lasting * last.often + (1 - lasting) * share;
       if (last.rate <= kLeastCorrectedRate * last.highest) continue;
       const auto known =
           optimizer_.state().find(c10::guts::to_string(parameter.unsafeGetTensorImpl()));
       if (known == optimizer_.state().end()) continue;
       auto& momentum = static_cast<torch::optim::SGDParamState&>(*known->second).momentum_buffer();
-      if (momentum.defined()) momentum.sub_(parameter - last.values, share_ / last.rate);
+      if (momentum.defined()) momentum.add_(moved, share_ * last.often / last.rate);
     }
   }
 }

@@ -139,8 +139,7 @@ class Reader {
 
 struct StrategyRow {
   Strategy strategy;
-  bool usual_sweeps = false;      ///< as many as a worker begins where nobody says otherwise
-  bool usual_correction = false;  ///< likewise
+  bool usual_sweeps = false;  ///< as many as a worker begins where nobody says otherwise
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
@@ -276,7 +275,8 @@ class SpecReader {
     in_.read(t, "buffers", s.buffers);
     in_.demand(s.buffers == "local" || (exchanges && s.mixes_statistics()), t, "buffers",
                exchanges ? "use mix or local" : s.name + " mixes none: leave it out");
-    row.usual_correction = !in_.read(t, "momentum_correction", s.momentum_correction) && exchanges;
+    if (exchanges) s.momentum_correction = usual.optimizer.momentum_correction;
+    in_.read(t, "momentum_correction", s.momentum_correction);
     in_.demand(s.momentum_correction >= 0 && s.momentum_correction <= 1, t, "momentum_correction",
                "use a share, 0 to 1");
     in_.demand(s.momentum_correction == 0 || exchanges, t, "momentum_correction",
@@ -341,9 +341,6 @@ class SpecReader {
         if (row.usual_sweeps) {
           const auto topology = stencil::Topology::parse(condition.topology);
           cell.strategy.sweeps = stencil::usual_sweeps(topology);
-        }
-        if (row.usual_correction) {
-          cell.strategy.momentum_correction = usual_momentum_correction(condition.partition);
         }
         cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {

@@ -41,9 +41,8 @@ void check_training(const WorkerConfig& w) {
   demand_name("optimizer", o.name, {"sgd", "adamw"});
   demand(o.learning_rate > 0 && std::isfinite(o.learning_rate), "learning-rate", o.learning_rate,
          "use more than 0, e.g. 0.1");
-  const double correction = w.momentum_correction.value_or(0);
-  demand(correction >= 0 && correction <= 1, "momentum-correction", correction,
-         "use 0 to 1, or auto");
+  demand(o.momentum_correction >= 0 && o.momentum_correction <= 1, "momentum-correction",
+         o.momentum_correction, "use 0 to 1");
   demand(o.momentum >= 0 && o.momentum < 1, "momentum", o.momentum, "use 0 to below 1");
   demand(o.weight_decay >= 0 && std::isfinite(o.weight_decay), "weight-decay", o.weight_decay,
          "use 0 or more, e.g. 5e-4");

@@ -33,8 +33,6 @@ LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& sha
   options.model = config.model;
   options.shape = shape;
   options.optimizer = config.optimizer;
-  options.optimizer.momentum_correction =
-      config.momentum_correction.value_or(usual_momentum_correction(config.partition));
   options.seed = config.seed;
   options.threads = std::max(1, config.threads);
   options.mix_buffers = config.buffers == "mix";

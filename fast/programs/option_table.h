@@ -49,9 +49,9 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit("--learning-rate,--lr", w.optimizer.learning_rate, "RATE",
         "at its highest; not scaled by the number of workers");
   visit("--momentum", w.optimizer.momentum, "SHARE", "of sgd; 0 <= SHARE < 1");
-  visit("--momentum-correction", w.momentum_correction, "SHARE",
-        "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; auto: 0.5 "
-        "where shards are unequal, else 0");
+  visit("--momentum-correction", w.optimizer.momentum_correction, "SHARE",
+        "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; less where "
+        "averages are rare");
   visit("--weight-decay", w.optimizer.weight_decay, "RATE", "pull towards zero");
   visit("--schedule", w.schedule, "NAME",
         "learning rate over the run: constant, cosine or step:FACTOR@P1,P2,... (P: share of the "

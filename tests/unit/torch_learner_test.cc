@@ -147,6 +147,41 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
   }
 }
 
+// What is put into momentum goes on for ten steps, unanswered where models meet seldom.
+TEST(TorchLearner, CorrectedMomentumBearsThatModelsMeetSeldom) {
+  const ImageShape shape{3, 8, 8, 5};
+  // Squared distance of two learners with data of their own, summed over what remains of it.
+  const auto apart = [&](double share, int steps_between, bool plain) {
+    auto options = options_for("linear", shape);
+    options.optimizer.momentum_correction = share;
+    std::vector<std::unique_ptr<Learner>> pair;
+    for (int i = 0; i < 2; ++i) {
+      pair.push_back(plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options));
+    }
+    const auto a = pair[0]->adapter().values(), b = pair[1]->adapter().values();
+    double sum = 0;
+    for (int step = 1; step <= 240; ++step) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        pair[i]->train_step(Examples(shape, 16, static_cast<std::uint64_t>(2 * step) + i).batch());
+      }
+      if (step % steps_between != 0) continue;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (step > 120) sum += (a[i] - b[i]) * (a[i] - b[i]);
+        a[i] = b[i] = (a[i] + b[i]) / 2;
+      }
+    }
+    return sum;
+  };
+  for (const bool plain : {true, false}) {
+    for (const int steps_between : {1, 2, 4, 10, 20}) {
+      const double uncorrected = apart(0, steps_between, plain);
+      ASSERT_GT(uncorrected, 0);
+      EXPECT_LT(apart(0.5, steps_between, plain), 1.5 * uncorrected)
+          << "averaged every " << steps_between << " steps" << (plain ? ", flat" : "");
+    }
+  }
+}
+
 TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
   const ImageShape shape{3, 8, 8, 4};
   const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
