@@ -355,9 +355,9 @@ class Session::Impl {
     if (options_.linger > 0) note_sweeps(now);
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
-      PumpStatus status = pump_->status();
+      const PumpStatus& status = pump_->status();
       const std::lock_guard lock(mutex_);
-      status_ = std::move(status);
+      status_ = status;
       if (watched) changed_.notify_all();
     }
     return std::min(next, shown_.next());

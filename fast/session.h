@@ -76,6 +76,8 @@ struct SessionOptions {
 ///     session.finish();
 ///
 /// Owns the background thread, the sockets and the exchange's memory (two copies of the model).
+/// Once under way, and while no neighbour comes or goes, neither exchange() nor the background
+/// thread allocates.
 /// All methods belong to the training thread, except endpoint() and status().
 class Session final : public Exchange {
  public:

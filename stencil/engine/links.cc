@@ -293,7 +293,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
         foreign && config_.init_from_neighbour && (edge.peer_state != WorkerState::kJoining);
     if ((established && config_.mode.kind != Mode::Kind::kSync) || follows) {
       config_.hello.initial_hash = edge.peer_initial_hash;
-      pulls_.start(0, {edge.rank});
+      pulls_.start(0, {&edge.rank, 1});
       issue_pulls(now, out);
       return;
     }
@@ -371,9 +371,7 @@ void Engine::on_snapshot(TimePoint now, Edge& edge, const Message& message, Acti
 
 void Engine::on_published(TimePoint now, std::uint64_t round, Actions& out) {
   published_round_ = round;
-  std::vector<Rank> sources;
-  for (const Edge& edge : edges_) sources.push_back(edge.rank);
-  pulls_.start(round, std::move(sources));
+  pulls_.start(round, config_.topology.neighbours(config_.rank));
   if (pulls_.finished()) {
     completed_round_ = step_ = round;
     pulls_.stop();

@@ -4,9 +4,9 @@
 
 namespace stencil {
 
-void PullPlan::start(std::uint64_t round, std::vector<Rank> sources) {
+void PullPlan::start(std::uint64_t round, std::span<const Rank> sources) {
   round_ = round;
-  sources_ = std::move(sources);
+  sources_.assign(sources.begin(), sources.end());
   in_work_.clear();
   due_.clear();
   begun_ = sources_.empty() ? buckets_ : 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stencil/core/types.h"
@@ -22,7 +23,7 @@ class PullPlan {
   PullPlan(std::uint32_t buckets, std::uint32_t window) : buckets_(buckets), window_(window) {}
 
   /// Begins: every bucket from each of `sources` in turn.
-  void start(std::uint64_t round, std::vector<Rank> sources);
+  void start(std::uint64_t round, std::span<const Rank> sources);
   /// Ends, done or not: nothing is outstanding any more.
   void stop();
 

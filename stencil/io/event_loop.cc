@@ -22,6 +22,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <memory_resource>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -30,8 +31,27 @@
 #include "stencil/core/error.h"
 
 namespace stencil {
+namespace {
 
 using boost::asio::posix::stream_descriptor;
+
+/// What asio keeps of a wait lies in `memory`. By itself asio would allocate it anew for each wait
+/// that begins outside a handler, as all of ours do.
+template <typename Function>
+struct Handler {
+  using allocator_type = std::pmr::polymorphic_allocator<std::byte>;
+
+  [[nodiscard]] allocator_type get_allocator() const noexcept { return memory; }
+  void operator()(const boost::system::error_code& error) { function(error); }
+
+  allocator_type memory;
+  Function function;
+};
+
+template <typename Function>
+Handler(std::pmr::memory_resource*, Function) -> Handler<Function>;
+
+}  // namespace
 
 class EventLoop::Impl {
  public:
@@ -109,12 +129,14 @@ class EventLoop::Impl {
     if (source.waiting) return;
     source.waiting = true;
     source.descriptor.async_wait(
-        stream_descriptor::wait_read, [this, index](const boost::system::error_code& error) {
-          sources_[index]->waiting = false;
-          if (error) throw boost::system::system_error(error, "cannot wait on a descriptor");
-          if (index == 0) clear_wake();
-          due_ = true;
-        });
+        stream_descriptor::wait_read,
+        Handler{&memory_, [this, index](const boost::system::error_code& error) {
+                  sources_[index]->waiting = false;
+                  if (error)
+                    throw boost::system::system_error(error, "cannot wait on a descriptor");
+                  if (index == 0) clear_wake();
+                  due_ = true;
+                }});
   }
 
   /// Empties the descriptor before the flag: a wake() in between finds the flag set, writes
@@ -134,12 +156,15 @@ class EventLoop::Impl {
       return;
     }
     timer_.expires_at(next);
-    timer_.async_wait([this, next](const boost::system::error_code& error) {
-      if (error || next != armed_) return;  // replaced by another
-      armed_ = kNever;
-      due_ = true;
-    });
+    timer_.async_wait(Handler{&memory_, [this, next](const boost::system::error_code& error) {
+                                if (error || next != armed_) return;  // replaced by another
+                                armed_ = kNever;
+                                due_ = true;
+                              }});
   }
+
+  /// Of handlers, kept and used again; the loop's thread. The context gives it back when it goes.
+  std::pmr::unsynchronized_pool_resource memory_;
 
   // Constant after start().
   boost::asio::io_context context_{1};

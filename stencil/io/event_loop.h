@@ -10,7 +10,8 @@ namespace stencil {
 
 /// The one background thread of a worker: runs `turn` whenever a watched descriptor becomes
 /// readable, wake() was called, or the time that the last turn asked for has come; sleeps
-/// otherwise (no polling). The only place where Boost.Asio is used and the real clock is read.
+/// otherwise (no polling). Once some turns have passed, it allocates nothing. The only place where
+/// Boost.Asio is used and the real clock is read.
 class EventLoop {
  public:
   /// Called in the loop's thread with the current time; returns when to be called next at the

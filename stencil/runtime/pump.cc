@@ -286,8 +286,8 @@ void Pump::complain(Rank rank, const std::string& cause, const std::string& text
            text + " (said once; counted from now on)");
 }
 
-PumpStatus Pump::status() const {
-  PumpStatus s;
+const PumpStatus& Pump::status() {
+  PumpStatus& s = status_;
   s.state = engine_.state();
   s.joined = s.state != WorkerState::kJoining;
   s.joined_from = engine_.joined_from();
@@ -305,6 +305,7 @@ PumpStatus Pump::status() const {
   s.may_freeze = s.state == WorkerState::kSettled && engine_.all_calm() &&
                  engine_.open_offers() == 0 && owed_.empty() &&
                  mixer_.segment().noted() == notes_read_;
+  s.neighbours.clear();
   for (const Edge& edge : engine_.edges()) {
     const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
     s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,

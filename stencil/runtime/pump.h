@@ -88,7 +88,8 @@ class Pump {
   /// again at the latest; earlier when a frame arrives or the standing changes.
   TimePoint turn(TimePoint now, const Standing& standing);
 
-  [[nodiscard]] PumpStatus status() const;
+  /// As it is now. Overwritten in place by the next call, so that asking often allocates nothing.
+  [[nodiscard]] const PumpStatus& status();
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
   /// For accounts of what is in flight (tests, simulator): each reply or crossed offer that the
@@ -207,6 +208,7 @@ class Pump {
   std::vector<Owed> owed_;  ///< at most one for each open request and pull
   std::uint64_t notes_read_ = 0;
   PumpCounters counters_;
+  PumpStatus status_;  ///< as last asked for
   std::set<std::pair<Rank, std::string>> complained_;
   std::string refused_;
   std::uint64_t published_ = 0;

@@ -1,6 +1,7 @@
 #include "support/allocations.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -13,7 +14,13 @@ Allocations& allocations() {
 
 namespace {
 
+std::atomic<std::uint64_t>& of_all_threads() {
+  static std::atomic<std::uint64_t> counted{0};
+  return counted;
+}
+
 void* counted(std::size_t size, std::size_t alignment) {
+  ++of_all_threads();
   Allocations& own = allocations();
   ++own.count;
   own.largest = std::max(own.largest, size);
@@ -29,6 +36,11 @@ void* counted(std::size_t size, std::size_t alignment) {
 constexpr std::size_t kUsual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
+
+std::uint64_t allocations_of_all_threads() {
+  return of_all_threads();
+}
+
 }  // namespace test
 
 [[gnu::noinline]] void* operator new(std::size_t size) {

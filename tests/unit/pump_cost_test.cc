@@ -101,7 +101,7 @@ class Two {
   }
 
   [[nodiscard]] int turns() const { return turns_; }
-  [[nodiscard]] const Pump& pump(std::size_t i) const { return *pumps_[i]; }
+  [[nodiscard]] Pump& pump(std::size_t i) const { return *pumps_[i]; }
   [[nodiscard]] const Wire& wire(std::size_t i) const { return wires_[i]; }
   static constexpr std::size_t kBucketFloats = 4096;
 

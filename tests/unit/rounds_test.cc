@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace stencil {
 namespace {
 
@@ -11,7 +13,7 @@ TimePoint at(int seconds) {
 
 TEST(PullPlan, asks_each_bucket_of_each_source_in_order_within_its_window) {
   PullPlan plan(3, 2);
-  plan.start(4, {1, 2});
+  plan.start(4, std::array{1, 2});
   const auto first = plan.next(at(0));
   const auto second = plan.next(at(0));
   ASSERT_TRUE(first && second);
@@ -40,7 +42,7 @@ TEST(PullPlan, asks_each_bucket_of_each_source_in_order_within_its_window) {
 
 TEST(PullPlan, repeats_what_a_new_link_or_a_deadline_calls_for) {
   PullPlan plan(2, 2);
-  plan.start(1, {3});
+  plan.start(1, std::array{3});
   (void)plan.next(at(0));
   (void)plan.next(at(5));
   EXPECT_EQ(plan.oldest(), at(0));
@@ -55,7 +57,7 @@ TEST(PullPlan, repeats_what_a_new_link_or_a_deadline_calls_for) {
 
 TEST(PullPlan, stopped_wants_nothing_any_more) {
   PullPlan plan(2, 2);
-  plan.start(0, {3});
+  plan.start(0, std::array{3});
   (void)plan.next(at(0));
   plan.stop();
   EXPECT_FALSE(plan.active());
