@@ -1,25 +1,55 @@
 #!/usr/bin/env python3
 """What exchange costs workers that compute all the time: steps with and without it.
 
-Trains --topology, one computing thread for each worker (give each a core), and prints a table row for
-each model and transport: the time of a step, without exchange first; the CPU time of the background
-threads and the training threads' time inside the boundary, both as a share of the training threads',
-over --seconds in the middle of the run. Steps vary by more than the few percent that are sought, so
-the shares tell more; together they are a bound, for a boundary that waits for its sweeps is counted
-with the background's work on them. Linux only.
+Trains --topology, one computing thread for each worker, --rounds times without exchange and with it
+over each of --transports, in turn and every second round the other way round, and prints a table
+row for each model and transport, as mean +- standard error over the rounds:
+
+  steps/s       of a worker, the mean over workers, without exchange and with it
+  slower by     1 - with / without, by rounds: what is sought, and what a machine's moods disturb
+  background    CPU time of all threads but the training threads, as a share of those threads' CPU
+                time, with exchange
+  boundary      time that training threads spend inside the boundary, as a share of their time
+
+"Without" is --sweeps 0 --linger 0: no sweep, so no bytes of a model and no waiting. All else is as
+with exchange: each boundary folds (one pass over x, y and p) and wakes the background thread, which
+sends heartbeats. So "slower by" lacks the fold; "boundary" counts it, and what a boundary waits for
+its sweeps (--linger), which the background's CPU time counts again where it works on them.
+
+With a core for each worker, background + boundary bound the cost from above. With more workers than
+cores they do not: a training thread that waits leaves its core to another worker. Steps per second
+remain comparable, since both kinds of run share the same cores; let nothing else run. A run takes
+--seconds and its start; of slow steps, --seconds should hold ten or more. Linux only.
 
     bench/overhead.py --data cifar10:DIR
     bench/overhead.py --data cifar10:DIR --models resnet18 --transports tcp --sweeps 0.5
+    bench/overhead.py --topology torus:2x4 --models resnet8 --rounds 6 --json overhead.json
 """
 import argparse
 import glob
 import json
 import os
+import platform
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+WITHOUT = "without"  # in the place of a transport
+KEYS = ("steps_per_second", "background_share", "boundary_share")
+
+
+def machine():
+    facts = {}
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            facts.setdefault(name.strip(), value.strip())
+    return (f"{facts.get('model name', 'unknown')} (family {facts.get('cpu family', 'unknown')}, "
+            f"model {facts.get('model', 'unknown')}), {os.cpu_count()} cores, "
+            f"{platform.system()} {platform.release()}")
 
 
 def cpu_seconds(pid):
@@ -53,14 +83,14 @@ def wait_until_they_train(run, ranks, trainer, patience):
     until = time.monotonic() + patience
     while trainer.poll() is None and time.monotonic() < until:
         lines = [progress(run, rank) for rank in ranks]
-        if all(line and line["step"] > 0 for line in lines):
+        if all(line and line["step"] > 2 for line in lines):  # the first ones are of a cold start
             return
         time.sleep(0.2)
     sys.exit("the workers did not begin to train")
 
 
 def measure(args, model, exchange):
-    """(ms per step, background share, boundary share) with these options of fast train."""
+    """KEYS of one run with these options of fast train."""
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
         command = [args.fast, "train", "--topology", args.topology, "--model", model, "--data",
@@ -84,12 +114,52 @@ def measure(args, model, exchange):
                 t.send_signal(signal.SIGTERM)
 
     def gained(key):
-        return sum(last[rank][key] - first[rank][key] for rank in ranks)
+        return [last[rank][key] - first[rank][key] for rank in ranks]
 
+    if min(gained("step")) == 0:
+        sys.exit(f"a worker made no step of {model} within --seconds {args.seconds:g}")
     training = sum(after[i][pid] - before[i][pid] for i, pid in enumerate(workers))
     everything = sum(sum(a.values()) - sum(b.values()) for a, b in zip(after, before))
-    return (1000 * gained("training_seconds") / gained("step"), (everything - training) / training,
-            gained("exchange_seconds") / gained("training_seconds"))
+    rates = [steps / spent for steps, spent in zip(gained("step"), gained("training_seconds"))]
+    return dict(zip(KEYS, (statistics.mean(rates), (everything - training) / training,
+                           sum(gained("exchange_seconds")) / sum(gained("training_seconds")))))
+
+
+def estimate(values):
+    """Mean and standard error."""
+    return {"mean": statistics.mean(values),
+            "standard_error": statistics.stdev(values) / len(values) ** 0.5}
+
+
+def text(told, scale=1):
+    return f"{scale * told['mean']:.4g} ± {scale * told['standard_error']:.2g}"
+
+
+def rounds_of(args, model):
+    """transport or WITHOUT -> what each round measured."""
+    ways = {WITHOUT: ["--sweeps", "0", "--linger", "0"]}
+    for transport in args.transports:
+        ways[transport] = ["--transport", transport, "--sweeps", args.sweeps,
+                           "--codec", args.codec, "--linger", args.linger]
+    runs = {way: [] for way in ways}
+    for number in range(args.rounds):
+        # The other way round every second time: a drift of the machine cancels.
+        for way in list(ways) if number % 2 == 0 else reversed(ways):
+            runs[way].append(measure(args, model, ways[way]))
+            print(f"{model}, round {number + 1}, {way}: "
+                  f"{runs[way][-1]['steps_per_second']:.4g} steps/s", file=sys.stderr)
+    return runs
+
+
+def row_of(model, transport, alone, runs):
+    slower = [1 - run["steps_per_second"] / without["steps_per_second"]
+              for run, without in zip(runs, alone)]
+    return {"model": model, "transport": transport,
+            "steps_per_second_without": estimate([run["steps_per_second"] for run in alone]),
+            "steps_per_second_with": estimate([run["steps_per_second"] for run in runs]),
+            "slower_by": estimate(slower),
+            "background_share": estimate([run["background_share"] for run in runs]),
+            "boundary_share": estimate([run["boundary_share"] for run in runs])}
 
 
 def main():
@@ -105,17 +175,32 @@ def main():
     parser.add_argument("--codec", default="fp32", help="(%(default)s)")
     parser.add_argument("--linger", default="0.1", help="share of a step (%(default)s)")
     parser.add_argument("--seconds", type=float, default=20, help="of each run (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=4, help="two or more (%(default)s)")
+    parser.add_argument("--json", metavar="FILE",
+                        help="where the figures go, too, with the machine's name")
     args = parser.parse_args()
-    print("| model | transport | ms per step without | with | background | boundary | together |")
+    if args.rounds < 2:
+        parser.error("--rounds must be 2 or more: a standard error needs two")
+    print("| model | transport | steps/s without | with | slower by, % | background, % "
+          "| boundary, % |")
     print("|---|---|---|---|---|---|---|")
+    rows, everything = [], {}
     for model in args.models:
-        alone, _, _ = measure(args, model, ["--sweeps", "0", "--linger", "0"])
+        everything[model] = rounds_of(args, model)
         for transport in args.transports:
-            step, background, boundary = measure(
-                args, model, ["--transport", transport, "--sweeps", args.sweeps,
-                              "--codec", args.codec, "--linger", args.linger])
-            print(f"| {model} | {transport} | {alone:.1f} | {step:.1f} | {100 * background:.2f} % | "
-                  f"{100 * boundary:.2f} % | {100 * (background + boundary):.2f} % |", flush=True)
+            row = row_of(model, transport, everything[model][WITHOUT], everything[model][transport])
+            rows.append(row)
+            shares = (text(row[key], 100)
+                      for key in ("slower_by", "background_share", "boundary_share"))
+            print(f"| {model} | {transport} | {text(row['steps_per_second_without'])} | "
+                  f"{text(row['steps_per_second_with'])} | {' | '.join(shares)} |", flush=True)
+    if args.json:
+        asked = {key: getattr(args, key) for key in
+                 ("topology", "data", "sweeps", "codec", "linger", "seconds", "rounds")}
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": machine(), **asked, "rows": rows, "runs": everything}, file,
+                      indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 
 #include "bench/exchange/member.h"
 #include "bench/exchange/stopwatch.h"
+#include "bench/support/results.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/programs/launcher.h"
@@ -222,12 +223,12 @@ int bench(const std::vector<std::string>& args) {
   app.add_option("--contenders,-c", names, "which ways")->delimiter(',')->check(CLI::IsMember(all));
   app.add_option("--seconds", seconds, "how long FAST is watched")->check(CLI::PositiveNumber);
   app.add_option("--step", step, "of those who are paced, ms")->check(CLI::PositiveNumber);
-  app.add_option("--json", json, "where the figures go, too")->type_name("FILE");
+  bench::add_json_option(app, json);
   app.add_option("--folder", folder, "where processes meet")->type_name("DIR");
   if (const auto code = parse_arguments(app, args)) return *code;
 
   Bench bench(folder, seconds, step / 1e3);
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t size : floats) {
     for (const int count : workers) {
       print_head(count, size);
@@ -235,12 +236,12 @@ int bench(const std::vector<std::string>& args) {
         if (std::ranges::find(names, kind.name) == names.end()) continue;
         const Row row = bench.run(kind, count, size);
         print(row);
-        out.push_back(to_json(row));
+        rows.push_back(to_json(row));
       }
     }
   }
   fs::remove_all(folder);
-  if (!json.empty()) write_atomically(json, out.dump(1) + "\n");
+  bench::write_results(json, {{"watched_seconds", seconds}, {"step_ms", step}}, rows);
   return 0;
 }
 

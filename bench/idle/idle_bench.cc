@@ -6,10 +6,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "adapters/flat/flat_adapter.h"
 #include "bench/support/cpu_time.h"
+#include "bench/support/results.h"
 #include "fast/session.h"
 
 namespace {
@@ -72,20 +74,28 @@ int main(int argc, char** argv) {
       "CPU of a worker's background threads over tcp on loopback and with\n"
       "shared memory: two workers in one process, 1 M floats each, the training threads' own time "
       "left out."};
-  app.footer("Examples:\n  idle_bench\n  idle_bench --seconds 60");
+  app.footer("Examples:\n  idle_bench\n  idle_bench --seconds 60 --json idle.json");
   double seconds = 10;
+  std::string json;
   app.add_option("--seconds", seconds, "of each case")->capture_default_str();
+  bench::add_json_option(app, json);
   CLI11_PARSE(app, argc, argv);
   try {
     fmt::print("| % of a core, per worker | tcp | shared memory |\n|---|---|---|\n");
-    const auto print = [seconds](const char* name, double steps_per_second, double sweeps) {
-      fmt::print("| {} | {:.3f} | {:.3f} |\n", name,
-                 share(seconds, {"tcp", steps_per_second, sweeps}),
-                 share(seconds, {"auto", steps_per_second, sweeps}));
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    const auto measure = [&](const char* name, double steps_per_second, double sweeps) {
+      const double tcp = share(seconds, {"tcp", steps_per_second, sweeps});
+      const double shared = share(seconds, {"auto", steps_per_second, sweeps});
+      fmt::print("| {} | {:.3f} | {:.3f} |\n", name, tcp, shared);
+      rows.push_back({{"case", name},
+                      {"steps_per_second", steps_per_second},
+                      {"tcp_percent_of_a_core", tcp},
+                      {"shared_memory_percent_of_a_core", shared}});
     };
-    print("joined, no step, heartbeats only", 0, 1);
-    print("10 steps/s, no sweep due", 10, 0);
-    print("100 steps/s, no sweep due", 100, 0);
+    measure("joined, no step, heartbeats only", 0, 1);
+    measure("10 steps/s, no sweep due", 10, 0);
+    measure("100 steps/s, no sweep due", 100, 0);
+    bench::write_results(json, {{"seconds", seconds}, {"floats", 1'000'000}}, rows);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "idle_bench: {}\n", error.what());

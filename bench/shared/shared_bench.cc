@@ -1,8 +1,6 @@
 // Whole sweeps between two workers, each a process of its own, over shared memory and over tcp, by
 // the product's own path (Session), beside what memory does in the same run.
 //
-// usage: shared_bench [MILLIONS_OF_FLOATS [SWEEPS [BUCKET_KIB [WINDOW]]]]
-//
 // One of the two begins all the sweeps; wall time is per sweep, and up to 55 ms too long in all: so
 // late is the end seen. CPU time is of both processes. The bytes of a sweep in shared memory are
 // those of six arrays as large as the model: y and p of both ends are read, p of both is written.
@@ -13,16 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
+#include "bench/support/results.h"
 #include "fast/session.h"
 
 namespace {
@@ -158,14 +160,16 @@ Measured sweep(const Size& size, const std::string& transport) {
   return measured;
 }
 
-}  // namespace
+nlohmann::ordered_json to_json(const char* transport, const Measured& measured) {
+  return {{"transport", transport},
+          {"sweep_wall_ms", 1e3 * measured.wall},
+          {"sweep_cpu_ms", 1e3 * measured.cpu},
+          {"boundary_ms", 1e3 * measured.exchange},
+          {"shares", measured.status.engine.shares}};
+}
 
-int main(int argc, char** argv) {
-  Size size;
-  if (argc > 1) size.floats = static_cast<std::size_t>(std::atof(argv[1]) * 1e6);
-  if (argc > 2) size.sweeps = std::atoi(argv[2]);
-  if (argc > 3) size.bucket_kib = std::atoi(argv[3]);
-  if (argc > 4) size.window = std::atoi(argv[4]);
+/// Measures, prints, and writes `json`; false where nothing was averaged in shared memory.
+bool measure(const Size& size, const std::string& json) {
   const Memory memory = measure_memory(size.floats);
   const Measured shared = sweep(size, "auto");
   const Measured tcp = sweep(size, "tcp");
@@ -182,5 +186,50 @@ int main(int argc, char** argv) {
   std::printf("the training thread's boundary: shared %.2f ms, tcp %.2f ms\n",
               1e3 * shared.exchange, 1e3 * tcp.exchange);
   std::printf("tcp / shared: wall %.1f, CPU %.1f\n", tcp.wall / shared.wall, tcp.cpu / shared.cpu);
-  return shared.status.engine.shares == 0 ? 1 : 0;
+  bench::write_results(json,
+                       {{"floats", size.floats},
+                        {"sweeps", size.sweeps},
+                        {"bucket_kib", size.bucket_kib},
+                        {"window", size.window},
+                        {"triad_gb_per_s", memory.triad},
+                        {"update_gb_per_s", memory.update},
+                        {"bytes_of_a_shared_sweep_ms", 1e3 * bytes_time}},
+                       {to_json("shared memory", shared), to_json("tcp", tcp)});
+  return shared.status.engine.shares > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Whole sweeps between two workers, each a process of its own, in shared memory and over\n"
+      "tcp, beside what memory does in the same run."};
+  app.footer(
+      "Examples:\n"
+      "  shared_bench                                ResNet-18's size\n"
+      "  shared_bench 11.17 100 1024 4 --json shared.json");
+  Size size;
+  double millions = 1e-6 * static_cast<double>(size.floats);
+  std::string json;
+  app.add_option("millions", millions, "of floats")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("sweeps", size.sweeps, "to be measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("bucket", size.bucket_kib, "in KiB; 0: what the product chooses for the model")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("window", size.window, "offers under way without an answer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  bench::add_json_option(app, json);
+  CLI11_PARSE(app, argc, argv);
+  size.floats = static_cast<std::size_t>(std::llround(millions * 1e6));
+  try {
+    return measure(size, json) ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "shared_bench: %s\n", error.what());
+    return 1;
+  }
 }

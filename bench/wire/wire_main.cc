@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
+#include "bench/support/results.h"
 #include "bench/wire/pair.h"
 #include "stencil/core/layout.h"
 
@@ -55,7 +55,7 @@ bench::Traffic traffic_of(const std::vector<std::byte>& model, const Options& op
 
 /// How late control messages of the product come while the model moves: a row and its JSON. A
 /// bucket's time is what a bucket's bytes take at the rate at which the model moved.
-nlohmann::json measure_lateness(double megabytes, const Options& options) {
+nlohmann::ordered_json measure_lateness(double megabytes, const Options& options) {
   const std::vector<std::byte> model = make_model(megabytes);
   const bench::Traffic traffic = traffic_of(model, options);
   bench::Pair pair(bench::make_product_party, traffic);
@@ -65,19 +65,27 @@ nlohmann::json measure_lateness(double megabytes, const Options& options) {
   const double rate = 2e6 * megabytes * static_cast<double>(passes) / measured.seconds;
   const double bucket_ms = 1e3 * static_cast<double>(traffic.bucket) / rate;
   const bench::Lateness& late = measured.lateness;
+  const double median_ms = 1e3 * late.median, p99_ms = 1e3 * late.p99;
   fmt::print(
-      "| {:5.1f} | {:4} | {:8.2f} | {:7.2f} | {:5} | {:6.2f} | {:6.2f} | {:6.2f} | {:5.2f} |\n",
-      megabytes, traffic.bucket / 1024, rate / 1e6, bucket_ms, late.count, 1e3 * late.median,
-      1e3 * late.p99, 1e3 * late.worst, 1e3 * late.p99 / bucket_ms);
+      "| {:5.1f} | {:4} | {:8.2f} | {:7.2f} | {:5} | {:6.2f} | {:6.2f} | {:6.2f} | {:5.2f} | "
+      "{:5.2f} |\n",
+      megabytes, traffic.bucket / 1024, rate / 1e6, bucket_ms, late.count, median_ms, p99_ms,
+      1e3 * late.worst, median_ms / bucket_ms, p99_ms / bucket_ms);
   std::fflush(stdout);
-  return {{"model_mb", megabytes},           {"bucket_kib", traffic.bucket / 1024},
-          {"mb_per_s_each_way", rate / 1e6}, {"bucket_ms", bucket_ms},
-          {"control_messages", late.count},  {"late_ms_median", 1e3 * late.median},
-          {"late_ms_p99", 1e3 * late.p99},   {"late_ms_worst", 1e3 * late.worst}};
+  return {{"model_mb", megabytes},
+          {"bucket_kib", traffic.bucket / 1024},
+          {"mb_per_s_each_way", rate / 1e6},
+          {"bucket_ms", bucket_ms},
+          {"control_messages", late.count},
+          {"late_ms_median", median_ms},
+          {"late_ms_p99", p99_ms},
+          {"late_ms_worst", 1e3 * late.worst},
+          {"late_buckets_median", median_ms / bucket_ms},
+          {"late_buckets_p99", p99_ms / bucket_ms}};
 }
 
 /// The table's rows for one size, and their JSON.
-nlohmann::json measure(double megabytes, const Options& options) {
+nlohmann::ordered_json measure(double megabytes, const Options& options) {
   const std::vector<std::byte> model = make_model(megabytes);
   const bench::Traffic traffic = traffic_of(model, options);
   std::vector<std::unique_ptr<bench::Pair>> pairs;
@@ -95,7 +103,7 @@ nlohmann::json measure(double megabytes, const Options& options) {
     for (std::size_t p = 0; p < pairs.size(); ++p) measured[p].push_back(pairs[p]->run(passes));
   }
   const double bytes = 1e6 * pass_mb * static_cast<double>(passes);
-  nlohmann::json rows = nlohmann::json::array();
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     std::vector<double> rate, ratio, cpu, cpu_ratio, faults, switches;
     for (std::size_t r = 0; r < measured[p].size(); ++r) {
@@ -115,7 +123,7 @@ nlohmann::json measure(double megabytes, const Options& options) {
                     {"cpu_of_raw", median(cpu_ratio)},
                     {"faults_per_mb", median(faults)},
                     {"switches_per_mb", median(switches)}});
-    const nlohmann::json& row = rows.back();
+    const nlohmann::ordered_json& row = rows.back();
     fmt::print("| {:6} | {:5.1f} | {:7.0f} | {:4.0f} % | {:5.3f} | {:4.2f} | {:6.2f} | {:6.2f} |\n",
                options.programs[p], megabytes, row["mb_per_s_each_way"].get<double>(),
                100 * row["of_raw"].get<double>(), row["cpu_ns_per_byte"].get<double>(),
@@ -163,14 +171,14 @@ int main(int argc, char** argv) {
   app.add_option("--control", options.control_ms,
                  "instead: a control message of `fast` so often, in ms, and how late it came")
       ->check(CLI::Range(1, 10000));
-  app.add_option("--json", options.json, "write the rows to this file");
+  bench::add_json_option(app, options.json);
   CLI11_PARSE(app, argc, argv);
   try {
-    nlohmann::json rows = nlohmann::json::array();
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     if (options.control_ms > 0) {
       fmt::print(
           "| MB | KiB | MB/s each way | a bucket's ms | messages | median ms | p99 ms | worst ms | "
-          "p99, buckets |\n|---|---|---|---|---|---|---|---|---|\n");
+          "median, buckets | p99, buckets |\n|---|---|---|---|---|---|---|---|---|---|\n");
       for (const double size : options.sizes) rows.push_back(measure_lateness(size, options));
     } else {
       fmt::print(
@@ -180,16 +188,12 @@ int main(int argc, char** argv) {
         for (const auto& row : measure(size, options)) rows.push_back(row);
       }
     }
-    if (!options.json.empty()) {
-      std::ofstream file(options.json);
-      file << nlohmann::json{{"bucket_kib", options.bucket_kib},
-                             {"window", options.window},
-                             {"rounds", options.rounds},
-                             {"rows", rows}}
-                  .dump(1)
-           << '\n';
-      if (!file) throw std::runtime_error("cannot write " + options.json);
-    }
+    bench::write_results(options.json,
+                         {{"bucket_kib", options.bucket_kib},
+                          {"window", options.window},
+                          {"rounds", options.rounds},
+                          {"round_mb", options.round_mb}},
+                         rows);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "wire_bench: {}\n", error.what());
