@@ -20,8 +20,10 @@ if(TARGET fast_program)
   endforeach()
 endif()
 
-fast_test(session_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/session_test.cc
-  LINK fast_test_allocations fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
+foreach(name session session_cost sharing)
+  fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
+    LINK fast_test_allocations fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
+endforeach()
 
 if(TARGET fast_program AND FAST_WITH_TORCH)
   fast_test(cifar_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/cifar_test.cc

@@ -121,6 +121,34 @@ TEST_P(SessionModeTest, OneWorkerAloneNeedsNobody) {
   EXPECT_EQ(session.joined_from(), std::nullopt);
 }
 
+/// Nobody forbids it: each still hears what the other has seen, and they end as others do.
+TEST_P(SessionModeTest, WorkersWithoutParametersExchangeTheirLosses) {
+  in_threads(2, [&](int rank) {
+    std::vector<float> nothing;
+    FlatAdapter adapter(nothing);
+    Session session(adapter, options("ring:2", rank, GetParam()));
+    const auto heard = [&] { return session.network_loss() > 1 && session.network_loss() < 3; };
+    for (int step = 0; step < 10'000'000 && !heard(); ++step) {
+      session.exchange({.samples = 1, .loss = rank == 0 ? 1.0 : 3.0});
+    }
+    EXPECT_TRUE(heard()) << rank;
+    EXPECT_TRUE(session.finish()) << rank;
+  });
+}
+
+TEST_P(SessionModeTest, EmptyTensorsTakeNoPlaceInTheExchange) {
+  in_threads(2, [&](int rank) {
+    std::vector<float> x(5);
+    FlatAdapter adapter(x, {{"none", {0, 3}}, {"some", {2}}, {"no more", {0}}, {"rest", {3}}});
+    Session session(adapter, options("ring:2", rank, GetParam()));
+    session.join();
+    for (float& value : x) value = 10.0F * static_cast<float>(rank + 1);
+    session.exchange({});
+    EXPECT_TRUE(session.finish()) << rank;
+    for (const float value : x) EXPECT_NEAR(value, 15, 0.1) << rank;
+  });
+}
+
 TEST_P(SessionModeTest, AnExchangeAllocatesNothingInTheTrainingThread) {
   constexpr int kWarmUp = 5, kSteps = 50;
   in_threads(2, [&](int rank) {
@@ -247,14 +275,14 @@ TEST_F(SessionTest, LockStepIsWhatMatrixAlgebraSays) {
   }
 }
 
-/// Whether workers of one host may meet in each other's memory or not, and however their frames
-/// travel.
-TEST_F(SessionTest, LockStepIsTheSameToTheBitWhateverTheWay) {
+/// Lock-step never shares memory, so that to allow it or not can change nothing: this holds it to
+/// that, and shows that the bits do not depend on what carries the frames.
+TEST_F(SessionTest, LockStepSharesNoMemoryAndIsTheSameToTheBitHoweverItsFramesTravel) {
   constexpr int kWorkers = 6;
   std::string folder = ::testing::TempDir() + "fast-lock-step-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   std::vector<std::vector<float>> first;
-  for (const std::string way : {"inproc", "sockets", "sockets and no shared memory"}) {
+  for (const std::string way : {"inproc", "sockets", "sockets, shared memory forbidden"}) {
     std::vector<std::unique_ptr<Quadratic>> workers;
     for (int rank = 0; rank < kWorkers; ++rank)
       workers.push_back(std::make_unique<Quadratic>(rank));
@@ -273,6 +301,9 @@ TEST_F(SessionTest, LockStepIsTheSameToTheBitWhateverTheWay) {
         session.exchange({.samples = 1, .loss = 1});
       }
       session.finish();
+      for (const auto& neighbour : session.status().neighbours) {
+        EXPECT_FALSE(neighbour.shared) << way;
+      }
     });
     std::vector<std::vector<float>> models;
     for (const auto& worker : workers) models.push_back(worker->x);

@@ -53,14 +53,13 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), 4 * a.size()) == 0);
 }
 
-/// What every kernel made of the same arrays, called for `at_once` floats at a time.
+/// What every kernel that writes floats made of the same arrays, called for `at_once` at a time.
 struct Results {
   std::vector<std::vector<float>> arrays;
-  std::vector<float> sums;
 };
 
 Results run_kernels(std::size_t n, std::size_t at_once) {
-  const auto a = wild(1, n), b = wild(2, n), c = wild(3, n);
+  const auto a = wild(1, n), b = wild(2, n), c = wild(3, n), d = wild(4, n);
   Results out;
   std::vector<float> u = a, v = b, w = c;
   const auto keep = [&](std::initializer_list<std::vector<float>*> made) {
@@ -78,6 +77,12 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
     (void)kernels::difference(&a[i], &b[i], &c[i], 1.0F / 3, &u[i], m);
   });
   keep({&u});
+  parts([&](std::size_t i, std::size_t m) {
+    (void)kernels::apart(&a[i], &b[i], &c[i], &d[i], 1.0F / 3, &u[i], m);
+  });
+  keep({&u});
+  parts([&](std::size_t i, std::size_t m) { kernels::trade(&a[i], &v[i], &w[i], m); });
+  keep({&v, &w});
   parts([&](std::size_t i, std::size_t m) { kernels::add(&a[i], &v[i], m); });
   keep({&v});
   parts([&](std::size_t i, std::size_t m) { (void)kernels::subtract(&a[i], &v[i], m); });
@@ -118,11 +123,12 @@ TEST(InstructionSets, kernels_write_the_same_bits_as_one_float_at_a_time) {
 
 TEST(InstructionSets, sums_agree_to_their_bound) {
   for (const std::size_t n : kCounts) {
-    const auto a = tame(1, n), b = tame(2, n), c = tame(3, n);
-    double distance2 = 0, norm2 = 0, apart2 = 0, theirs2 = 0;
+    const auto a = tame(1, n), b = tame(2, n), c = tame(3, n), e = tame(4, n);
+    double distance2 = 0, shared2 = 0, norm2 = 0, apart2 = 0, theirs2 = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const double z = b[i] + c[i];
       distance2 += (a[i] - z) * (a[i] - z);
+      shared2 += (a[i] + e[i] - z) * (a[i] + e[i] - z);
       norm2 += z * z;
       apart2 += (a[i] - b[i]) * (a[i] - b[i]);
       theirs2 += a[i] * a[i];
@@ -134,11 +140,36 @@ TEST(InstructionSets, sums_agree_to_their_bound) {
           kernels::difference(a.data(), b.data(), c.data(), 0.5F, d.data(), n);
       EXPECT_NEAR(one.distance2, distance2, 1e-5 * distance2);
       EXPECT_NEAR(one.norm2, norm2, 1e-5 * norm2);
+      const kernels::Sums shared =
+          kernels::apart(b.data(), c.data(), a.data(), e.data(), 0.5F, d.data(), n);
+      EXPECT_NEAR(shared.distance2, shared2, 1e-5 * shared2);
+      EXPECT_NEAR(shared.norm2, norm2, 1e-5 * norm2);
       auto p = c;
       const kernels::Sums two = kernels::approach(a.data(), b.data(), p.data(), n);
       EXPECT_NEAR(two.distance2, apart2, 1e-5 * apart2);
       EXPECT_NEAR(two.norm2, theirs2, 1e-5 * theirs2);
       EXPECT_NEAR(kernels::subtract(a.data(), p.data(), n), theirs2, 1e-5 * theirs2);
+    });
+  }
+}
+
+/// Of the smallest values too: a denormal that one end lost would be lost to the mean.
+TEST(InstructionSets, what_one_end_gains_in_a_trade_the_other_loses) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  for (const std::size_t n : kCounts) {
+    auto y = wild(5, n);
+    if (n > 0) y[n / 2] = std::numeric_limits<float>::denorm_min();
+    const std::vector<float> zero(n);
+    test::for_each_instruction_set([&](const char* name) {
+      std::vector<float> d(n), p(n), their_p(n);
+      const kernels::Sums sums =
+          kernels::apart(zero.data(), zero.data(), y.data(), zero.data(), 1, d.data(), n);
+      EXPECT_TRUE(sums.finite) << name << " n " << n;
+      ASSERT_EQ(d, y) << name << " n " << n;
+      kernels::trade(d.data(), p.data(), their_p.data(), n);
+      ASSERT_EQ(p, y) << name << " n " << n;
+      for (float& value : their_p) value = -value;
+      ASSERT_EQ(their_p, y) << name << " n " << n;
     });
   }
 }
@@ -154,6 +185,13 @@ TEST(InstructionSets, kernels_find_a_bad_value_anywhere) {
         EXPECT_FALSE(kernels::finite(x.data(), 37));
         EXPECT_FALSE(kernels::sum(x.data(), p.data(), y.data(), 37));
         EXPECT_FALSE(kernels::difference(x.data(), p.data(), p.data(), 0.5F, y.data(), 37).finite);
+        for (int which = 0; which < 4; ++which) {
+          const float* in[4] = {p.data(), p.data(), p.data(), p.data()};
+          in[which] = x.data();
+          EXPECT_FALSE(kernels::apart(in[0], in[1], in[2], in[3], 0.5F, y.data(), 37).finite);
+        }
+        const float* both = x.data();  // an infinity less itself
+        EXPECT_FALSE(kernels::apart(both, p.data(), both, p.data(), 0.5F, y.data(), 37).finite);
         EXPECT_FALSE(kernels::fold(x.data(), y.data(), p.data(), 37)) << bad << " at " << place;
       }
     }

@@ -196,6 +196,25 @@ TEST(Mixer, a_bucket_in_work_is_folded_at_a_later_boundary_and_z_stays_right) {
   EXPECT_EQ(z[4], 12.0F);
 }
 
+TEST(Mixer, of_a_model_without_parameters_averages_its_telemetry) {
+  const Layout empty = Layout::flat(0);
+  Mixer one(empty, {}, std::vector<double>{1}), two(empty, {}, std::vector<double>{3});
+  ASSERT_EQ(one.bucket_count(), 1U);
+  const auto codec = make_codec(CodecKind::kFp32);
+  Bytes s(one.encoded_size(0, *codec)), d(s.size());
+  EXPECT_TRUE(one.offer(0, *codec, s).applied);
+  EXPECT_TRUE(two.answer(0, *codec, s, 2, *codec, d).applied);
+  EXPECT_TRUE(one.settle(0, *codec, d, 2).applied);
+  for (Mixer* const mixer : {&one, &two}) {
+    const FoldReport report = mixer->fold({});
+    EXPECT_TRUE(report.finite);
+    EXPECT_EQ(report.folded + report.deferred, 0U);
+    double mean = 0;
+    mixer->read_telemetry_z({&mean, 1});
+    EXPECT_EQ(mean, 2);
+  }
+}
+
 TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   const Layout layout = Layout::flat(4, 4);
   const auto fp16 = make_codec(CodecKind::kFp16);
