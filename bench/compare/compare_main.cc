@@ -14,6 +14,7 @@
 #include "bench/compare/report/rendering.h"
 #include "bench/compare/report/report.h"
 #include "bench/compare/told_condition.h"
+#include "bench/support/machine.h"
 #include "fast/errors.h"
 #include "fast/exchange.h"
 #include "fast/exit_codes.h"
@@ -170,7 +171,7 @@ int measure(const std::vector<std::string>& args) {
   if (!places.cifar10.empty()) cell.job.data = "cifar10";
   const double seconds = measure_step(cell, load_split(cell, places));
   fmt::print("step_seconds = {:.4f}  # {}, batch {}, on one core of {}\n", seconds, cell.job.model,
-             cell.job.batch, describe_machine());
+             cell.job.batch, bench::describe_machine());
   return 0;
 }
 

@@ -15,9 +15,9 @@
 #include "bench/compare/board.h"
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
-#include "bench/compare/report/report.h"
 #include "bench/compare/seconds.h"
 #include "bench/compare/virtual/virtual_run.h"
+#include "bench/support/machine.h"
 #include "fast/programs/signals.h"
 
 namespace fast::compare {
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 class Matrix {
  public:
   Matrix(const Spec& spec, const CellStore& store, const MatrixOptions& options)
-      : store_(store), options_(options), signals_(false), machine_(describe_machine()) {
+      : store_(store), options_(options), signals_(false), machine_(bench::describe_machine()) {
     for (const Cell& cell : spec.cells) {
       if (!store.find(cell)) missing_.push_back(cell);
     }

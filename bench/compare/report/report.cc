@@ -1,12 +1,9 @@
 #include "bench/compare/report/report.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "bench/compare/report/embedded.h"
 #include "bench/compare/report/rendering.h"
@@ -147,20 +144,6 @@ void write_comparison(const std::vector<Finished>& finished, const Circumstances
               {"COMMON", std::string(fast::embedded::kCommonJs)},
               {"JS", std::string(embedded::kCompareJs)},
               {"DATA", script_safe(all.dump())}}));
-}
-
-std::string describe_machine() {
-  std::string processor = "unknown processor";
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (!line.starts_with("model name")) continue;
-    processor = line.substr(line.find(':') + 2);
-    break;
-  }
-  utsname system{};
-  uname(&system);
-  return fmt::format("{}, {} cores, {} {}", processor, std::thread::hardware_concurrency(),
-                     system.sysname, system.release);
 }
 
 }  // namespace fast::compare

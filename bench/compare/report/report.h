@@ -19,7 +19,4 @@ struct Circumstances {
 void write_comparison(const std::vector<Finished>& finished, const Circumstances& circumstances,
                       const std::filesystem::path& folder);
 
-/// "AMD EPYC ..., 2 cores, Linux 6.1".
-[[nodiscard]] std::string describe_machine();
-
 }  // namespace fast::compare
