@@ -33,7 +33,10 @@ Cell cell_of(const std::string& strategy) {
   cell.condition.topology = "torus:2x2";
   cell.strategy.name = strategy;
   cell.strategy.learning_rate = 0.05;
-  if (!cell.strategy.mode().empty()) cell.strategy.buffers = "mix";
+  if (!cell.strategy.mode().empty()) {
+    cell.strategy.buffers = "mix";
+    cell.strategy.momentum_correction = OptimizerOptions{}.momentum_correction;
+  }
   return cell;
 }
 

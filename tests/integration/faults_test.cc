@@ -225,7 +225,7 @@ TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
 }
 
 TEST_P(FaultsTest, OneIsStoppedForAWhileAndIsSuspectUntilItGoesOn) {
-  start(90, {"--suspect-after", "1", "--gone-after", "60"});
+  start(72, {"--suspect-after", "0.5", "--gone-after", "60"});
   const auto suspected = said("suspect"), up = said("up");
   kill(pids_.at(victim_), SIGSTOP);
   const bool noticed = until_said_again("suspect", suspected);
