@@ -111,6 +111,8 @@ def main():
     parser.add_argument("out", help="the SVG to write")
     parser.add_argument("--condition", action="append",
                         help="only these conditions (repeatable); all by default")
+    parser.add_argument("--rows", type=int,
+                        help="only so many rows of each condition, the first; all by default")
     chosen = parser.parse_args()
     with open(chosen.results, encoding="utf-8") as file:
         data = json.load(file)
@@ -119,6 +121,8 @@ def main():
     if not groups:
         known = ", ".join(g["condition"] for g in data["groups"])
         parser.error(f"no such condition; {chosen.results} has: {known}")
+    for group in groups:
+        del group["rows"][chosen.rows:]
     learns = any(g["time"] != "stand-in" for g in groups)
     plt.rcParams.update({"font.family": "sans-serif", "axes.spines.top": False,
                          "axes.spines.right": False, "svg.hashsalt": data["name"]})
