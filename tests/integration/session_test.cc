@@ -220,6 +220,11 @@ TEST_F(SessionTest, WhoLingersLeavesABoundaryWithTheAverage) {
       return;
     }
     published.wait();
+    // Who has not heard of the neighbour yet has no sweep to begin, nor a reason to linger next
+    // time.
+    while (session.status().neighbours[0].state != stencil::WorkerState::kTraining) {
+      std::this_thread::yield();
+    }
     session.exchange({});  // no step is known yet: it does not linger
     while (session.status().neighbours[0].sweeps == 0) std::this_thread::yield();
     x[0] = 100;
