@@ -43,6 +43,11 @@ TEST(Table, seeds_become_one_row_with_mean_and_deviation) {
   EXPECT_NEAR(groups[0].target, kTargetShare * 0.62, 1e-12);
 }
 
+TEST(Table, a_condition_has_its_topologys_workers_even_where_one_alone_comes_first) {
+  const auto groups = make_groups({finished("single", 1, 0.6, 10, 0)});
+  EXPECT_THAT(to_markdown(groups), HasSubstr("torus:2x2 on 4 workers"));
+}
+
 TEST(Table, time_to_the_target_is_read_off_the_curve) {
   const auto one = finished("allreduce", 1, 0.6, 10, 0);
   EXPECT_NEAR(*seconds_until(one.result.curve, 0.57), 9.5, 1e-9);

@@ -102,7 +102,7 @@ std::string to_markdown(const std::vector<Group>& groups) {
     const Cell& first = group.rows.front().cell;
     const bool learns = first.time != TimeKind::kStandIn;
     out += fmt::format("### {} ({}, {} on {} workers, {} time)\n\n", group.condition.name,
-                       first.job.model, group.condition.topology, first.workers(),
+                       first.job.model, group.condition.topology, group.workers(),
                        learns ? name(first.time) : "waits for computing, real");
     out += learns ? learning_rows(group) : waiting_rows(group);
     if (group.ceiling) {

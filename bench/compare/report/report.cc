@@ -107,7 +107,7 @@ ordered_json all_json(const std::vector<Finished>& finished, const std::vector<G
                       {"partition", group.condition.partition},
                       {"slow", slow},
                       {"link_mbit", group.condition.link_mbit},
-                      {"workers", first.workers()},
+                      {"workers", group.workers()},
                       {"time", name(first.time)},
                       {"model", first.job.model},
                       {"data", first.job.data},

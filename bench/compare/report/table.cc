@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/compare/report/ceiling.h"
+#include "stencil/core/topology.h"
 
 namespace fast::compare {
 namespace {
@@ -141,6 +142,10 @@ std::optional<double> seconds_until(const std::vector<CurvePoint>& curve, double
     return std::lerp(a.seconds, b.seconds, (accuracy - a.accuracy) / (b.accuracy - a.accuracy));
   }
   return std::nullopt;
+}
+
+int Group::workers() const {
+  return stencil::Topology::parse(condition.topology).size();
 }
 
 std::vector<Group> make_groups(const std::vector<Finished>& finished) {

@@ -46,6 +46,9 @@ struct Group {
   double target = 0;  ///< held-out accuracy: kTargetShare of the all-reduce's last (or the best's)
   std::optional<double> ceiling;  ///< see speedup_ceiling()
   std::vector<Row> rows;
+
+  /// On the topology; a row of `single` has one.
+  [[nodiscard]] int workers() const;
 };
 inline constexpr double kTargetShare = 0.95;
 
