@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +13,7 @@
 #include "fast/peers.h"
 #include "fast/progress.h"
 #include "fast/sharing.h"
+#include "fast/sweep_watch.h"
 #include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/usual_sweeps.h"
@@ -356,11 +358,21 @@ class Session::Impl {
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
       const PumpStatus& status = pump_->status();
+      watch_sweeps(status, standing.step);
       const std::lock_guard lock(mutex_);
       status_ = status;
       if (watched) changed_.notify_all();
     }
     return std::min(next, shown_.next());
+  }
+
+  void watch_sweeps(const PumpStatus& status, std::uint64_t step) {
+    const bool reached = std::ranges::any_of(status.neighbours, [](const auto& neighbour) {
+      return neighbour.link == stencil::LinkState::kUp;
+    });
+    if (const auto rate = sweep_watch_.look(step, status.engine.sweeps, reached)) {
+      options_.log(stencil::LogLevel::kWarning, sweep_watch_.advice(*rate));
+    }
   }
 
   /// For who lingers at a boundary.
@@ -398,6 +410,7 @@ class Session::Impl {
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_{kStatusEvery};  ///< of status_
+  SweepWatch sweep_watch_{config_.engine};
 
   // From the training thread to the background thread.
   std::atomic<std::uint64_t> step_{0}, round_{0};

@@ -31,3 +31,5 @@ fast_test(payload_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/payload_test.cc
           LINK stencil_core Threads::Threads LABELS unit)
 fast_test(cadence_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/cadence_test.cc
           LINK stencil_core LABELS unit)
+fast_test(sweep_watch_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/sweep_watch_test.cc
+          LINK fast LABELS unit)

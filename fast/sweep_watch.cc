@@ -1,0 +1,43 @@
+#include "fast/sweep_watch.h"
+
+#include <iomanip>
+#include <sstream>
+
+namespace fast {
+
+using stencil::CodecKind;
+using stencil::Mode;
+
+SweepWatch::SweepWatch(const stencil::EngineConfig& config)
+    : mode_(config.mode),
+      codec_(config.hello.codec.kind),
+      asked_(mode_.kind == Mode::Kind::kSync ? 0 : config.sweeps_per_mille / 1000.0) {}
+
+std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps, bool reached) {
+  if (!reached || !watching_) {
+    watching_ = reached;
+    steps_ = steps;
+    sweeps_ = sweeps;
+    return std::nullopt;
+  }
+  if (spoken_ || steps < steps_ + kSteps) return std::nullopt;
+  const double rate = static_cast<double>(sweeps - sweeps_) / static_cast<double>(steps - steps_);
+  steps_ = steps;
+  sweeps_ = sweeps;
+  spoken_ = rate < asked_ / 2;
+  return spoken_ ? std::optional(rate) : std::nullopt;
+}
+
+std::string SweepWatch::advice(double rate) const {
+  std::ostringstream text;
+  text << std::setprecision(2) << "models are averaged with neighbours " << rate
+       << " times a step, where " << asked_
+       << " were asked for: links are thin or neighbours answer late, which costs accuracy";
+  if (codec_ != CodecKind::kInt8 && codec_ != CodecKind::kTopK) {
+    text << "; --codec int8 or topk:0.1 sends less";
+  }
+  if (mode_.kind != Mode::Kind::kBounded) text << "; --mode bounded:3 waits for averages";
+  return text.str();
+}
+
+}  // namespace fast
