@@ -30,8 +30,8 @@ std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps
 
 std::string SweepWatch::advice(double rate) const {
   std::ostringstream text;
-  text << std::setprecision(2) << "models are averaged with neighbours " << rate
-       << " times a step, where " << asked_
+  text << "models are averaged with neighbours " << std::setprecision(2) << rate
+       << " times a step, where " << std::setprecision(6) << asked_
        << " were asked for: links are thin or neighbours answer late, which costs accuracy";
   if (codec_ != CodecKind::kInt8 && codec_ != CodecKind::kTopK) {
     text << "; --codec int8 or topk:0.1 sends less";

@@ -419,6 +419,25 @@ TEST_F(SessionTest, AModelThatIsNoNumberAnyMoreIsAnErrorAndIsNotPassedOn) {
   for (const float value : second.x) ASSERT_TRUE(std::isfinite(value));
 }
 
+TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
+  in_threads(2, [&](int rank) {
+    Quadratic worker(rank);
+    std::atomic<int> said{0};
+    SessionOptions few = options("ring:2", rank);
+    few.sweeps = 1000;  // no time between two steps is long enough
+    few.log = [&](stencil::LogLevel level, std::string_view text) {
+      if (level != stencil::LogLevel::kWarning) return;
+      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("--codec int8")));
+      ++said;
+    };
+    Session session(worker.adapter, few);
+    for (int step = 0; step < 10'000'000 && said == 0; ++step) session.exchange({.samples = 1});
+    for (int step = 0; step < 1000; ++step) session.exchange({.samples = 1});
+    EXPECT_TRUE(session.finish());
+    EXPECT_EQ(said, 1);
+  });
+}
+
 TEST_F(SessionTest, TheAddressOfAnotherIsAnErrorOfTheNetwork) {
   Quadratic first(0), second(1);
   Session zero(first.adapter, options("ring:2", 0));
