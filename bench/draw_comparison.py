@@ -31,27 +31,12 @@ COLOURS = {
 SPARE = ["#6b7f1e", "#1e4f7f", "#7f1e4f", "#555555"]
 
 
-def label(row):
-    text = row["strategy"]
-    if text.startswith("stencil-") and row["sweeps"] != 1:
-        text += f", {row['sweeps']:g} sweeps"
-    if row["codec"] != "fp32":
-        text += f", {row['codec']}"
-    if row.get("linger"):
-        text += f", linger {row['linger']:g}"
-    if row.get("momentum_correction"):
-        text += f", correction {row['momentum_correction']:g}"
-    if row.get("bucket_kib"):
-        text += f", buckets of {row['bucket_kib']} KiB"
-    return text
-
-
 def colour(row, rows):
-    name = label(row)
+    name = row["label"]
     same = [other for other in rows if other["strategy"] == row["strategy"]]
     if same.index(row) == 0 and row["strategy"] in COLOURS:
         return COLOURS[row["strategy"]]
-    spare = sorted(label(other) for other in rows if other["strategy"] not in COLOURS
+    spare = sorted(other["label"] for other in rows if other["strategy"] not in COLOURS
                    or [o["strategy"] for o in rows[:rows.index(other)]].count(other["strategy"]))
     return SPARE[spare.index(name) % len(SPARE)]
 
@@ -65,7 +50,7 @@ def curves(axis, group):
         x = [point["seconds"] for point in curve]
         y = [100 * point["accuracy"] for point in curve]
         spread = [100 * point["deviation"] for point in curve]
-        axis.plot(x, y, color=shade, label=label(row), linewidth=1.6, marker="o", markersize=2.5)
+        axis.plot(x, y, color=shade, label=row["label"], linewidth=1.6, marker="o", markersize=2.5)
         if any(spread):
             low = [value - d for value, d in zip(y, spread)]
             high = [value + d for value, d in zip(y, spread)]
@@ -95,7 +80,7 @@ def bars(axis, group):
             text += f"  ({base / value:.2f}x)"
         axis.annotate(text, (value or 0, place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=8)
-    axis.set_yticks(range(len(rows)), [label(row) for row in rows], fontsize=8)
+    axis.set_yticks(range(len(rows)), [row["label"] for row in rows], fontsize=8)
     axis.invert_yaxis()
     axis.margins(x=0.3)
     text = f"seconds to {100 * group['target']:.1f} %" if learns else "ms per step"

@@ -65,7 +65,7 @@ json describe(const Cell& cell) {
               {"seed", cell.seed},
               {"time", name(cell.time)},
               {"tuning", cell.tuning}};
-  if (s.by_buckets()) out["strategy"]["bucket_kib"] = s.bucket_kib;
+  if (s.by_buckets() || s.bucket_kib != 0) out["strategy"]["bucket_kib"] = s.bucket_kib;
   if (s.linger > 0) out["strategy"]["linger"] = s.linger;
   if (s.mixes_statistics()) out["strategy"]["buffers"] = s.buffers;
   if (s.momentum_correction > 0) out["strategy"]["momentum_correction"] = s.momentum_correction;
@@ -215,6 +215,7 @@ Cell cell_from_json(const std::string& text) {
   cell.strategy = {.name = s.at("name"),
                    .learning_rate = s.at("learning_rate"),
                    .sweeps = s.at("sweeps"),
+                   .usual_sweeps = false,
                    .linger = s.value("linger", 0.0),
                    .codec = s.at("codec"),
                    .bucket_kib = s.value("bucket_kib", 0),
@@ -255,11 +256,15 @@ std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
   if (!std::filesystem::exists(folder_)) return std::nullopt;
   json wanted = describe(cell);
   wanted.erase("clockwork");
+  std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    if (!entry.path().filename().string().starts_with(stem(cell))) continue;
-    json all = parse_file(entry.path());
+    if (entry.path().filename().string().starts_with(stem(cell))) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  for (const std::filesystem::path& path : files) {
+    json all = parse_file(path);
     if (all.at("cell").is_object()) all.at("cell").erase("clockwork");
-    if (all.at("cell") == wanted) return result_in(all, entry.path());
+    if (all.at("cell") == wanted) return result_in(all, path);
   }
   return std::nullopt;
 }

@@ -38,10 +38,11 @@ struct Job {
 struct Strategy {
   std::string name = "stencil-async";
   double learning_rate = 0.1;
-  double sweeps = 1;  ///< of a strategy that begins some
+  double sweeps = 1;          ///< of a strategy that begins some
+  bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
   double linger = 0;
   std::string codec = "fp32";
-  int bucket_kib = 0;             ///< 0: what suits the model
+  int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them
   std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"
   double momentum_correction = 0;
 
@@ -49,6 +50,7 @@ struct Strategy {
   [[nodiscard]] std::string mode() const;
   /// Does the size of buckets change what it learns?
   [[nodiscard]] bool by_buckets() const { return !mode().empty() && mode() != "sync"; }
+  [[nodiscard]] bool knows_buckets() const { return by_buckets() || name == "allreduce"; }
   [[nodiscard]] bool mixes_statistics() const { return buffers == "mix"; }
 };
 
@@ -86,6 +88,7 @@ struct CurvePoint {
 struct CellResult {
   bool diverged = false;             ///< a loss or a parameter became non-finite
   std::string failure;               ///< why it did not end well; empty where it did
+  int lost = 0;                      ///< workers that died, where the others ended well
   std::vector<CurvePoint> curve;     ///< over the held-out examples
   std::optional<double> mean_model;  ///< accuracy at the end; see Cell::tuning
   std::vector<double> workers;       ///< of each worker's own model
@@ -113,6 +116,7 @@ class CellStore {
   [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
   /// The same, or else that of a cell which differs by its clockwork alone: for what learns the
   /// same by any clock.
+  /// The first by name, where several do.
   [[nodiscard]] std::optional<CellResult> find_by_any_clock(const Cell& cell) const;
   void keep(const Cell& cell, const CellResult& result) const;
   [[nodiscard]] std::filesystem::path file(const Cell& cell) const {

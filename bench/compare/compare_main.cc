@@ -10,6 +10,7 @@
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
 #include "bench/compare/matrix.h"
+#include "bench/compare/real/link_shaper.h"
 #include "bench/compare/real/member.h"
 #include "bench/compare/report/rendering.h"
 #include "bench/compare/report/report.h"
@@ -94,6 +95,23 @@ void add_cifar10(CLI::App& app, DataPlaces& places) {
       ->check(CLI::ExistingDirectory);
 }
 
+/// What only data and machine can tell, before anything runs.
+void check(const Spec& spec, const CellStore& store, const DataPlaces& places) {
+  std::vector<Cell> missing;
+  for (const Cell& cell : spec.cells) {
+    if (!store.find(cell)) missing.push_back(cell);
+  }
+  if (missing.empty()) return;
+  try {
+    (void)load_split(missing.front(), places);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: [job]: {}", spec.job_at, error.what()), "nothing was begun");
+  }
+  for (const Cell& cell : missing) {
+    if (cell.time != TimeKind::kVirtual) LinkShaper::check(cell.condition.link_mbit);
+  }
+}
+
 int compare(const std::vector<std::string>& args) {
   Wishes w;
   CLI::App app("Trains the same job under several strategies and conditions, side by side.",
@@ -127,11 +145,9 @@ int compare(const std::vector<std::string>& args) {
     for (Spec& spec : specs) spec = under(spec, w.condition);
   }
   if (w.quick) w.cells = "runs/compare-quick/cells";
-  for (const Spec& spec : specs) {
-    for (const Cell& cell : spec.cells) (void)dataset_shape(data_spec(cell.job, w.places));
-  }
-
   const CellStore store(w.cells);
+  for (const Spec& spec : specs) check(spec, store, w.places);
+  int failures = 0;
   for (const Spec& spec : specs) {
     const fs::path out = w.out.empty()      ? fs::path("runs") / ("compare-" + spec.name)
                          : specs.size() > 1 ? fs::path(w.out) / spec.name
@@ -155,8 +171,13 @@ int compare(const std::vector<std::string>& args) {
       fmt::print("{} of {} cells are finished; the same command makes the rest\n", finished.size(),
                  spec.cells.size());
     }
+    for (const auto& [cell, result] : finished) {
+      if (result.failure.empty()) continue;
+      ++failures;
+      fmt::print(stderr, "fast-compare: {}: failed: {}\n", title(cell), result.failure);
+    }
   }
-  return 0;
+  return failures > 0 ? static_cast<int>(ExitCode::kFailure) : 0;
 }
 
 int measure(const std::vector<std::string>& args) {

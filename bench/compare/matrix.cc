@@ -15,6 +15,7 @@
 #include "bench/compare/board.h"
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
+#include "bench/compare/revision.h"
 #include "bench/compare/seconds.h"
 #include "bench/compare/virtual/virtual_run.h"
 #include "bench/support/machine.h"
@@ -59,6 +60,13 @@ class Matrix {
     fmt::print(stderr, "\n");
   }
 
+  /// Of a cell that was begun just now, where it did not end as the cell says: it is shown, and
+  /// made again by the next command.
+  [[nodiscard]] std::optional<CellResult> unkept(const Cell& cell) const {
+    const auto it = unkept_.find(hash(cell));
+    return it == unkept_.end() ? std::nullopt : std::optional(it->second);
+  }
+
   /// Real processes need the machine for themselves; then virtual time, side by side.
   void run() {
     work_off(real_);
@@ -83,8 +91,11 @@ class Matrix {
         if (options_.hours > 0 && since(start_) > options_.hours * 3600) return;
         const Clock::time_point begun = Clock::now();
         board_->begin(missing_[i]);
-        const CellResult result = make(missing_[i]);
+        CellResult result = make(missing_[i]);
         board_->end(missing_[i], result, since(begun));
+        if (worth_keeping(result)) continue;
+        const std::lock_guard lock(mutex_);
+        unkept_.insert_or_assign(hash(missing_[i]), std::move(result));
       }
     } catch (...) {
       stopped_ = true;
@@ -107,13 +118,23 @@ class Matrix {
       if (!known) return make_itself(cell);
     } else {
       // Several conditions may wait for one twin: it is made once.
-      const std::lock_guard lock(twins_);
+      const std::lock_guard lock(making(twin));
       known = store_.find_by_any_clock(twin);
       if (!known) known = make_itself(twin);
     }
+    if (!worth_keeping(*known)) return *known;
     const CellResult result = retimed(cell, *std::move(known));
     store_.keep(cell, result);
     return result;
+  }
+
+  std::mutex& making(const Cell& twin) {
+    const std::lock_guard lock(mutex_);
+    return twins_[hash(twin)];
+  }
+
+  static bool worth_keeping(const CellResult& result) {
+    return result.failure.empty() && result.lost == 0;
   }
 
   CellResult make_itself(const Cell& cell) {
@@ -129,8 +150,8 @@ class Matrix {
                             : run_really(cell, split, options_.real, shown);
     result.wall_seconds = since(begun);
     result.machine = machine_;
-    result.version = FAST_VERSION;
-    if (result.failure.empty()) store_.keep(cell, result);
+    result.version = revision();
+    if (worth_keeping(result)) store_.keep(cell, result);
     return result;
   }
 
@@ -151,7 +172,9 @@ class Matrix {
   std::unique_ptr<Board> board_;
   std::size_t next_ = 0;
   std::atomic<bool> stopped_{false};
-  std::mutex mutex_, twins_;
+  std::mutex mutex_;
+  std::map<std::string, std::mutex> twins_;   ///< by hash; guarded by mutex_
+  std::map<std::string, CellResult> unkept_;  ///< by hash; guarded by mutex_
   std::exception_ptr failure_;
   Clock::time_point start_ = Clock::now();
 };
@@ -160,10 +183,13 @@ class Matrix {
 
 std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
                                  const MatrixOptions& options) {
-  Matrix(spec, store, options).run();
+  Matrix matrix(spec, store, options);
+  matrix.run();
   std::vector<Finished> out;
   for (const Cell& cell : spec.cells) {
-    if (auto result = store.find(cell)) out.push_back({cell, std::move(*result)});
+    auto result = store.find(cell);
+    if (!result) result = matrix.unkept(cell);
+    if (result) out.push_back({cell, std::move(*result)});
   }
   return out;
 }

@@ -14,6 +14,7 @@
 
 #include "bench/compare/real/participant.h"
 #include "fast/config.h"
+#include "fast/data/dataset.h"
 #include "fast/errors.h"
 #include "fast/programs/learner_factory.h"
 #include "fast/schedule.h"
@@ -32,13 +33,18 @@ class Reader {
 
   [[noreturn]] void fail(const toml::node& node, const std::string& what,
                          const std::string& remedy) const {
-    throw ConfigError(fmt::format("{}:{}: {}", file_, node.source().begin.line, what), remedy);
+    throw ConfigError(fmt::format("{}: {}", place(node), what), remedy);
   }
 
   [[noreturn]] void fail(const toml::table& table, std::string_view key, const std::string& what,
                          const std::string& remedy) const {
     const toml::node* node = table.get(key);
     fail(node != nullptr ? *node : table, fmt::format("'{}': {}", key, what), remedy);
+  }
+
+  /// "FILE:LINE"
+  [[nodiscard]] std::string place(const toml::node& node) const {
+    return fmt::format("{}:{}", file_, node.source().begin.line);
   }
 
   /// Reads `key` of `table` into `value` where it is there, and ticks it off.
@@ -139,7 +145,6 @@ class Reader {
 
 struct StrategyRow {
   Strategy strategy;
-  bool usual_sweeps = false;  ///< as many as a worker begins where nobody says otherwise
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
@@ -153,8 +158,12 @@ class SpecReader {
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
     in_.read(root, "tuned_by", spec.tuned_by);
     std::vector<std::uint64_t> seeds = {1};
-    in_.read(root, "seeds", seeds);
-    if (const auto* job = in_.table(root, "job")) read_job(*job);
+    read_seeds(root, seeds);
+    spec.job_at = in_.place(root);
+    if (const auto* job = in_.table(root, "job")) {
+      read_job(*job);
+      spec.job_at = in_.place(*job);
+    }
     if (const auto* time = in_.table(root, "time")) read_time(*time);
     std::vector<double> rates;
     if (const auto* tune = in_.table(root, "tune")) {
@@ -177,6 +186,13 @@ class SpecReader {
   }
 
  private:
+  void read_seeds(const toml::table& t, std::vector<std::uint64_t>& seeds) {
+    in_.read(t, "seeds", seeds);
+    const std::set<std::uint64_t> different(seeds.begin(), seeds.end());
+    in_.demand(!seeds.empty() && different.size() == seeds.size(), t, "seeds",
+               "name at least one, and none twice");
+  }
+
   void read_job(const toml::table& t) {
     Job& j = base_.job;
     in_.read(t, "model", j.model);
@@ -188,6 +204,9 @@ class SpecReader {
       }
     });
     in_.read(t, "data", j.data);
+    in_.check(t, "data", [&] {
+      if (j.data != "cifar10") (void)dataset_shape(j.data);
+    });
     in_.read(t, "examples", j.examples);
     in_.read(t, "validation", j.validation);
     in_.read(t, "epochs", j.epochs);
@@ -230,6 +249,9 @@ class SpecReader {
     in_.demand(kind == TimeKind::kReal || base_.clockwork.step_seconds > 0, t, "time",
                "say how long a step lasts: step_seconds in [time]");
     in_.demand(in_.read(t, "name", c.name), t, "name", "give the condition a name");
+    if (std::ranges::find(conditions_, c.name, &Condition::name) != conditions_.end()) {
+      in_.fail(t, "name", "there is a condition '" + c.name + "' already", "give it another name");
+    }
     in_.read(t, "topology", c.topology);
     in_.read(t, "partition", c.partition);
     in_.read(t, "jitter", c.jitter);
@@ -262,7 +284,9 @@ class SpecReader {
     in_.check(t, "name", [&] { check_name(s); });
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
-    row.usual_sweeps = !in_.read(t, "sweeps", s.sweeps) && s.by_buckets();
+    s.usual_sweeps = !in_.read(t, "sweeps", s.sweeps) && s.by_buckets();
+    in_.demand(s.by_buckets() || t.get("sweeps") == nullptr, t, "sweeps",
+               s.name + " begins no sweeps: leave it out");
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
     const WorkerConfig usual;
     if (s.by_buckets()) s.linger = usual.linger;
@@ -282,6 +306,7 @@ class SpecReader {
     in_.demand(s.momentum_correction == 0 || exchanges, t, "momentum_correction",
                s.name + " averages no models: leave it out");
     in_.read(t, "codec", s.codec);
+    in_.demand(s.codec == "fp32" || exchanges, t, "codec", s.name + " codes nothing: leave it out");
     in_.check(t, "codec", [&] {
       const std::string mode = s.mode();
       stencil::check_codec(stencil::parse_codec(s.codec),
@@ -290,10 +315,10 @@ class SpecReader {
     in_.read(t, "bucket_kib", s.bucket_kib);
     in_.demand(s.bucket_kib >= 0 && s.bucket_kib <= (1 << 16), t, "bucket_kib",
                "use 1 to 65536 KiB, or 0 for what suits the model");
-    in_.demand(s.bucket_kib == 0 || s.by_buckets(), t, "bucket_kib",
+    in_.demand(s.bucket_kib == 0 || s.knows_buckets(), t, "bucket_kib",
                s.name + " knows no buckets: leave it out");
     row.seeds = seeds;
-    in_.read(t, "seeds", row.seeds);
+    read_seeds(t, row.seeds);
     in_.read(t, "conditions", row.conditions);
     for (const std::string& name : row.conditions) {
       in_.demand(std::ranges::find(conditions_, name, &Condition::name) != conditions_.end(), t,
@@ -307,6 +332,10 @@ class SpecReader {
         }
       });
     }
+    for (const StrategyRow& earlier : strategies_) {
+      if (!overlap(earlier, row)) continue;
+      in_.fail(t, "name", "the same " + s.name + " is there already", "leave one of them out");
+    }
     in_.no_others(t, "[[strategy]]");
     strategies_.push_back(row);
   }
@@ -314,6 +343,22 @@ class SpecReader {
   static bool meets(const StrategyRow& row, const Condition& condition) {
     return row.conditions.empty() ||
            std::ranges::find(row.conditions, condition.name) != row.conditions.end();
+  }
+
+  /// They would make one cell twice.
+  [[nodiscard]] bool overlap(const StrategyRow& a, const StrategyRow& b) const {
+    const auto key = [this](const StrategyRow& row) {
+      Cell cell = base_;
+      cell.strategy = row.strategy;
+      return hash(cell);
+    };
+    return key(a) == key(b) && a.strategy.usual_sweeps == b.strategy.usual_sweeps &&
+           std::ranges::any_of(a.seeds,
+                               [&](std::uint64_t seed) {
+                                 return std::ranges::find(b.seeds, seed) != b.seeds.end();
+                               }) &&
+           std::ranges::any_of(conditions_,
+                               [&](const Condition& c) { return meets(a, c) && meets(b, c); });
   }
 
   static void check_name(const Strategy& strategy) {
@@ -338,10 +383,7 @@ class SpecReader {
         cell.condition = condition;
         cell.time = kinds_[i];
         cell.strategy = row.strategy;
-        if (row.usual_sweeps) {
-          const auto topology = stencil::Topology::parse(condition.topology);
-          cell.strategy.sweeps = stencil::usual_sweeps(topology);
-        }
+        choose_sweeps(cell);
         cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {
           cell.seed = seed;
@@ -365,6 +407,11 @@ class SpecReader {
 
 }  // namespace
 
+void choose_sweeps(Cell& cell) {
+  if (!cell.strategy.usual_sweeps) return;
+  cell.strategy.sweeps = stencil::usual_sweeps(stencil::Topology::parse(cell.condition.topology));
+}
+
 Spec parse_spec(std::string_view text, const std::string& file) {
   toml::table root;
   try {
@@ -379,7 +426,8 @@ Spec parse_spec(std::string_view text, const std::string& file) {
 
 Spec read_spec(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw FileError(file + " cannot be read", "name a spec, e.g. bench/specs/quick.toml");
+  if (!in)
+    throw FileError(file + " cannot be read", "name a spec, e.g. bench/specs/fast-links.toml");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return parse_spec(text, file);
 }

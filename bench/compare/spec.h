@@ -12,8 +12,12 @@ namespace fast::compare {
 struct Spec {
   std::string name;
   std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
+  std::string job_at;    ///< file and line of [job], for what only the data themselves can tell
   std::vector<Cell> cells;
 };
+
+/// As many sweeps as the cell's topology asks for, where its strategy does not say.
+void choose_sweeps(Cell& cell);
 
 /// Reads a spec (TOML):
 ///

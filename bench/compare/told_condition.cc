@@ -69,6 +69,7 @@ Spec under(const Spec& spec, const ToldCondition& told) {
   std::set<std::string> known;
   for (Cell cell : spec.cells) {
     cell.condition = c;
+    choose_sweeps(cell);
     if (known.insert(hash(cell)).second) out.cells.push_back(cell);
   }
   return out;

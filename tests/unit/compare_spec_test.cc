@@ -98,6 +98,15 @@ TEST(ToldCondition, takes_the_place_of_the_specs_own) {
   EXPECT_EQ(spec.cells[2].strategy.name, "stencil-bounded:3");
 }
 
+TEST(ToldCondition, another_topology_is_given_the_sweeps_that_it_asks_for) {
+  ToldCondition told;
+  told.topology = "torus:4x4";
+  Spec spec = under(parse_spec(kGood, "good.toml"), told);
+  EXPECT_EQ(spec.cells[2].strategy.sweeps, 3);
+  spec = under(parse_spec(std::string(kGood) + "sweeps = 1\n", "good.toml"), told);
+  EXPECT_EQ(spec.cells[2].strategy.sweeps, 1) << "as the spec says";
+}
+
 TEST(ToldCondition, what_cannot_be_is_refused_by_name) {
   for (const char* const text : {"4:2", "1:0.5", "1", "one:4", "1:4x"}) {
     ToldCondition told;
@@ -141,8 +150,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
                       Bad{"PartsInLockStep", "\"stencil-bounded:3\"",
                           "\"stencil-sync\"\ncodec = \"topk:0.01\"", ":14:", "topk:0.01"},
-                      Bad{"BucketsOfAllReduce", "\"allreduce\"", "\"allreduce\"\nbucket_kib = 64",
+                      Bad{"BucketsOfLocal", "\"allreduce\"", "\"local\"\nbucket_kib = 64",
                           ":12:", "knows no buckets"},
+                      Bad{"SweepsOfAllReduce", "\"allreduce\"", "\"allreduce\"\nsweeps = 3",
+                          ":12:", "begins no sweeps"},
+                      Bad{"CodecOfAllReduce", "\"allreduce\"", "\"allreduce\"\ncodec = \"int8\"",
+                          ":12:", "codes nothing"},
+                      Bad{"SeedTwice", "[1, 2]", "[1, 2, 1]", ":2:", "seeds"},
+                      Bad{"NoSeeds", "[7]", "[]", ":14:", "seeds"},
+                      Bad{"ConditionTwice", "name = \"slow\"", "name = \"uniform\"",
+                          ":8:", "uniform"},
+                      Bad{"StrategyTwice", "\"stencil-bounded:3\"",
+                          "\"allreduce\"\n[[strategy]]\nname = \"allreduce\"", ":13:", "allreduce"},
+                      Bad{"UnknownData", "epochs = 3", "data = \"imagenet\"", ":4:", "imagenet"},
                       Bad{"LingerOfAllReduce", "\"allreduce\"", "\"allreduce\"\nlinger = 0.1",
                           ":12:", "begins no sweeps"},
                       Bad{"StatisticsOfAllReduce", "\"allreduce\"",

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "bench/compare/report/ceiling.h"
 #include "bench/compare/report/rendering.h"
 
@@ -46,6 +48,52 @@ TEST(Table, seeds_become_one_row_with_mean_and_deviation) {
 TEST(Table, a_condition_has_its_topologys_workers_even_where_one_alone_comes_first) {
   const auto groups = make_groups({finished("single", 1, 0.6, 10, 0)});
   EXPECT_THAT(to_markdown(groups), HasSubstr("torus:2x2 on 4 workers"));
+}
+
+TEST(Table, real_and_virtual_time_are_never_one_row) {
+  Finished real = finished("allreduce", 1, 0.60, 10, 1000);
+  Finished modelled = finished("allreduce", 1, 0.60, 20, 1000);
+  modelled.cell.time = TimeKind::kVirtual;
+  const auto groups = make_groups({real, modelled});
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].rows.at(0).seeds, 1);
+  EXPECT_EQ(groups[1].rows.at(0).seconds->mean, 20);
+}
+
+TEST(Table, rows_that_differ_in_anything_have_names_that_differ) {
+  const auto row = [](double correction, const char* buffers, double rate) {
+    Finished one = finished("stencil-async", 1, 0.6, 10, 1000);
+    one.cell.strategy.momentum_correction = correction;
+    one.cell.strategy.buffers = buffers;
+    one.cell.strategy.learning_rate = rate;
+    return one;
+  };
+  const auto groups =
+      make_groups({row(0, "local", 0.1), row(0.5, "local", 0.1), row(0.5, "mix", 0.1),
+                   row(0.5, "mix", 0.2), finished("allreduce", 1, 0.6, 10, 1000)});
+  std::set<std::string> names;
+  for (const Row& r : groups.at(0).rows) names.insert(r.label);
+  EXPECT_EQ(names.size(), 5U) << to_markdown(groups);
+  EXPECT_TRUE(names.contains("allreduce")) << "nothing more where there is one of it";
+}
+
+TEST(Table, a_ceiling_is_known_even_where_the_first_run_diverged) {
+  Finished first = finished("stencil-async", 1, 0, 0, 0),
+           second = finished("allreduce", 1, 0.6, 10, 1);
+  for (Finished* one : {&first, &second}) one->cell.clockwork.step_seconds = 0.1;
+  first.result.diverged = true;
+  second.result.model_bytes = 1e6;
+  EXPECT_TRUE(make_groups({first, second}).at(0).ceiling);
+}
+
+TEST(Table, a_row_says_how_many_of_its_runs_failed_and_how_many_workers_were_lost) {
+  Finished failed = finished("allreduce", 1, 0, 0, 0),
+           one_short = finished("stencil-async", 1, 0.6, 10, 1);
+  failed.result.failure = "a worker is gone";
+  one_short.result.lost = 1;
+  const std::string table = to_markdown(make_groups({failed, one_short}));
+  EXPECT_THAT(table, HasSubstr("allreduce (1 of 1 failed)"));
+  EXPECT_THAT(table, HasSubstr("stencil-async (1 worker lost)"));
 }
 
 TEST(Table, time_to_the_target_is_read_off_the_curve) {

@@ -32,27 +32,31 @@ c10::intrusive_ptr<c10d::ProcessGroup> meet(const Place& place) {
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.workers, options);
 }
 
+/// `bucket_kib` 0: buckets as DistributedDataParallel has them unasked.
 std::unique_ptr<c10d::Reducer> make_reducer(const std::vector<torch::Tensor>& parameters,
-                                            const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
+                                            const c10::intrusive_ptr<c10d::ProcessGroup>& group,
+                                            int bucket_kib) {
+  const std::int64_t first = bucket_kib > 0 ? bucket_kib * 1024LL : kFirstBucketBytes;
+  const std::int64_t others = bucket_kib > 0 ? first : kBucketBytes;
   const std::vector<bool> sparse(parameters.size(), false);
   auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
-      parameters, {kFirstBucketBytes, kBucketBytes}, sparse);
+      parameters, {static_cast<std::size_t>(first), static_cast<std::size_t>(others)}, sparse);
   // The backward pass meets the last parameters first.
   std::ranges::reverse(buckets);
   std::ranges::reverse(limits);
   return std::make_unique<c10d::Reducer>(
-      parameters, std::move(buckets), std::move(limits), group, sparse, kBucketBytes,
+      parameters, std::move(buckets), std::move(limits), group, sparse, others,
       /*find_unused_parameters=*/false, /*gradient_as_bucket_view=*/false,
-      std::unordered_map<std::size_t, std::string>{}, kFirstBucketBytes);
+      std::unordered_map<std::size_t, std::string>{}, first);
 }
 
 class AllReduceLearner final : public WrappedLearner {
  public:
-  AllReduceLearner(const Place& place, std::unique_ptr<TorchLearner> inner)
+  AllReduceLearner(const Place& place, std::unique_ptr<TorchLearner> inner, int bucket_kib)
       : WrappedLearner(std::move(inner)),
         place_(place),
         group_(meet(place)),
-        reducer_(make_reducer(inner_->model().parameters(), group_)) {
+        reducer_(make_reducer(inner_->model().parameters(), group_, bucket_kib)) {
     // The reducer waits in a callback at the end of the backward pass. One that is queued before,
     // with the first gradient, is called before.
     inner_->model().parameters().back().register_hook([this](const torch::Tensor&) {
@@ -100,8 +104,9 @@ class AllReduceLearner final : public WrappedLearner {
 
 }  // namespace
 
-Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> learner) {
-  auto made = std::make_unique<AllReduceLearner>(place, std::move(learner));
+Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> learner,
+                           int bucket_kib) {
+  auto made = std::make_unique<AllReduceLearner>(place, std::move(learner), bucket_kib);
   AllReduceLearner* const reducing = made.get();
   return {std::move(made), [place, reducing](ModelAdapter&, const SessionOptions&) {
             return std::make_unique<CountedExchange>(place.workers, place.budget,

@@ -17,6 +17,8 @@ class LinkShaper {
   LinkShaper(const LinkShaper&) = delete;
   LinkShaper& operator=(const LinkShaper&) = delete;
 
+  /// Throws as the constructor would, before there is anything to run.
+  static void check(double mbit) { const LinkShaper probe(1, mbit); }
   [[nodiscard]] bool active() const { return active_; }
   /// Where process `index` is reached.
   [[nodiscard]] std::string host(int index) const;

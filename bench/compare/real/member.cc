@@ -91,8 +91,7 @@ int run_member(const MemberOptions& options) {
     }
     if (cell.time == TimeKind::kStandIn) return exchange;
     return std::make_unique<SnapshotExchange>(
-        adapter, std::move(exchange), place.budget,
-        RunFolder(options.run).worker(options.rank) / "snapshots");
+        adapter, std::move(exchange), RunFolder(options.run).worker(options.rank) / "snapshots");
   };
   const WorkerConfig config = worker_config(cell, options);
   const WorkerOutcome outcome =

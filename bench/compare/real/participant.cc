@@ -37,7 +37,8 @@ Participant make_participant(const Cell& cell, const Place& place,
               return std::make_unique<CountedExchange>(place.workers, place.budget);
             }};
   }
-  if (name == "allreduce") return make_allreduce(place, std::move(learner));
+  if (name == "allreduce")
+    return make_allreduce(place, std::move(learner), cell.strategy.bucket_kib);
   if (has_server(cell.strategy)) return make_server_client(place, std::move(learner));
   throw ConfigError("strategy '" + name + "' has no real processes", "use time = \"virtual\"");
 }

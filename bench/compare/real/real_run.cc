@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "bench/compare/interrupted.h"
 #include "bench/compare/judge.h"
@@ -45,7 +46,17 @@ class RealRun {
     result.diverged = std::ranges::any_of(launched.exits, [](const ChildExit& e) {
       return e.code == static_cast<int>(ExitCode::kNonFinite);
     });
-    if (!result.diverged && overall_code(launched) != 0) result.failure = why_;
+    const int code = overall_code(launched);
+    const bool some_ended = std::ranges::any_of(launched.exits, &ChildExit::ok);
+    if (!result.diverged && code != 0 && some_ended && bears_losses()) {
+      for (int rank = 0; rank < cell_.workers(); ++rank) {
+        const ChildExit& exit = launched.exits[static_cast<std::size_t>(rank)];
+        if (exit.shell_code() != 0) lost_.insert(rank);
+      }
+      result.lost = static_cast<int>(lost_.size());
+    } else if (!result.diverged && code != 0) {
+      result.failure = why_.empty() ? fmt::format("ended with code {}", code) : why_;
+    }
     if (result.diverged || !result.failure.empty()) return result;
     report(launched, result);
     if (cell_.time == TimeKind::kReal) draw_curve(result);
@@ -53,6 +64,9 @@ class RealRun {
   }
 
  private:
+  /// Neighbours of a worker that dies go on without it.
+  [[nodiscard]] bool bears_losses() const { return cell_.strategy.by_buckets(); }
+
   LaunchResult start() {
     const LinkShaper shaper(cell_.workers() + 1, cell_.condition.link_mbit);
     const std::string run_id = fresh_run_id();
@@ -140,10 +154,11 @@ class RealRun {
     for (int index = 0; index < kCurvePoints; ++index) {
       std::vector<Snapshot> snapshots;
       for (int rank = 0; rank < cell_.workers(); ++rank) {
+        if (lost_.contains(rank)) continue;
         auto snapshot = read_snapshot(folder_.worker(rank) / "snapshots", index, parameters);
         if (snapshot) snapshots.push_back(std::move(*snapshot));
       }
-      if (snapshots.size() < static_cast<std::size_t>(cell_.workers())) continue;
+      if (snapshots.size() + lost_.size() < static_cast<std::size_t>(cell_.workers())) continue;
       result.curve.push_back(point(judge, snapshots));
     }
   }
@@ -153,7 +168,7 @@ class RealRun {
     CurvePoint when;
     for (const Snapshot& snapshot : snapshots) {
       models.emplace_back(snapshot.weights);
-      when.samples = std::max(when.samples, snapshot.samples);
+      when.samples += snapshot.samples;
       when.seconds = std::max(when.seconds, snapshot.seconds);
       when.bytes += snapshot.bytes;
     }
@@ -171,6 +186,7 @@ class RealRun {
   RunFolder folder_;
   std::vector<MetricsTail> tails_;
   std::string why_;
+  std::set<int> lost_;  ///< ranks
 };
 
 }  // namespace

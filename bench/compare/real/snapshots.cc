@@ -21,8 +21,8 @@ std::filesystem::path file(const std::filesystem::path& folder, int index) {
 }  // namespace
 
 SnapshotExchange::SnapshotExchange(ModelAdapter& adapter, std::unique_ptr<Exchange> inner,
-                                   std::uint64_t budget, std::filesystem::path folder)
-    : adapter_(adapter), inner_(std::move(inner)), budget_(budget), folder_(std::move(folder)) {
+                                   std::filesystem::path folder)
+    : adapter_(adapter), inner_(std::move(inner)), folder_(std::move(folder)) {
   make_writable_folder(folder_);
 }
 
@@ -32,14 +32,14 @@ void SnapshotExchange::join() {
 }
 
 void SnapshotExchange::exchange(const StepReport& report) {
+  samples_ += report.samples;
   inner_->exchange(report);
   while (next_ < kCurvePoints && inner_->progress() >= mark(next_)) save(next_++);
 }
 
 /// The file: three doubles (seconds, samples, bytes) and the weights, in this machine's own order.
 void SnapshotExchange::save(int index) {
-  const std::array<double, 3> head = {now() - joined_,
-                                      inner_->progress() * static_cast<double>(budget_),
+  const std::array<double, 3> head = {now() - joined_, static_cast<double>(samples_),
                                       static_cast<double>(inner_->status().transport.bytes_sent)};
   const auto values = adapter_.values();
   AtomicFile out(file(folder_, index));

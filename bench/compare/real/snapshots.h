@@ -11,7 +11,7 @@ namespace fast::compare {
 /// A worker's weights at one mark of the budget, and when that was.
 struct Snapshot {
   double seconds = 0;  ///< since this worker joined
-  double samples = 0;  ///< over all workers, as it knew then
+  double samples = 0;  ///< made by this worker
   double bytes = 0;    ///< sent by this worker
   Weights weights;
 };
@@ -20,7 +20,7 @@ struct Snapshot {
 /// `folder`. Saving is not counted as exchange: it happens after the boundary.
 class SnapshotExchange final : public Exchange {
  public:
-  SnapshotExchange(ModelAdapter& adapter, std::unique_ptr<Exchange> inner, std::uint64_t budget,
+  SnapshotExchange(ModelAdapter& adapter, std::unique_ptr<Exchange> inner,
                    std::filesystem::path folder);
   void join() override;
   void exchange(const StepReport& report) override;
@@ -35,9 +35,9 @@ class SnapshotExchange final : public Exchange {
 
   ModelAdapter& adapter_;
   std::unique_ptr<Exchange> inner_;
-  std::uint64_t budget_;
   std::filesystem::path folder_;
   double joined_ = 0;
+  std::uint64_t samples_ = 0;
   int next_ = 0;
 };
 

@@ -18,18 +18,8 @@ std::string percent(const std::optional<double>& v) {
 std::string outcome(const Row& row) {
   if (row.diverged > 0) return fmt::format(" ({} of {} diverged)", row.diverged, row.seeds);
   if (row.failed > 0) return fmt::format(" ({} of {} failed)", row.failed, row.seeds);
+  if (row.lost > 0) return fmt::format(" ({} worker{} lost)", row.lost, row.lost > 1 ? "s" : "");
   return "";
-}
-
-std::string label(const Row& row) {
-  const Strategy& s = row.cell.strategy;
-  std::string out = s.name;
-  if (s.name.starts_with("stencil-") && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
-  if (s.linger > 0) out += fmt::format(", linger {}", s.linger);
-  if (s.momentum_correction > 0) out += fmt::format(", correction {}", s.momentum_correction);
-  if (s.codec != "fp32") out += ", " + s.codec;
-  if (s.bucket_kib != 0) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
-  return out;
 }
 
 std::string number(const std::optional<Spread>& s, double scale, int digits) {
@@ -52,7 +42,7 @@ std::string learning_rows(const Group& group) {
   for (const Row& row : group.rows) {
     const auto ratio = speedup(group, row);
     out += fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n",
-                       label(row), outcome(row), row.cell.strategy.learning_rate, row.seeds,
+                       row.label, outcome(row), row.cell.strategy.learning_rate, row.seeds,
                        percent(row.accuracy), percent(row.worst), step_milliseconds(row),
                        number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
                        ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
@@ -68,7 +58,7 @@ std::string waiting_rows(const Group& group) {
       "|---|---|---|---|---|\n";
   for (const Row& row : group.rows) {
     const auto ratio = speedup(group, row);
-    out += fmt::format("| {}{} | {} | {} | {} | {} |\n", label(row), outcome(row),
+    out += fmt::format("| {}{} | {} | {} | {} | {} |\n", row.label, outcome(row),
                        step_milliseconds(row), number(row.samples_per_second, 1, 1),
                        ratio ? fmt::format("{:.2f}x", *ratio) : "–",
                        number(row.bytes_per_sample, 1e-3, 1));
@@ -85,7 +75,7 @@ std::string check_rows(const std::vector<Check>& checks) {
   for (const auto& [real, modelled] : checks) {
     const bool timed = real->seconds && modelled->seconds && real->seconds->mean > 0;
     out += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", label(*real), real->cell.condition.topology,
+        "| {} | {} | {} | {} | {} | {} | {} |\n", real->label, real->cell.condition.topology,
         number(real->seconds, 1, 1), number(modelled->seconds, 1, 1),
         timed ? fmt::format("{:+.1f} %", 100 * (modelled->seconds->mean / real->seconds->mean - 1))
               : "–",

@@ -38,7 +38,8 @@ ordered_json row_json(const Row& row) {
                      {"consensus", p.consensus}});
   }
   const Strategy& s = row.cell.strategy;
-  return {{"strategy", s.name},
+  return {{"label", row.label},
+          {"strategy", s.name},
           {"learning_rate", s.learning_rate},
           {"sweeps", s.sweeps},
           {"linger", s.linger},
@@ -49,6 +50,7 @@ ordered_json row_json(const Row& row) {
           {"seeds", row.seeds},
           {"diverged", row.diverged},
           {"failed", row.failed},
+          {"lost", row.lost},
           {"accuracy", number(row.accuracy)},
           {"worst_worker", number(row.worst)},
           {"seconds", number(row.seconds)},
@@ -68,7 +70,8 @@ ordered_json check_json(const Check& check) {
     return {{"seconds", number(row.seconds)}, {"accuracy", number(row.accuracy)}};
   };
   const Strategy& s = check.real->cell.strategy;
-  return {{"strategy", s.name},
+  return {{"label", check.real->label},
+          {"strategy", s.name},
           {"learning_rate", s.learning_rate},
           {"sweeps", s.sweeps},
           {"linger", s.linger},

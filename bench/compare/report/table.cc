@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "bench/compare/report/ceiling.h"
 #include "stencil/core/topology.h"
@@ -11,8 +13,13 @@
 namespace fast::compare {
 namespace {
 
+/// Real and virtual time are never together, whatever they are called.
+bool same_group(const Cell& a, const Cell& b) {
+  return a.condition.name == b.condition.name && a.time == b.time;
+}
+
 bool same_row(const Cell& a, const Cell& b) {
-  return a.condition.name == b.condition.name && a.strategy.name == b.strategy.name &&
+  return same_group(a, b) && a.strategy.name == b.strategy.name &&
          a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
          a.strategy.momentum_correction == b.strategy.momentum_correction &&
          a.strategy.buffers == b.strategy.buffers && a.strategy.codec == b.strategy.codec &&
@@ -54,6 +61,38 @@ void mean_curve(const std::vector<const CellResult*>& results, Row& row) {
   }
 }
 
+std::string usual_label(const Strategy& s) {
+  std::string out = s.name;
+  if (s.by_buckets() && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
+  if (s.linger > 0) out += fmt::format(", linger {}", s.linger);
+  if (s.momentum_correction > 0) out += fmt::format(", correction {}", s.momentum_correction);
+  if (s.codec != "fp32") out += ", " + s.codec;
+  if (s.bucket_kib != 0) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
+  return out;
+}
+
+/// Rates and BatchNorm's statistics are named where rows of any group differ by them alone.
+void name_rows(std::vector<Group>& groups) {
+  std::map<std::string, std::set<double>> rates;
+  std::map<std::string, std::set<std::string>> statistics;
+  for (const Group& group : groups) {
+    for (const Row& row : group.rows) {
+      const std::string usual = usual_label(row.cell.strategy);
+      rates[usual].insert(row.cell.strategy.learning_rate);
+      statistics[usual].insert(row.cell.strategy.buffers);
+    }
+  }
+  for (Group& group : groups) {
+    for (Row& row : group.rows) {
+      const std::string usual = row.label = usual_label(row.cell.strategy);
+      if (statistics[usual].size() > 1) row.label += ", statistics " + row.cell.strategy.buffers;
+      if (rates[usual].size() > 1) {
+        row.label += fmt::format(", rate {}", row.cell.strategy.learning_rate);
+      }
+    }
+  }
+}
+
 Row make_row(const std::vector<const Finished*>& seeds) {
   Row row;
   row.cell = seeds.front()->cell;
@@ -65,6 +104,7 @@ Row make_row(const std::vector<const Finished*>& seeds) {
     row.cells.push_back(CellStore::file_name(one->cell));
     row.diverged += r.diverged ? 1 : 0;
     row.failed += r.failure.empty() ? 0 : 1;
+    row.lost += r.lost;
     if (r.diverged || !r.failure.empty()) continue;
     good.push_back(&r);
     if (r.mean_model) accuracy.push_back(*r.mean_model);
@@ -157,7 +197,7 @@ std::vector<Group> make_groups(const std::vector<Finished>& finished) {
     group.condition = left.front()->cell.condition;
     std::vector<const Finished*> mine, others;
     for (const Finished* one : left) {
-      (one->cell.condition.name == group.condition.name ? mine : others).push_back(one);
+      (same_group(one->cell, left.front()->cell) ? mine : others).push_back(one);
     }
     left = others;
     std::vector<const Finished*> unplaced = mine;
@@ -170,9 +210,12 @@ std::vector<Group> make_groups(const std::vector<Finished>& finished) {
       unplaced = rest;
     }
     race(group, mine);
-    group.ceiling = speedup_ceiling(mine.front()->cell, mine.front()->result.model_bytes);
+    double model_bytes = 0;  // nothing where a run ended too early
+    for (const Finished* one : mine) model_bytes = std::max(model_bytes, one->result.model_bytes);
+    group.ceiling = speedup_ceiling(mine.front()->cell, model_bytes);
     groups.push_back(std::move(group));
   }
+  name_rows(groups);
   return groups;
 }
 

@@ -24,8 +24,10 @@ struct Spread {
 /// One strategy under one condition, all seeds together.
 struct Row {
   Cell cell;                       ///< of the first seed
+  std::string label;               ///< what it is called: no other of its group is called so
   std::vector<std::string> cells;  ///< names of the files of all seeds
   int seeds = 0, diverged = 0, failed = 0;
+  int lost = 0;                              ///< workers that died in runs that ended well
   std::optional<Spread> accuracy;            ///< of the mean model
   std::optional<Spread> worst;               ///< of the worst worker
   std::optional<Spread> seconds;             ///< of training

@@ -51,10 +51,12 @@ CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) 
     learner.update();
     std::ranges::copy(weights, server.begin());
 
-    in_busy = std::max(in_busy, push.at) + times.transfer(model_bytes);
-    out_busy = std::max(out_busy, in_busy) + times.transfer(model_bytes);
+    // The server's link carries one gradient and one model at a time; what is under way does not
+    // keep it from the next.
+    in_busy = std::max(in_busy, push.at + times.latency()) + times.sending(model_bytes);
+    out_busy = std::max(out_busy, in_busy) + times.sending(model_bytes);
     mine = server;
-    pushes.push({out_busy + times.next(push.rank), push.rank});
+    pushes.push({out_busy + times.latency() + times.next(push.rank), push.rank});
     moment.samples += crew.batch();
     moment.seconds = in_busy;
     moment.bytes += 2 * model_bytes;

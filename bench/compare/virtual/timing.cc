@@ -27,10 +27,6 @@ double StepTimes::next(int rank) {
   return step_ * factor_[i] * (1 + jitter_ * random_[i].uniform());
 }
 
-double StepTimes::transfer(double bytes) const {
-  return latency_ + bytes / rate_;
-}
-
 RoundClock::RoundClock(const Cell& cell, double model_bytes)
     : kind_(cell.strategy.name == "allreduce"               ? Kind::kAllReduce
             : cell.strategy.name == "parameter-server-sync" ? Kind::kServer

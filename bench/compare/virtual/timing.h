@@ -17,7 +17,10 @@ class StepTimes {
   /// Of worker `rank`'s next step, seconds.
   [[nodiscard]] double next(int rank);
   /// Until `bytes` have left a worker and arrived, nothing else being sent.
-  [[nodiscard]] double transfer(double bytes) const;
+  [[nodiscard]] double transfer(double bytes) const { return sending(bytes) + latency_; }
+  /// How long they keep the link.
+  [[nodiscard]] double sending(double bytes) const { return bytes / rate_; }
+  [[nodiscard]] double latency() const { return latency_; }
   [[nodiscard]] double bytes_per_second() const { return rate_; }
 
  private:

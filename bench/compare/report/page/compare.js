@@ -18,22 +18,7 @@
   };
 
   // --- one colour per strategy, the same under every condition
-  const label = row => row.strategy
-    + (row.strategy.startsWith('stencil-') && row.sweeps !== 1 ? `, ${row.sweeps} sweeps` : '')
-    + (row.linger ? `, linger ${row.linger}` : '')
-    + (row.codec !== 'fp32' ? `, ${row.codec}` : '')
-    + (row.bucket_kib ? `, buckets of ${row.bucket_kib} KiB` : '')
-    + (ambiguous.has(row.strategy) ? `, rate ${row.learning_rate}` : '');
-  const ambiguous = new Set();
-  for (const group of data.groups) {
-    const seen = new Map();
-    for (const row of group.rows) {
-      const key = `${row.strategy} ${row.sweeps} ${row.linger} ${row.codec} ${row.bucket_kib}`;
-      if (seen.has(key) && seen.get(key) !== row.learning_rate) ambiguous.add(row.strategy);
-      seen.set(key, row.learning_rate);
-    }
-  }
-  const names = [...new Set(data.groups.flatMap(g => g.rows.map(label)))];
+  const names = [...new Set(data.groups.flatMap(g => g.rows.map(r => r.label)))];
   const hues = {'stencil-async': 217, allreduce: 22, local: 145, single: 0, 'parameter-server': 280,
                 'parameter-server-sync': 320, 'stencil-sync': 190, 'stencil-gradients': 45};
   const spare = [95, 255, 340, 60, 170, 300, 120, 240];
@@ -53,8 +38,9 @@
     const notes = [];
     if (!data.tuned_by && data.groups.some(g => g.time !== 'stand-in')) notes.push('Not tuned: one learning rate for all strategies, one seed where no ± stands. A true picture, but not the last word.');
     for (const g of data.groups) for (const row of g.rows) {
-      if (row.diverged) notes.push(`${label(row)}, ${g.condition}: ${row.diverged} of ${row.seeds} diverged.`);
-      if (row.failed) notes.push(`${label(row)}, ${g.condition}: ${row.failed} of ${row.seeds} failed.`);
+      if (row.diverged) notes.push(`${row.label}, ${g.condition}: ${row.diverged} of ${row.seeds} diverged.`);
+      if (row.failed) notes.push(`${row.label}, ${g.condition}: ${row.failed} of ${row.seeds} failed.`);
+      if (row.lost) notes.push(`${row.label}, ${g.condition}: ${row.lost} of its workers died.`);
     }
     byId('notice').hidden = notes.length === 0;
     byId('notice').append(...notes.map(text => make('p', {}, text)));
@@ -62,7 +48,7 @@
       make('button', {'data-value': i, class: i ? '' : 'on'}, g.condition)));
     byId('made').textContent = [data.command, ...data.made_by,
       ...(data.tuned_by ? [`learning rates: tuned by ${data.tuned_by}`] : []),
-      ...data.groups.flatMap(g => ['', g.condition, ...g.rows.map(r => `  ${label(r)}: ${r.cells.join(' ')}`)])].join('\n');
+      ...data.groups.flatMap(g => ['', g.condition, ...g.rows.map(r => `  ${r.label}: ${r.cells.join(' ')}`)])].join('\n');
   };
 
   // A stand-in waits instead of computing: it has step times, and no accuracy.
@@ -91,7 +77,7 @@
       .reduce((a, b) => a && merit(a) >= merit(b) ? a : b, undefined);
     const ours = find('stencil-async'), theirs = find('allreduce');
     const ahead = ratio(theirs, ours || {});
-    if (ours && learns()) best(label(ours), ours.accuracy ? percent(ours.accuracy.mean, 2) : '–', 'mean model, final set');
+    if (ours && learns()) best(ours.label, ours.accuracy ? percent(ours.accuracy.mean, 2) : '–', 'mean model, final set');
     if (theirs && learns()) best('all-reduce', theirs.accuracy ? percent(theirs.accuracy.mean, 2) : '–', 'final set');
     if (ours && theirs && ours.accuracy && theirs.accuracy)
       best('Difference', ((ours.accuracy.mean - theirs.accuracy.mean) * 100).toFixed(2), 'points, ours − all-reduce');
@@ -103,7 +89,7 @@
 
   const legend = () => {
     byId('legend').replaceChildren(...group.rows.map(row => {
-      const name = label(row);
+      const name = row.label;
       const button = make('button', {class: hidden.has(name) ? 'off' : ''},
         make('i', {style: `background:${colour(name)}`}), name);
       button.addEventListener('click', () => {
@@ -119,9 +105,9 @@
 
   const lines = (id, y, yScale) => {
     const datasets = [];
-    const rows = group.rows.filter(r => !hidden.has(label(r)) && r.curve.length);
+    const rows = group.rows.filter(r => !hidden.has(r.label) && r.curve.length);
     for (const row of rows) {
-      const name = label(row);
+      const name = row.label;
       const points = f => row.curve.filter(p => known(p[axis])).map(p => ({x: p[axis], y: f(p)}));
       if (axis === 'bytes' && !row.curve.some(p => p.bytes > 0)) continue;
       if (y === 'accuracy' && row.curve.some(p => p.deviation > 0)) {
@@ -147,20 +133,20 @@
     byId('targetnote').textContent = learns()
       ? `${percent(group.target)} on held-out examples, shorter is better; – not reached`
       : 'one step of every worker, shorter is better';
-    const rows = group.rows.filter(r => !hidden.has(label(r)));
+    const rows = group.rows.filter(r => !hidden.has(r.label));
     const base = rows.find(r => r.strategy === 'allreduce');
     const beside = row => !known(raced(row)) ? ' –'
       : row !== base && known(ratio(base, row)) ? ` · ${trim(ratio(base, row))}x` : '';
     charts.push(new Chart(byId('race'), {type: 'bar',
-      data: {labels: rows.map(r => label(r) + beside(r)), datasets: [{
-        data: rows.map(raced), backgroundColor: rows.map(r => colour(label(r), .85)), borderRadius: 4}]},
+      data: {labels: rows.map(r => r.label + beside(r)), datasets: [{
+        data: rows.map(raced), backgroundColor: rows.map(r => colour(r.label, .85)), borderRadius: 4}]},
       options: {indexAxis: 'y', animation: false, maintainAspectRatio: false,
         plugins: {legend: {display: false}, tooltip: {callbacks: {label: i => seconds(i.parsed.x)}}},
         scales: {x: scale('seconds', {beginAtZero: true}), y: scale('', {grid: {display: false}})}}}));
   };
 
   const table = () => {
-    const columns = [['strategy', r => label(r)], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
+    const columns = [['strategy', r => r.label], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
       ['mean model %', r => spread(r.accuracy), r => mean(r.accuracy)],
       ['worst worker %', r => spread(r.worst_worker), r => mean(r.worst_worker)],
       ['step', r => known(stepTime(r)) ? trim(1000 * stepTime(r)) + ' ms' : '–', r => known(stepTime(r)) ? -stepTime(r) : null],
@@ -176,13 +162,13 @@
     byId('table').replaceChildren(
       make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
       make('tbody', {}, ...group.rows.map(row => make('tr', {}, ...columns.map(([, text, value], i) =>
-        i === 0 ? make('td', {}, make('i', {style: `background:${colour(label(row))}`}), text(row))
+        i === 0 ? make('td', {}, make('i', {style: `background:${colour(row.label)}`}), text(row))
           : make('td', {class: value && known(value(row)) && value(row) === best[i] ? 'best' : ''}, text(row)))))));
   };
 
   const checks = () => {
     byId('checked').hidden = data.checks.length === 0;
-    const columns = [['strategy', c => label(c)], ['condition', c => c.condition],
+    const columns = [['strategy', c => c.label], ['condition', c => c.condition],
       ['topology', c => c.topology],
       ['real', c => seconds(mean(c.real.seconds))], ['virtual', c => seconds(mean(c.virtual.seconds))],
       ['difference', c => c.real.seconds && c.virtual.seconds
@@ -191,7 +177,7 @@
     byId('checks').replaceChildren(
       make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
       make('tbody', {}, ...data.checks.map(check => make('tr', {}, ...columns.map(([, text], i) =>
-        make('td', {}, ...(i === 0 ? [make('i', {style: `background:${colour(label(check))}`})] : []), text(check)))))));
+        make('td', {}, ...(i === 0 ? [make('i', {style: `background:${colour(check.label)}`})] : []), text(check)))))));
   };
 
   const draw = () => {
