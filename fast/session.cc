@@ -35,6 +35,7 @@ constexpr Duration kStatusEvery = std::chrono::milliseconds(50);
 constexpr double kFlushSeconds = 2;
 constexpr double kHeldSeconds = 1;
 constexpr std::size_t kFrameSlack = 4096;
+constexpr std::size_t kMostRunId = 256;
 
 Duration seconds(double s) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
@@ -56,6 +57,12 @@ stencil::PumpOptions pump_options(const SessionOptions& options, const stencil::
   if (options.rank < 0 || options.rank >= engine.topology.size()) {
     throw ConfigError("rank " + std::to_string(options.rank) + " is outside " + options.topology,
                       "use 0 to " + std::to_string(engine.topology.size() - 1));
+  }
+  if (options.run_id.empty() || options.run_id.size() > kMostRunId ||
+      std::ranges::any_of(options.run_id, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    throw ConfigError("the run id is empty, longer than " + std::to_string(kMostRunId) +
+                          " bytes or holds control characters",
+                      "name the run in a few letters, the same at every worker");
   }
   engine.mode = stencil::Mode::parse(options.mode);
   engine.buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;
@@ -118,11 +125,7 @@ class Session::Impl {
     for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
     if (meeting_) loop_.watch(meeting_->descriptor());
     loop_.start([this](TimePoint now) { return turn(now); },
-                [this](const std::string& what) {
-                  const std::lock_guard lock(mutex_);
-                  failure_ = what;
-                  changed_.notify_all();
-                });
+                [this](const std::string& what) { fail(what); });
   }
 
   ~Impl() {
@@ -136,9 +139,15 @@ class Session::Impl {
   void join() {
     if (joined_) return;
     joined_ = true;
-    const bool ready = await(options_.start_deadline,
-                             [](const PumpStatus& s) { return s.joined || !s.refused.empty(); });
+    const auto begun = [](const PumpStatus& s) { return s.joined || !s.refused.empty(); };
+    bool ready = await(options_.start_deadline, begun);
     PumpStatus status = this->status();
+    // Copying a large model over a thin link takes as long as it takes, while it goes on.
+    for (std::uint64_t copied = 0; !ready && !stopped() && status.copied > copied;) {
+      copied = status.copied;
+      ready = await(options_.start_deadline, begun);
+      status = this->status();
+    }
     if (!status.joined && !status.refused.empty()) throw RefusedError(status.refused);
     if (status.joined_from != stencil::kNoRank) {
       options_.log(stencil::LogLevel::kInfo,
@@ -151,10 +160,13 @@ class Session::Impl {
     for (const auto& neighbour : status.neighbours) {
       missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
     }
-    const std::string text = "no neighbour (" + missing + ") was reached in " +
-                             std::to_string(static_cast<int>(options_.start_deadline)) +
-                             " s; start them, or check --peer and --listen";
-    if (sync()) throw DeadlineError(text);
+    const std::string patience = std::to_string(static_cast<int>(options_.start_deadline)) + " s";
+    const std::string text =
+        status.copied > 0 ? "the copy of a neighbour's model (" + missing + ") did not go on for " +
+                                patience + "; check the link, or raise --start-deadline"
+                          : "no neighbour (" + missing + ") was reached in " + patience +
+                                "; start them, or check --peer and --listen";
+    if (sync() && !stopped()) throw DeadlineError(text);
     if (!stopped()) {
       options_.log(stencil::LogLevel::kWarning, text + "; training alone until then");
     }
@@ -165,6 +177,7 @@ class Session::Impl {
 
   void exchange(const StepReport& report) {
     join();
+    if (failed_) throw_failure();
     const TimePoint begun = EventLoop::now();
     values_ = adapter_.values();
     progress_.add(report.samples, report.loss);
@@ -193,7 +206,7 @@ class Session::Impl {
     wake();
     flush([](const PumpStatus& s) { return s.state == WorkerState::kFrozen; });
     // What neighbours still owe on our own requests belongs to this model.
-    if (!settled) flush([](const PumpStatus& s) { return s.flushed; });
+    flush([](const PumpStatus& s) { return s.flushed; });
     fold_all();
     return settled;
   }
@@ -217,13 +230,15 @@ class Session::Impl {
   void fold_all() {
     values_ = adapter_.values();
     const TimePoint until = EventLoop::now() + seconds(kHeldSeconds);
-    std::size_t deferred = 0;
-    while ((deferred = mixer_.fold(values_).deferred) > 0 && EventLoop::now() < until) {
+    stencil::FoldReport report = mixer_.fold(values_);
+    while (report.deferred > 0 && EventLoop::now() < until) {
       std::this_thread::yield();
+      report = mixer_.fold(values_);
     }
-    if (deferred == 0) return;
+    if (!report.finite) throw NonFiniteError("parameters became NaN or infinite after training");
+    if (report.deferred == 0) return;
     options_.log(stencil::LogLevel::kWarning,
-                 std::to_string(deferred) +
+                 std::to_string(report.deferred) +
                      " buckets are held by a neighbour that stands still; they lack what was "
                      "agreed on since the last step");
   }
@@ -313,9 +328,22 @@ class Session::Impl {
   template <typename Condition>
   bool await(double deadline, Condition condition) {
     const bool met = wait(deadline, condition, [this] { return stopped(); });
-    const std::lock_guard lock(mutex_);
-    if (!failure_.empty()) throw std::runtime_error("the background thread failed: " + failure_);
+    if (failed_) throw_failure();
     return met;
+  }
+
+  /// The background thread's last word.
+  void fail(const std::string& what) {
+    options_.log(stencil::LogLevel::kError, "the background thread failed: " + what);
+    const std::lock_guard lock(mutex_);
+    failure_ = what;
+    failed_ = true;
+    changed_.notify_all();
+  }
+
+  [[noreturn]] void throw_failure() const {
+    const std::lock_guard lock(mutex_);
+    throw std::runtime_error("the background thread failed: " + failure_);
   }
 
   /// The short waits of an orderly end, which stopping does not cut off.
@@ -416,6 +444,7 @@ class Session::Impl {
   std::atomic<std::uint64_t> step_{0}, round_{0};
   std::atomic<WorkerState> wanted_{WorkerState::kTraining};
   std::atomic<bool> stop_joining_{false}, leave_{false}, left_{false}, watched_{false};
+  std::atomic<bool> failed_{false};  ///< the other way: the background thread is no more
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;

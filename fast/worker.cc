@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "fast/data/loader.h"
 #include "fast/data/partition.h"
@@ -97,6 +98,7 @@ std::map<std::string, std::uint64_t> counters(const stencil::PumpStatus& s) {
           {"duplicates", s.engine.duplicates},
           {"gaps", s.engine.gaps},
           {"refusals", s.engine.refusals},
+          {"violations", s.engine.violations},
           {"suspected", s.engine.suspected},
           {"gone", s.engine.gone},
           {"returned", s.engine.returned},
@@ -104,6 +106,7 @@ std::map<std::string, std::uint64_t> counters(const stencil::PumpStatus& s) {
           {"checksum", s.pump.checksum},
           {"payload_size", s.pump.payload_size},
           {"non_finite", s.pump.non_finite},
+          {"own_non_finite", s.pump.own_non_finite},
           {"unknown_senders", s.pump.unknown_senders},
           {"frames_dropped", s.pump.frames_dropped},
           {"resent", s.pump.resent},
@@ -186,12 +189,14 @@ class Run {
       outcome = {ExitCode::kRefused, error.what()};
     } catch (const DeadlineError& error) {
       outcome = {ExitCode::kDeadline, error.what()};
+      salvage();
     } catch (const AdapterError& error) {
       outcome = {ExitCode::kModel, error.what()};
     } catch (const FileError& error) {
       outcome = {ExitCode::kFile, error.what()};
     } catch (const std::exception& error) {
       outcome = {ExitCode::kFailure, error.what()};
+      salvage();
     }
     log_(outcome.code == ExitCode::kOk ? LogLevel::kInfo : LogLevel::kError,
          outcome.text.empty() ? "done" : outcome.text);
@@ -368,6 +373,10 @@ class Run {
       p.test_loss = result_->loss;
     }
     metrics_.progress(p);
+    if (metrics_.failed() && !std::exchange(blind_, true)) {
+      log_(LogLevel::kError, folder_.metrics(config_.rank).string() +
+                                 " can no longer be written; training goes on without it");
+    }
   }
 
   /// A neighbour that comes or goes is an event of the run.
@@ -380,6 +389,16 @@ class Run {
     it->second = n.link;
     metrics_.event(since(started_), std::string(stencil::name(n.link)), text);
     log_(LogLevel::kInfo, text);
+  }
+
+  /// What ended the run has not spoilt the model: hours of training are kept.
+  void salvage() {
+    if (steps_ == 0) return;
+    try {
+      save();
+    } catch (const std::exception& error) {
+      log_(LogLevel::kError, std::string("the model so far cannot be saved: ") + error.what());
+    }
   }
 
   void save() {
@@ -414,6 +433,7 @@ class Run {
   std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
   std::optional<TestResult> result_;
   std::map<int, stencil::LinkState> links_;
+  bool blind_ = false;  ///< metrics can no longer be written
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ struct Action {
     kForget,    ///< the neighbour restarted or is gone: drop what is retained for it (counted)
     kServe,     ///< answer the pull in hand with a snapshot
     kAdopt,     ///< take over the snapshot in hand (joining)
+    kDiscard,   ///< what was adopted of `bucket` is half of a copy: back to the own model
     kAbsorb,    ///< add the snapshot in hand with the edge's mixing weight (lock-step)
     kRefused,   ///< no exchange with `rank`, for ever: `text` says why
   };

@@ -44,7 +44,8 @@ struct EngineConfig {
   Duration suspect_after = std::chrono::seconds(3);
   Duration gone_after = std::chrono::seconds(60);
   Duration hello_every = std::chrono::milliseconds(300);  ///< repeated until answered
-  Duration reply_deadline = std::chrono::seconds(10);     ///< then the edge is synchronised anew
+  /// Nothing of what was asked for comes for so long: then the edge is synchronised anew.
+  Duration reply_deadline = std::chrono::seconds(10);
 
   /// Identity, compared in every Hello; last_answered and last_settled are filled in per edge.
   Hello hello;

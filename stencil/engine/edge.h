@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,8 +70,13 @@ struct Edge {
   std::uint32_t peer_calm = 0;
   std::uint64_t peer_said = 0;  ///< the newest message that the three above are of
 
+  // Mode bounded.
+  bool paced = false;            ///< in_pace(), when they last spoke
+  std::uint64_t head_start = 0;  ///< our steps ahead of theirs that do not count
+
   // Times.
   TimePoint heard{};  ///< any valid frame
+  TimePoint moved{};  ///< an offer, a reply or a snapshot of theirs
   TimePoint sent{};   ///< any frame of ours
   TimePoint hello_sent{};
   TimePoint swept{};  ///< a sweep completed
@@ -89,6 +95,19 @@ struct Edge {
   /// Counts as alive for waiting and settling.
   [[nodiscard]] bool living() const {
     return state == LinkState::kUp || state == LinkState::kSuspect;
+  }
+  /// Mode bounded: their steps hold up ours.
+  [[nodiscard]] bool in_pace() const {
+    return state == LinkState::kUp && peer_state == WorkerState::kTraining;
+  }
+  /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
+  /// bound is not waited for until it has made up for that: its steps count from where it comes in,
+  /// or from nearer where it catches up.
+  void note_pace(std::uint64_t step, std::uint64_t bound) {
+    const std::uint64_t ahead = step > peer_step ? step - peer_step : 0;
+    if (!paced) head_start = ahead > bound ? ahead : 0;
+    head_start = std::min(head_start, ahead);
+    paced = in_pace();
   }
   /// All of our offers up to this one are settled.
   [[nodiscard]] std::uint64_t settled() const {

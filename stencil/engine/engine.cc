@@ -54,7 +54,8 @@ Engine::Engine(EngineConfig config, TimePoint now)
       buckets_(config_.buckets),
       sweeps_(config_.buckets, config_.sweeps_per_mille),
       pulls_(config_.buckets, config_.window),
-      random_(Random::derive(config_.seed, 0x656e67ULL + config_.rank)) {
+      random_(Random::derive(config_.seed, 0x656e67ULL + config_.rank)),
+      own_initial_hash_(config_.hello.initial_hash) {
   for (const Rank rank : config_.topology.neighbours(config_.rank)) {
     Edge edge;
     edge.rank = rank;
@@ -135,20 +136,25 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   }
   if (edge->state == LinkState::kSuspect) {
     edge->state = LinkState::kUp;
+    edge->swept_step = std::max(edge->swept_step, step_);
     ++counters_.returned;
   }
+  edge->note_pace(step_, config_.mode.bound);
   release(*edge, message.settled, out);
   switch (message.kind) {
     case MessageKind::kOffer:
+      edge->moved = now;
       on_offer(now, *edge, message, out);
       break;
     case MessageKind::kReply:
+      edge->moved = now;
       on_reply(now, *edge, message, out);
       break;
     case MessageKind::kPull:
       on_pull(now, *edge, message, out);
       break;
     case MessageKind::kSnapshot:
+      edge->moved = now;
       on_snapshot(now, *edge, message, out);
       break;
     case MessageKind::kLeave:
@@ -384,8 +390,9 @@ Engine::Limit Engine::limit() const {
   Limit limit;
   if (config_.mode.kind != Mode::Kind::kBounded || state_ != WorkerState::kTraining) return limit;
   for (const Edge& edge : edges_) {
-    if (edge.state != LinkState::kUp || edge.peer_state != WorkerState::kTraining) continue;
-    const std::uint64_t step = std::min(edge.peer_step, edge.swept_step) + config_.mode.bound;
+    if (!edge.in_pace()) continue;
+    const std::uint64_t step =
+        std::min(edge.peer_step + edge.head_start, edge.swept_step) + config_.mode.bound;
     if (step < limit.step) limit = {step, edge.rank};
   }
   return limit;
@@ -401,6 +408,14 @@ std::size_t Engine::open_offers() const {
   std::size_t count = 0;
   for (const Edge& edge : edges_) {
     if (edge.living()) count += edge.open.size();
+  }
+  return count;
+}
+
+std::size_t Engine::awaited_offers() const {
+  std::size_t count = 0;
+  for (const Edge& edge : edges_) {
+    if (edge.state == LinkState::kUp) count += edge.open.size();
   }
   return count;
 }

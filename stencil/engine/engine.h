@@ -52,7 +52,8 @@ class Engine {
   /// Lock-step: y of `round` (from 1) stands ready to be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
-  /// No neighbour with a model to copy was found in time: go on with the own one.
+  /// No neighbour with a model to copy was found in time, or none that could be copied to the end:
+  /// go on with the own one.
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);
   /// The neighbour's memory can be reached, or no longer can.
@@ -83,6 +84,8 @@ class Engine {
   [[nodiscard]] const EngineConfig& config() const { return config_; }
   /// Where our model came from when joining ended: a neighbour's rank, or kNoRank for our own.
   [[nodiscard]] Rank joined_from() const { return joined_from_; }
+  /// Buckets of a neighbour's model that have come so far.
+  [[nodiscard]] std::uint64_t copied() const { return copied_; }
   /// 0 while we are not settled, else one more than the least of what our neighbours said: k tells
   /// that all within k - 1 hops were settled, a little while ago. A worker that trains or is not
   /// yet settled keeps it low for everybody, by the distance. Counts to Topology::reach() and one.
@@ -105,6 +108,8 @@ class Engine {
   [[nodiscard]] std::uint64_t due() const { return due_; }
   /// Own requests not settled, parked ones of living neighbours included.
   [[nodiscard]] std::size_t open_offers() const;
+  /// The same of neighbours that are up: what is worth waiting for.
+  [[nodiscard]] std::size_t awaited_offers() const;
   /// True when each neighbour that can still be heard of has settled all our replies.
   [[nodiscard]] bool replies_settled() const;
 
@@ -127,11 +132,13 @@ class Engine {
   void on_snapshot(TimePoint now, Edge& edge, const Message& message, Actions& out);
   [[nodiscard]] Duration hello_every(const Edge& edge) const;
   void check_edge(TimePoint now, Edge& edge, Actions& out);
+  /// When a reply of theirs is taken for lost.
+  [[nodiscard]] TimePoint reply_due(const Edge& edge) const;
   void close(TimePoint now, Edge& edge, std::uint64_t sequence);
   void note_held(TimePoint now, Sweep& sweep, std::uint32_t bucket);
   void consider_complete(TimePoint now, Edge& edge, const Sweep& sweep);
   void consider_joining(TimePoint now, Actions& out);
-  void joined(Rank from);
+  void joined(Rank from, Actions& out);
   void issue(TimePoint now, Actions& out);
   void issue_pulls(TimePoint now, Actions& out);
   void send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out);
@@ -166,6 +173,9 @@ class Engine {
   std::size_t open_total_ = 0;     ///< offers open and not parked
   TimePoint first_heard_ = kNever;
   Rank joined_from_ = kNoRank;
+  Rank copying_from_ = kNoRank;  ///< whoever's buckets came last
+  std::uint64_t copied_ = 0;
+  std::uint64_t own_initial_hash_;  ///< what hello says unless another's model was taken over
   std::uint64_t published_round_ = 0, completed_round_ = 0;
   static constexpr Duration kSettlingPause = std::chrono::milliseconds(100);
   struct ParkedPull {

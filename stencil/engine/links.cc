@@ -87,7 +87,7 @@ void Engine::reset(Edge& edge, Actions& out) {
                    .bucket = offer.bucket,
                    .sequence = offer.sequence});
   }
-  counters_.lost_in_flight += edge.unreleased();
+  counters_.lost_in_flight += edge.retained.size();
   edge.open.clear();
   edge.crossed.clear();
   edge.retained.clear();
@@ -190,7 +190,7 @@ void Engine::on_tick(TimePoint now, Actions& out) {
   update_calm(now, out);
   consider_joining(now, out);
   for (const PullPlan::Pull& pull : pulls_.overdue(now - config_.reply_deadline, now)) {
-    send_pull(now, pull, out);
+    if (find(pull.rank)->moved <= now - config_.reply_deadline) send_pull(now, pull, out);
   }
   issue(now, out);
 }
@@ -205,6 +205,7 @@ void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
   if (edge.ever_heard && edge.state == LinkState::kUp &&
       now - edge.heard >= config_.suspect_after) {
     edge.state = LinkState::kSuspect;
+    edge.paced = false;
     ++counters_.suspected;
     park(edge, out);
   }
@@ -225,15 +226,24 @@ void Engine::check_edge(TimePoint now, Edge& edge, Actions& out) {
     send(now, edge, stamp(MessageKind::kHelloRequest, edge.rank), out);
     return;
   }
-  if (edge.state == LinkState::kUp && !edge.open.empty() &&
-      now - edge.open.front().since >= config_.reply_deadline) {
-    edge.open.front().since = now;
+  if (edge.state == LinkState::kUp && !edge.open.empty() && now >= reply_due(edge)) {
+    // All that is open is asked for anew, and given as long again.
+    for (OpenOffer& offer : edge.open) offer.since = now;
     begin(now, edge, out);
     return;
   }
   if (now - edge.sent >= config_.heartbeat_every) {
     send(now, edge, stamp(MessageKind::kHeartbeat, edge.rank), out);
   }
+}
+
+/// Over a thin link what was asked for may come late, behind much else that was; asking again would
+/// send all of it once more. So while anything comes it is waited for, though not for ever.
+TimePoint Engine::reply_due(const Edge& edge) const {
+  constexpr int kForEver = 30;
+  const TimePoint asked = edge.open.front().since;
+  return std::min(std::max(asked, edge.moved) + config_.reply_deadline,
+                  asked + kForEver * config_.reply_deadline);
 }
 
 TimePoint Engine::next_deadline() const {
@@ -250,7 +260,7 @@ TimePoint Engine::next_deadline() const {
     }
     at(edge.sent + config_.heartbeat_every);
     if (edge.state == LinkState::kUp && !edge.open.empty()) {
-      at(edge.open.front().since + config_.reply_deadline);
+      at(reply_due(edge));
     }
   }
   at(rest_until_);
@@ -263,7 +273,13 @@ TimePoint Engine::next_deadline() const {
   return next;
 }
 
-void Engine::joined(Rank from) {
+void Engine::joined(Rank from, Actions& out) {
+  if (from == kNoRank && copying_from_ != kNoRank) {
+    config_.hello.initial_hash = own_initial_hash_;
+    for (std::uint32_t bucket = 0; bucket < config_.buckets; ++bucket) {
+      out.push_back({.kind = Action::Kind::kDiscard, .rank = copying_from_, .bucket = bucket});
+    }
+  }
   joined_from_ = from;
   state_ = WorkerState::kTraining;
   pulls_.stop();
@@ -301,7 +317,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
   }
   const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
   if (all_left || (any_fresh && (all_heard || waited))) {
-    joined(kNoRank);
+    joined(kNoRank, out);
     heartbeat_all(now, out);
   } else if (waited) {
     first_heard_ = now;  // nobody to begin with yet: look again after another moment
@@ -310,7 +326,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
 
 void Engine::give_up_joining(TimePoint now, Actions& out) {
   if (state_ != WorkerState::kJoining) return;
-  joined(kNoRank);
+  joined(kNoRank, out);
   heartbeat_all(now, out);
 }
 
@@ -355,12 +371,16 @@ void Engine::on_snapshot(TimePoint now, Edge& edge, const Message& message, Acti
     return;
   }
   const bool joining = message.round == 0;
+  if (joining) {
+    copying_from_ = edge.rank;
+    ++copied_;
+  }
   out.push_back({.kind = joining ? Action::Kind::kAdopt : Action::Kind::kAbsorb,
                  .rank = edge.rank,
                  .bucket = message.bucket});
   if (!pulls_.finished()) return;
   if (joining) {
-    joined(edge.rank);
+    joined(edge.rank, out);
   } else {
     completed_round_ = pulls_.round();
     step_ = completed_round_;

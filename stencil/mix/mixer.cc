@@ -186,6 +186,18 @@ MixReport Mixer::adopt(std::uint32_t bucket, const Codec& codec, std::span<const
   return report(edge_delta::adopt(v.y, v.p, codec, s));
 }
 
+MixReport Mixer::discard(std::uint32_t bucket) {
+  if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
+    std::ranges::fill(telemetry_p_, 0);
+    return {.applied = true};
+  }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  std::ranges::fill(view(bucket).p, 0);
+  return {.applied = true};
+}
+
 MixReport Mixer::offer(std::uint32_t bucket, Shown& shown, std::span<std::byte> out) {
   if (room_.news.empty()) room_ = top_k_delta::Room(layout_.bucket(0).size);
   const BucketGuard guard = lock(bucket);

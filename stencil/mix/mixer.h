@@ -25,7 +25,8 @@ struct FoldReport {
   bool finite = true;        ///< false: the worker's own parameters are no longer numbers
 };
 
-/// What an exchange on one bucket did; `applied` false means that nothing was changed.
+/// What an exchange on one bucket did; `applied` false means that nothing was changed (by share():
+/// nothing but the blocks before one that is not finite, at both ends alike).
 struct MixReport {
   bool applied = false;
   double distance2 = 0;  ///< |theirs - ours|^2 over the bucket; 0 for telemetry
@@ -83,6 +84,8 @@ class Mixer {
                   const Codec& their_codec, std::span<const std::byte> theirs);
   /// Takes over a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s);
+  /// Forgets what has been agreed since the last boundary: z is x again.
+  MixReport discard(std::uint32_t bucket);
 
   // The same on a part of a bucket of the model, by codec topk; `shown` is the neighbour's, and
   // `ours` the offer of ours that is answered. See top_k_delta.h. Where offers cross, either may be

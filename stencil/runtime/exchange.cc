@@ -60,6 +60,8 @@ void Pump::act_on(Action& action, const Message* in_hand) {
       return;
     case Action::Kind::kServe:
       return apply_or_owe({action.kind, side.rank, action.bucket, action.sequence, {}, {}});
+    case Action::Kind::kDiscard:
+      return apply_or_owe({action.kind, side.rank, action.bucket, 0, {}, {}});
     case Action::Kind::kAdopt:
     case Action::Kind::kAbsorb:
       return apply_or_owe({action.kind, side.rank, action.bucket, 0, *in_hand, {}});
@@ -218,6 +220,8 @@ bool Pump::apply(const Owed& owed) {
     report = settle_now(owed);
   } else if (merge) {
     report = merge_now(owed);
+  } else if (owed.kind == Action::Kind::kDiscard) {
+    report = mixer_.discard(owed.bucket);
   } else if (owed.kind == Action::Kind::kAdopt) {
     report = mixer_.adopt(owed.bucket, reader(message), view(message.payload));
   } else {
@@ -236,7 +240,7 @@ bool Pump::apply(const Owed& owed) {
   } else if (settle || merge) {
     settlement_.measured(owed.rank, owed.bucket, report.distance2, report.norm2,
                          settle ? message.divisor : 2, telling(message, &owed.ours));
-  } else if (owed.kind == Action::Kind::kAdopt && codecs_.top_k() != nullptr &&
+  } else if (owed.kind != Action::Kind::kAbsorb && codecs_.top_k() != nullptr &&
              owed.bucket < mixer_.telemetry_bucket()) {
     for (Side& side : sides_) mixer_.show(owed.bucket, side.shown);
   }

@@ -33,7 +33,6 @@ TimePoint LinkBook::tend(TimePoint now) {
   if (now < next_dial_) return next_dial_;
   bool missing = false;
   for (Entry& entry : entries_) {
-    if (entry.abandoned) continue;
     if (entry.in_service != 0) {
       entry.lost_since = now;
       entry.complain_at = now + kComplainAfter;
@@ -41,20 +40,9 @@ TimePoint LinkBook::tend(TimePoint now) {
     }
     missing = true;
     const std::optional<std::string> endpoint = resolver_(entry.rank);
-    if (endpoint && (entry.dialled == 0 || entry.endpoint != *endpoint)) {
-      if (entry.dialled != 0) transport_.drop(entry.dialled);
-      entry.dialled = 0;
-      try {
-        entry.dialled = transport_.dial(*endpoint);
-        entry.endpoint = *endpoint;
-      } catch (const ConfigError& error) {
-        log_(LogLevel::kWarning,
-             "worker " + std::to_string(entry.rank) + " cannot be dialled: " + error.what());
-        entry.abandoned = true;
-        continue;
-      }
-    }
-    if (now >= entry.complain_at) {
+    const bool moved = endpoint && entry.endpoint != *endpoint;
+    if (moved || (endpoint && entry.dialled == 0 && !entry.undiallable)) dial(entry, *endpoint);
+    if (now >= entry.complain_at && !entry.undiallable) {
       const auto seconds =
           std::chrono::duration_cast<std::chrono::seconds>(now - entry.lost_since).count();
       log_(LogLevel::kWarning,
@@ -69,6 +57,22 @@ TimePoint LinkBook::tend(TimePoint now) {
   return next_dial_;
 }
 
+/// What cannot be dialled may be a file of addresses that is just being written: it is named once,
+/// and something else in its place is tried.
+void LinkBook::dial(Entry& entry, const std::string& endpoint) {
+  if (entry.dialled != 0) transport_.drop(entry.dialled);
+  entry.dialled = 0;
+  entry.endpoint = endpoint;
+  entry.undiallable = false;
+  try {
+    entry.dialled = transport_.dial(endpoint);
+  } catch (const ConfigError& error) {
+    entry.undiallable = true;
+    log_(LogLevel::kWarning,
+         "worker " + std::to_string(entry.rank) + " cannot be dialled: " + error.what());
+  }
+}
+
 std::optional<Rank> LinkBook::rank_of(LinkId link) const {
   const auto it = std::ranges::find(entries_, link, &Entry::in_service);
   return it == entries_.end() || link == 0 ? std::nullopt : std::optional(it->rank);
@@ -81,7 +85,7 @@ LinkId LinkBook::link_of(Rank rank) const {
 
 std::optional<Rank> LinkBook::dialled_up(LinkId link) {
   const auto it = std::ranges::find(entries_, link, &Entry::dialled);
-  if (it == entries_.end() || it->abandoned) return std::nullopt;
+  if (it == entries_.end()) return std::nullopt;
   const bool ours_stays = self_ > it->rank;
   if (it->in_service != 0 && it->in_service != link && !ours_stays) {
     transport_.drop(link);
@@ -94,7 +98,7 @@ std::optional<Rank> LinkBook::dialled_up(LinkId link) {
 
 bool LinkBook::accept(LinkId link, Rank rank) {
   Entry* entry = find(rank);
-  if (entry == nullptr || entry->abandoned) return false;
+  if (entry == nullptr) return false;
   const bool ours_in_service = entry->in_service != 0 && entry->in_service == entry->dialled;
   if (ours_in_service && self_ > rank) return false;
   if (ours_in_service) {
@@ -111,14 +115,6 @@ std::optional<Rank> LinkBook::down(LinkId link) {
   it->in_service = 0;
   next_dial_ = {};
   return it->rank;
-}
-
-void LinkBook::abandon(Rank rank) {
-  Entry* entry = find(rank);
-  if (entry == nullptr) return;
-  if (entry->dialled != 0) transport_.drop(entry->dialled);
-  entry->in_service = entry->dialled = 0;
-  entry->abandoned = true;
 }
 
 }  // namespace stencil

@@ -35,8 +35,6 @@ class LinkBook {
   bool accept(LinkId link, Rank rank);
   /// The edge that just lost its link, if `link` was in service.
   std::optional<Rank> down(LinkId link);
-  /// Gives an edge up: the neighbour refused us, or left.
-  void abandon(Rank rank);
 
   static constexpr Duration kDialEvery = std::chrono::milliseconds(500);
   static constexpr Duration kComplainAfter = std::chrono::seconds(5);
@@ -47,12 +45,13 @@ class LinkBook {
     Rank rank = kNoRank;
     LinkId in_service = 0;
     LinkId dialled = 0;
-    std::string endpoint;  ///< of `dialled`
+    std::string endpoint;  ///< of `dialled`; or the one that cannot be dialled
     TimePoint lost_since{};
     TimePoint complain_at{};
-    bool abandoned = false;
+    bool undiallable = false;  ///< `endpoint`, which was named in the log
   };
   Entry* find(Rank rank);
+  void dial(Entry& entry, const std::string& endpoint);
 
   Rank self_;
   Transport& transport_;

@@ -10,6 +10,16 @@ namespace {
 
 /// Distinct causes of complaint remembered, so that a liar cannot fill memory or the log.
 constexpr std::size_t kMaxComplaints = 256;
+/// Frames handled at a time, so that none of this worker's own business waits for a neighbour that
+/// always has more to say.
+constexpr int kMostReceived = 256;
+/// Frames waiting for a full link, beyond which only offers and replies are added.
+constexpr std::size_t kMostWaiting = 64;
+
+/// Whoever wants it asks for it again, or is told again.
+bool may_be_dropped(const Message& message) {
+  return message.kind != MessageKind::kOffer && message.kind != MessageKind::kReply;
+}
 
 }  // namespace
 
@@ -48,9 +58,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
 
 TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   apply_standing(now, standing);
-  while (std::optional<Received> received = transport_.receive()) {
-    receive(now, std::move(*received));
-  }
+  bool more = receive_some(now);
   for (Side& side : sides_) flush(side);
   make_up();
   meet(now);
@@ -62,14 +70,22 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   }
   const TimePoint dial = links_.tend(now);
   // Sending may have made frames ready to receive without waking any descriptor.
-  while (std::optional<Received> received = transport_.receive()) {
-    receive(now, std::move(*received));
-  }
+  more = receive_some(now) || more;
   const bool backlog = !owed_.empty() || std::ranges::any_of(sides_, [](const Side& s) {
     return !s.backlog.empty();
   });
   const TimePoint retry = backlog ? now + std::chrono::milliseconds(5) : kNever;
+  if (more) return now;
   return std::min({engine_.next_deadline(), engine_.next_share(), dial, retry});
+}
+
+bool Pump::receive_some(TimePoint now) {
+  for (int i = 0; i < kMostReceived; ++i) {
+    std::optional<Received> received = transport_.receive();
+    if (!received) return false;
+    receive(now, std::move(*received));
+  }
+  return true;
 }
 
 void Pump::apply_standing(TimePoint now, const Standing& standing) {
@@ -206,7 +222,10 @@ void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) 
     return complain(message.from, "no neighbour",
                     "rank " + std::to_string(message.from) + " is no neighbour of ours");
   }
-  if (message.kind == MessageKind::kRefusal) return refuse(message.text);
+  if (message.kind == MessageKind::kRefusal) {
+    // Whoever refuses us answers on the link that it refuses: this may be anybody.
+    return complain(message.from, "stray refusal", "refused on another link: " + message.text);
+  }
   if (message.kind != MessageKind::kHello) {
     if (message.kind != MessageKind::kHelloRequest) {
       answer(engine_.stamp(MessageKind::kHelloRequest, message.from));
@@ -241,7 +260,8 @@ void Pump::link_down(TimePoint now, LinkId link) {
 }
 
 void Pump::transmit(Side& side, const Message& message) {
-  if (links_.link_of(side.rank) == 0) {
+  const bool full = side.backlog.size() >= kMostWaiting && may_be_dropped(message);
+  if (links_.link_of(side.rank) == 0 || full) {
     ++counters_.frames_dropped;
     return;
   }
@@ -291,6 +311,7 @@ const PumpStatus& Pump::status() {
   s.state = engine_.state();
   s.joined = s.state != WorkerState::kJoining;
   s.joined_from = engine_.joined_from();
+  s.copied = engine_.copied();
   s.completed_round = engine_.completed_round();
   s.neighbours_completed = engine_.neighbours_completed(s.completed_round);
   s.limit = engine_.limit();
@@ -303,7 +324,7 @@ const PumpStatus& Pump::status() {
   s.transport = transport_.stats();
   s.flushed = engine_.open_offers() == 0 && engine_.replies_settled() && owed_.empty();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.all_calm() &&
-                 engine_.open_offers() == 0 && owed_.empty() &&
+                 engine_.awaited_offers() == 0 && owed_.empty() &&
                  mixer_.segment().noted() == notes_read_;
   s.neighbours.clear();
   for (const Edge& edge : engine_.edges()) {

@@ -61,8 +61,9 @@ struct PumpStatus {
   WorkerState state = WorkerState::kJoining;
   bool joined = false;
   Rank joined_from = kNoRank;
-  bool may_freeze = false;  ///< all workers are settled, as far as word has come
-  bool flushed = false;     ///< nothing of ours is open, nothing of theirs unsettled
+  std::uint64_t copied = 0;  ///< buckets of a neighbour's model that have come, while joining
+  bool may_freeze = false;   ///< all workers are settled, as far as word has come
+  bool flushed = false;      ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Engine::Limit limit;
@@ -130,7 +131,9 @@ class Pump {
     Rank rank = kNoRank;
     std::vector<Sent> sent;
     std::vector<Kept> kept;
-    std::vector<Frame> backlog;  ///< refused by a full link; bounded by the windows
+    /// Refused by a full link. Offers and replies are bounded by the windows; of the rest, which
+    /// is asked for or said again, see kMostWaiting.
+    std::vector<Frame> backlog;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_shared = 0;
     std::uint32_t slot = 0;  ///< our place among their neighbours
@@ -148,6 +151,8 @@ class Pump {
   };
 
   void receive(TimePoint now, Received&& received);
+  /// A bounded number of what has come. True where there may be more.
+  bool receive_some(TimePoint now);
   void receive_message(TimePoint now, LinkId link, Message&& message);
   void receive_stranger(TimePoint now, LinkId link, const Message& message);
   void apply_standing(TimePoint now, const Standing& standing);

@@ -438,6 +438,15 @@ TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
   });
 }
 
+TEST_F(SessionTest, ARunIdThatNobodyCouldReadIsRefusedAtSetUp) {
+  Quadratic worker(0);
+  for (const std::string& id : {std::string(), std::string(300, 'x'), std::string("two\nlines")}) {
+    SessionOptions named = options("ring:2", 0);
+    named.run_id = id;
+    EXPECT_THROW(Session(worker.adapter, named), ConfigError) << id;
+  }
+}
+
 TEST_F(SessionTest, TheAddressOfAnotherIsAnErrorOfTheNetwork) {
   Quadratic first(0), second(1);
   Session zero(first.adapter, options("ring:2", 0));

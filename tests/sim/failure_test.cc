@@ -57,6 +57,23 @@ TEST(Failure, the_others_go_on_and_come_to_agree_and_name_the_dead) {
   }
 }
 
+/// What a silent neighbour may have answered is not waited for, long before it counts as gone.
+TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t seed = test::case_seed(8050 + i);
+    SCOPED_TRACE(seed);
+    auto config = nine(seed);
+    config.finish_seconds = 15;
+    const auto objective = sim::make_agreement(64, seed);
+    sim::Simulation simulation(config, *objective);
+    simulation.run_until(simulation.end_time() - 1 - 0.1 * i);
+    simulation.kill(kVictim);
+    simulation.run_until(simulation.end_time());
+    EXPECT_TRUE(simulation.finish());
+    EXPECT_LT(test::spread2(simulation, kOthers), 1e-6);
+  }
+}
+
 /// Workers with parts of one objective, so that they keep apart a little for ever.
 TEST(Failure, restarted_it_copies_a_neighbour_and_is_soon_as_near_as_the_others) {
   for (const double away : {1.0, 20.0, 80.0}) {

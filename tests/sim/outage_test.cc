@@ -120,5 +120,46 @@ TEST(Outage, buckets_in_flight_on_a_cut_link_go_to_the_other_neighbours_meanwhil
   EXPECT_EQ(simulation.status(0).neighbours[0].link, LinkState::kUp);
 }
 
+/// Buckets so large, or links so thin, that what is under way takes longer than the deadline of a
+/// reply: it is waited for while anything comes, or all of it would be sent again and again.
+TEST(ThinLinks, replies_that_take_long_are_waited_for) {
+  sim::SimulationConfig config;
+  config.topology = Topology::parse("torus:3x3");
+  config.bucket_floats = 1000;
+  config.link = {.latency = 0.02, .bandwidth = 1500};  // 2.7 seconds a bucket
+  config.step_seconds = 1;
+  config.steps = 240;
+  const auto objective = sim::make_agreement(16'000, 3);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(1);
+  const double before = simulation.snapshot().disagreement;
+  simulation.run_until(simulation.end_time());
+  EXPECT_LT(simulation.snapshot().disagreement, before / 20);
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    EXPECT_EQ(simulation.status(rank).engine.resynchronised, 4U) << rank << ": once an edge";
+    EXPECT_EQ(simulation.status(rank).engine.stale_frames, 0U) << rank;
+  }
+}
+
+TEST(ThinLinks, a_copy_that_takes_long_is_asked_for_once) {
+  sim::SimulationConfig config;
+  config.topology = Topology::parse("ring:2");
+  config.bucket_floats = 1000;
+  config.link = {.latency = 0.02,
+                 .bandwidth = 1000};  // four seconds a bucket, and a window of four
+  config.sweeps_per_mille = 0;
+  config.steps = 4000;
+  const auto objective = sim::make_agreement(16'000, 3);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(10);
+  simulation.kill(1);
+  simulation.run_until(12);
+  simulation.restart(1);
+  simulation.run_until(120);
+  EXPECT_EQ(simulation.status(1).joined_from, 0);
+  EXPECT_EQ(simulation.status(1).copied, 17U);
+  EXPECT_LE(simulation.status(1).engine.duplicates, 4U) << "a window, while the two greet";
+}
+
 }  // namespace
 }  // namespace stencil

@@ -111,6 +111,42 @@ TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) 
   EXPECT_EQ(pair.z(1), pair.z(0));
 }
 
+/// Half of somebody else's model is no model: who gives up in the middle of a copy keeps its own.
+TEST(Joining, who_gives_up_in_the_middle_of_a_copy_begins_with_its_own_model) {
+  EnginePair pair({.join_at_once = false});
+  pair.standing[0].stop_joining = true;
+  for (int i = 0; i < 3; ++i) {
+    for (float& value : pair.x[0]) value += 1;
+    pair.boundary(0);
+  }
+  const std::vector<float> own = pair.z(1);
+  pair.wire.connect();
+  for (int i = 0; i < 100 && pair.pump(1).status().copied == 0; ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  ASSERT_EQ(pair.pump(1).status().copied, 1U);
+  ASSERT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  ASSERT_NE(pair.z(1), own);
+  pair.standing[1].stop_joining = true;
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  EXPECT_EQ(pair.pump(1).status().joined_from, kNoRank);
+  EXPECT_EQ(pair.z(1), own);
+  const double sum = pair.sum();
+  pair.meet();
+  for (int i = 0; i < 4; ++i) {
+    pair.boundary(0);
+    pair.boundary(1);
+    pair.settle();
+  }
+  EXPECT_NEAR(pair.sum(), sum, 1e-5);
+  EXPECT_EQ(pair.z(1), pair.z(0));
+}
+
 TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
   EnginePair pair({.join_at_once = false});
   pair.standing[0].stop_joining = true;

@@ -90,11 +90,16 @@ TEST_F(LinkBookTest, says_nothing_of_a_neighbour_that_is_connected) {
   EXPECT_TRUE(transport_.dialled.empty());
 }
 
-TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_given_up) {
+TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_tried_again_when_it_changes) {
   where_[0] = "nonsense";
   for (int ms = 0; ms <= 4000; ms += 500) book_.tend(at(ms));
   ASSERT_EQ(said_.size(), 1U);
   EXPECT_NE(said_[0].find("worker 0 cannot be dialled"), std::string::npos);
+  EXPECT_TRUE(book_.accept(kTheirs, 0)) << "it may still dial us";
+  EXPECT_EQ(book_.down(kTheirs), 0);
+  where_[0] = "a";
+  book_.tend(at(4500));
+  EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
 }
 
 // Both ends dial. The connection dialled by the higher rank stays, whichever is up first.
@@ -141,17 +146,6 @@ TEST_F(LinkBookTest, an_edge_that_lost_its_link_is_dialled_again_at_once) {
   EXPECT_EQ(book_.link_of(2), 0U);
   book_.tend(at(1));
   EXPECT_EQ(transport_.dialled, std::vector<std::string>{"c"});
-}
-
-TEST_F(LinkBookTest, an_abandoned_neighbour_is_neither_dialled_nor_accepted) {
-  where_[0] = "a";
-  book_.tend(at(0));
-  book_.abandon(0);
-  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
-  EXPECT_FALSE(book_.accept(kTheirs, 0));
-  EXPECT_EQ(book_.dialled_up(1), std::nullopt);
-  for (int ms = 500; ms <= 3000; ms += 500) book_.tend(at(ms));
-  EXPECT_EQ(transport_.dialled.size(), 1U);
 }
 
 TEST_F(LinkBookTest, knows_only_links_in_service_and_only_neighbours) {

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <functional>
 #include <map>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -320,7 +321,11 @@ class StreamTransport final : public Transport {
 
   void attempt(Dialled& d) {
     if (!d.literal.empty()) return connect(d, d.literal);
-    d.lookup.emplace(d.endpoint);
+    try {
+      d.lookup.emplace(d.endpoint);
+    } catch (const std::system_error&) {
+      return try_again(d);  // no descriptor or thread to be had just now
+    }
     watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
       unwatch(d.lookup_source);
       connect(d, d.lookup->result().value_or(std::vector<Address>()));
