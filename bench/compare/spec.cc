@@ -252,6 +252,9 @@ class SpecReader {
     if (std::ranges::find(conditions_, c.name, &Condition::name) != conditions_.end()) {
       in_.fail(t, "name", "there is a condition '" + c.name + "' already", "give it another name");
     }
+    double epochs = base_.job.epochs;
+    in_.read(t, "epochs", epochs);
+    in_.demand(epochs > 0, t, "epochs", "use more than 0");
     in_.read(t, "topology", c.topology);
     in_.read(t, "partition", c.partition);
     in_.read(t, "jitter", c.jitter);
@@ -275,6 +278,7 @@ class SpecReader {
     in_.no_others(t, "[[condition]]");
     conditions_.push_back(c);
     kinds_.push_back(kind);
+    epochs_.push_back(epochs);
   }
 
   void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
@@ -382,6 +386,7 @@ class SpecReader {
         Cell cell = base_;
         cell.condition = condition;
         cell.time = kinds_[i];
+        cell.job.epochs = epochs_[i];
         cell.strategy = row.strategy;
         choose_sweeps(cell);
         cell.tuning = !rates.empty();
@@ -402,6 +407,7 @@ class SpecReader {
   Cell base_;
   std::vector<Condition> conditions_;
   std::vector<TimeKind> kinds_;  ///< of the conditions
+  std::vector<double> epochs_;   ///< of the conditions
   std::vector<StrategyRow> strategies_;
 };
 

@@ -32,7 +32,7 @@ void choose_sweeps(Cell& cell);
 ///     [[strategy]]     # name, learning_rate, sweeps, linger, codec, bucket_kib, buffers,
 ///                      # momentum_correction; seeds and conditions where fewer
 ///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
-///                      # time, where it is not that of [time]
+///                      # time and epochs, where they are not those of [time] and [job]
 ///
 /// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
 /// and key for what is unknown, of a wrong type, missing or contradictory.
