@@ -57,8 +57,9 @@ class Optimizer {
     const auto momentum = static_cast<float>(options_.momentum);
     const auto decay = static_cast<float>(options_.weight_decay);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      first_[i] = momentum * first_[i] + gradient[i] + decay * values[i];
-      values[i] -= rate * first_[i];
+      const float slope = gradient[i] + decay * values[i];
+      first_[i] = momentum * first_[i] + slope;
+      values[i] -= rate * (options_.nesterov ? slope + momentum * first_[i] : first_[i]);
     }
     if (options_.momentum_correction == 0) return;
     left_.assign(values.begin(), values.end());

@@ -30,6 +30,7 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options
     return std::make_unique<optim::SGD>(std::move(parameters),
                                         optim::SGDOptions(options.learning_rate)
                                             .momentum(options.momentum)
+                                            .nesterov(options.nesterov && options.momentum > 0)
                                             .weight_decay(options.weight_decay));
   }
   if (options.name == "adamw") {

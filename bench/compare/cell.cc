@@ -65,6 +65,7 @@ json describe(const Cell& cell) {
               {"seed", cell.seed},
               {"time", name(cell.time)},
               {"tuning", cell.tuning}};
+  if (j.nesterov) out["job"]["nesterov"] = true;
   if (s.by_buckets() || s.bucket_kib != 0) out["strategy"]["bucket_kib"] = s.bucket_kib;
   if (s.linger > 0) out["strategy"]["linger"] = s.linger;
   if (s.mixes_statistics()) out["strategy"]["buffers"] = s.buffers;
@@ -201,6 +202,7 @@ Cell cell_from_json(const std::string& text) {
   cell.job.optimizer = j.at("optimizer");
   cell.job.momentum = j.at("momentum");
   cell.job.weight_decay = j.at("weight_decay");
+  cell.job.nesterov = j.value("nesterov", false);
   cell.job.schedule = j.at("schedule");
   cell.job.warmup = j.at("warmup");
   const json& c = all.at("condition");

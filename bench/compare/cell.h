@@ -28,6 +28,7 @@ struct Job {
   int batch = 32;
   std::string optimizer = "sgd";
   double momentum = 0.9, weight_decay = 5e-4;
+  bool nesterov = true;
   std::string schedule = "cosine";
   double warmup = 0.05;
 };

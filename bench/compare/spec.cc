@@ -126,7 +126,10 @@ class Reader {
  private:
   template <typename T>
   T scalar(const toml::node& node, std::string_view key) const {
-    if constexpr (std::is_same_v<T, std::string>) {
+    if constexpr (std::is_same_v<T, bool>) {
+      if (const auto* value = node.as_boolean()) return value->get();
+      fail(node, fmt::format("'{}' is neither true nor false", key), "write one of them");
+    } else if constexpr (std::is_same_v<T, std::string>) {
       if (const auto* text = node.as_string()) return text->get();
       fail(node, fmt::format("'{}' is no text", key), "write it in quotes");
     } else if constexpr (std::is_integral_v<T>) {
@@ -216,6 +219,7 @@ class SpecReader {
     in_.read(t, "optimizer", j.optimizer);
     in_.demand(j.optimizer == "sgd" || j.optimizer == "adamw", t, "optimizer", "use sgd or adamw");
     in_.read(t, "momentum", j.momentum);
+    in_.read(t, "nesterov", j.nesterov);
     in_.read(t, "weight_decay", j.weight_decay);
     in_.read(t, "warmup", j.warmup);
     in_.read(t, "schedule", j.schedule);

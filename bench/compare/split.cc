@@ -81,6 +81,7 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
   options.optimizer = {.name = cell.job.optimizer,
                        .learning_rate = cell.strategy.learning_rate,
                        .momentum = cell.job.momentum,
+                       .nesterov = cell.job.nesterov,
                        .momentum_correction = cell.strategy.momentum_correction,
                        .weight_decay = cell.job.weight_decay};
   options.mix_buffers = cell.strategy.mixes_statistics();

@@ -31,7 +31,8 @@ int train(int rank, const std::string& listen, const std::string& peer) {
   torch::nn::Sequential model(torch::nn::Linear(2, 64), torch::nn::Tanh(),
                               torch::nn::Linear(64, 64), torch::nn::Tanh(),
                               torch::nn::Linear(64, 2));
-  torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
+  torch::optim::SGD optimizer(model->parameters(),
+                              torch::optim::SGDOptions(0.05).momentum(0.9).nesterov(true));
   torch::manual_seed(100 + rank);  // other data on each
 
   fast::TorchAdapter adapter(*model);                                // FAST

@@ -49,6 +49,8 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit("--learning-rate,--lr", w.optimizer.learning_rate, "RATE",
         "at its highest; not scaled by the number of workers");
   visit("--momentum", w.optimizer.momentum, "SHARE", "of sgd; 0 <= SHARE < 1");
+  visit("--nesterov,!--no-nesterov", w.optimizer.nesterov, "",
+        "sgd's momentum looks ahead, which bears that workers are out of step");
   visit("--momentum-correction", w.optimizer.momentum_correction, "SHARE",
         "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; less where "
         "averages are rare");

@@ -34,6 +34,7 @@ struct Plain {
         model(make_model(cell.job.model, shape, cell.seed)),
         optimizer(model->parameters(), torch::optim::SGDOptions(kRate)
                                            .momentum(cell.job.momentum)
+                                           .nesterov(cell.job.nesterov)
                                            .weight_decay(cell.job.weight_decay)) {}
   torch::Tensor loss(const Batch& batch) const {
     const auto images = torch::from_blob(const_cast<float*>(batch.images.data()),

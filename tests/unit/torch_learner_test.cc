@@ -93,9 +93,10 @@ TEST(TorchLearner, RefusesAnUnknownOptimizer) {
 }
 
 TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
-  for (const char* optimizer : {"sgd", "adamw"}) {
+  for (const std::string optimizer : {"sgd", "plain sgd", "adamw"}) {
     auto options = options_for("linear", {3, 8, 8, 5});
-    options.optimizer.name = optimizer;
+    options.optimizer.name = optimizer == "adamw" ? "adamw" : "sgd";
+    options.optimizer.nesterov = optimizer != "plain sgd";
     const auto torch = std::make_unique<TorchLearner>(options);
     const auto flat = make_flat_learner(options);
     ASSERT_EQ(torch->adapter().parameters().size(), flat->adapter().parameters().size());
@@ -120,8 +121,10 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
 TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
   const ImageShape shape{3, 8, 8, 5};
   const Examples one(shape, 16, 1), other(shape, 16, 2);
+  bool nesterov = false;
   const auto trained = [&](double share, float push, bool plain, double first_rate = 0.01) {
     auto options = options_for("linear", shape);
+    options.optimizer.nesterov = nesterov;
     options.optimizer.momentum_correction = share;
     auto learner = plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options);
     learner->set_learning_rate(first_rate);
@@ -144,6 +147,13 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
       // Half of the push is now a part of the step before, of which nine tenths go on.
       ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
     }
+    nesterov = true;
+    const auto ahead = trained(0, kPush, plain), corrected_ahead = trained(0.5, kPush, plain);
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      // And of these nine tenths again, since it is where momentum leads that counts.
+      ASSERT_NEAR(corrected_ahead[i] - ahead[i], 0.81F * 0.5F * kPush, 1e-6F) << plain;
+    }
+    nesterov = false;
   }
 }
 

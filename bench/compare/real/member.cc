@@ -39,6 +39,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.optimizer = {.name = cell.job.optimizer,
                  .learning_rate = cell.strategy.learning_rate,
                  .momentum = cell.job.momentum,
+                 .nesterov = cell.job.nesterov,
                  .weight_decay = cell.job.weight_decay};
   w.schedule = cell.job.schedule;
   w.warmup = cell.job.warmup;
