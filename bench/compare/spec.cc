@@ -338,6 +338,11 @@ class SpecReader {
             meets(row, conditions_[i])) {
           throw ConfigError("stencil-gradients has no real processes", "use time = \"virtual\"");
         }
+        if (s.name == "allreduce" && s.bucket_kib != 0 && kinds_[i] == TimeKind::kVirtual &&
+            meets(row, conditions_[i])) {
+          throw ConfigError("allreduce's buckets are not modelled in virtual time",
+                            "leave bucket_kib out, or use time = \"stand-in\"");
+        }
       });
     }
     for (const StrategyRow& earlier : strategies_) {

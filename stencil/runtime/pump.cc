@@ -13,12 +13,21 @@ constexpr std::size_t kMaxComplaints = 256;
 /// Frames handled at a time, so that none of this worker's own business waits for a neighbour that
 /// always has more to say.
 constexpr int kMostReceived = 256;
-/// Frames waiting for a full link, beyond which only offers and replies are added.
+/// Frames waiting for a full link beyond both ends' windows: then what is said again is dropped.
 constexpr std::size_t kMostWaiting = 64;
 
 /// Whoever wants it asks for it again, or is told again.
 bool may_be_dropped(const Message& message) {
-  return message.kind != MessageKind::kOffer && message.kind != MessageKind::kReply;
+  switch (message.kind) {
+    case MessageKind::kHello:
+    case MessageKind::kHelloRequest:
+    case MessageKind::kHeartbeat:
+    case MessageKind::kPull:
+    case MessageKind::kSnapshot:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -260,7 +269,8 @@ void Pump::link_down(TimePoint now, LinkId link) {
 }
 
 void Pump::transmit(Side& side, const Message& message) {
-  const bool full = side.backlog.size() >= kMostWaiting && may_be_dropped(message);
+  const std::size_t most = kMostWaiting + 2 * engine_.config().window;
+  const bool full = side.backlog.size() >= most && may_be_dropped(message);
   if (links_.link_of(side.rank) == 0 || full) {
     ++counters_.frames_dropped;
     return;
