@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "fast/boundary_wait.h"
 #include "fast/cadence.h"
 #include "fast/peers.h"
 #include "fast/progress.h"
@@ -18,7 +19,6 @@
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/usual_sweeps.h"
 #include "stencil/io/event_loop.h"
-#include "stencil/runtime/linger.h"
 #include "stencil/transport/factory.h"
 
 namespace fast {
@@ -73,6 +73,9 @@ stencil::PumpOptions pump_options(const SessionOptions& options, const stencil::
   engine.retained_total = 16 * engine.window;
   engine.suspect_after = seconds(options.suspect_after);
   engine.gone_after = seconds(options.gone_after);
+  if (options.phase_lock > 0 && options.linger > 0) {
+    engine.tell_every = stencil::PhaseLock::kShortestStep;
+  }
   engine.heartbeat_every = std::min(engine.heartbeat_every, engine.suspect_after / 4);
   engine.init_from_neighbour = options.init_from_neighbour;
   engine.seed = options.seed;
@@ -251,37 +254,18 @@ class Session::Impl {
     }
     const stencil::FoldReport report = mixer_.fold(values_);
     mixer_.fold_telemetry(progress_.scalars());
-    const TimePoint until = linger_until(next);
+    using Phase = BoundaryWait::Phase;
+    Phase phase = wait_.begin(next);
+    gathering_ = phase == Phase::kGathering;
     step_ = next;
     wake();
-    return report.finite && linger(until);
-  }
-
-  /// Until when the boundary of `step` waits for its sweeps; to be asked before it begins them.
-  TimePoint linger_until(std::uint64_t step) {
-    const TimePoint now = EventLoop::now();
-    const std::lock_guard lock(mutex_);
-    boundary_ = step;
-    return linger_.boundary(now);
-  }
-
-  /// Waits for the sweeps of this boundary and takes in what they brought. False where that is no
-  /// longer finite.
-  bool linger(TimePoint until) {
-    TimePoint now = EventLoop::now();
-    bool finite = true;
-    if (until > now) {
-      std::unique_lock lock(mutex_);
-      while (!linger_.complete() && until > now && failure_.empty() && !stopped()) {
-        changed_.wait_for(lock, until - now);
-        now = EventLoop::now();
-      }
-      lock.unlock();
-      finite = mixer_.fold(values_).finite;
-      mixer_.fold_telemetry(progress_.scalars());
+    while (phase != Phase::kNone) {
+      phase = wait_.wait();
+      if (gathering_.exchange(false)) wake();
     }
-    const std::lock_guard lock(mutex_);
-    linger_.resumed(EventLoop::now());
+    if (!report.finite || !wait_.waited()) return report.finite;
+    const bool finite = mixer_.fold(values_).finite;
+    mixer_.fold_telemetry(progress_.scalars());
     return finite;
   }
 
@@ -376,13 +360,14 @@ class Session::Impl {
   TimePoint turn(TimePoint now) {
     const bool leaving = leave_;
     Standing standing{.step = step_,
+                      .gathering = gathering_,
                       .round = round_,
                       .wanted = wanted_,
                       .stop_joining = stop_joining_,
                       .leave = leaving};
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
-    if (options_.linger > 0) note_sweeps(now);
+    if (options_.linger > 0) wait_.note(now, pump_->engine());
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
       const PumpStatus& status = pump_->status();
@@ -401,16 +386,6 @@ class Session::Impl {
     if (const auto rate = sweep_watch_.look(step, status.engine.sweeps, reached)) {
       options_.log(stencil::LogLevel::kWarning, sweep_watch_.advice(*rate));
     }
-  }
-
-  /// For who lingers at a boundary.
-  void note_sweeps(TimePoint now) {
-    const stencil::Engine& engine = pump_->engine();
-    const std::lock_guard lock(mutex_);
-    if (engine.step() != boundary_) return;  // it has not heard of it yet
-    if (linger_.complete()) return;
-    linger_.sweeping(now, engine.due(), engine.unswept());
-    if (linger_.complete()) changed_.notify_all();
   }
 
   // Constant after construction.
@@ -443,6 +418,7 @@ class Session::Impl {
   // From the training thread to the background thread.
   std::atomic<std::uint64_t> step_{0}, round_{0};
   std::atomic<WorkerState> wanted_{WorkerState::kTraining};
+  std::atomic<bool> gathering_{false};
   std::atomic<bool> stop_joining_{false}, leave_{false}, left_{false}, watched_{false};
   std::atomic<bool> failed_{false};  ///< the other way: the background thread is no more
 
@@ -451,8 +427,7 @@ class Session::Impl {
   std::condition_variable changed_;
   PumpStatus status_;
   std::string failure_;
-  stencil::Linger linger_{options_.linger};
-  std::uint64_t boundary_ = 0;  ///< the last one that linger_ has seen
+  BoundaryWait wait_{options_.phase_lock, options_.linger};
 
   EventLoop loop_;  ///< last: stops before anything it uses goes
 };

@@ -39,6 +39,9 @@ struct SessionOptions {
   /// Share of a step that a boundary waits for its own sweeps at most; not in mode sync. See
   /// stencil/runtime/linger.h.
   double linger = 0.1;
+  /// Share of a step that a boundary waits, in the mean, for neighbours that are about to end
+  /// theirs; not in mode sync, nor without `linger`. See stencil/runtime/phase_lock.h.
+  double phase_lock = 0.15;
   /// Threads, the training thread among them, that share a boundary's work on a model of a million
   /// floats or more.
   int mix_threads = 1;
@@ -96,7 +99,8 @@ class Session final : public Exchange {
   void join() override;
 
   /// The step boundary: takes in what neighbours agreed on since the last one and shows them the
-  /// model as it is now. In mode async it never waits but for options.linger. Throws
+  /// model as it is now. In mode async it never waits but for shares of a step, options.linger and
+  /// options.phase_lock. Throws
   /// NonFiniteError, AdapterError, and in the other modes DeadlineError, naming the neighbour
   /// waited for.
   void exchange(const StepReport& report) override;

@@ -67,6 +67,7 @@ SessionOptions session_options(const WorkerConfig& c, std::uint64_t budget, std:
   o.transport = c.transport;
   o.sweeps = c.sweeps;
   o.linger = c.linger;
+  o.phase_lock = c.phase_lock;
   o.mix_threads = c.mix_threads;
   o.bucket_kib = c.bucket_kib;
   o.window = c.window;

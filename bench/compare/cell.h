@@ -42,6 +42,7 @@ struct Strategy {
   double sweeps = 1;          ///< of a strategy that begins some
   bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
   double linger = 0;
+  double phase_lock = 0;
   std::string codec = "fp32";
   int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them
   std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"

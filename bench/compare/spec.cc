@@ -302,6 +302,12 @@ class SpecReader {
     in_.demand(s.linger >= 0 && s.linger <= 1, t, "linger", "use a share of a step, 0 to 1");
     in_.demand(s.linger == 0 || s.by_buckets(), t, "linger",
                s.name + " begins no sweeps: leave it out");
+    if (s.by_buckets()) s.phase_lock = usual.phase_lock;
+    in_.read(t, "phase_lock", s.phase_lock);
+    in_.demand(s.phase_lock >= 0 && s.phase_lock <= 1, t, "phase_lock",
+               "use a share of a step, 0 to 1");
+    in_.demand(s.phase_lock == 0 || s.by_buckets(), t, "phase_lock",
+               s.name + " is not asynchronous: leave it out");
     const bool exchanges = !s.mode().empty();
     if (exchanges) s.buffers = usual.buffers;
     in_.read(t, "buffers", s.buffers);

@@ -61,6 +61,8 @@ void check_exchange(const WorkerConfig& w) {
   const double sweeps = w.sweeps.value_or(1);
   demand(sweeps >= 0 && sweeps <= 1000, "sweeps", sweeps,
          "use 0 (train alone) to 1000 sweeps per step, or auto");
+  demand(w.phase_lock >= 0 && w.phase_lock <= 1, "phase-lock", w.phase_lock,
+         "use a share of a step, 0 to 1");
   demand(w.linger >= 0 && w.linger <= 1, "linger", w.linger, "use a share of a step, 0 to 1");
   demand(w.mix_threads >= 1 && w.mix_threads <= 64, "mix-threads", w.mix_threads, "use 1 to 64");
   demand(w.bucket_kib >= 0 && w.bucket_kib <= (1 << 16), "bucket-kib", w.bucket_kib,

@@ -85,6 +85,11 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "of a step that a boundary waits at most for the sweeps it begins, where links are quick "
         "enough for a quarter of them, so that models are averaged before the next gradient; 0: "
         "never");
+  visit(
+      "--phase-lock", w.phase_lock, "SHARE",
+      "of its time that a worker waits at most for neighbours that are about to end their step, so "
+      "that workers of one speed stay in step; for who is slower by more than this share nobody "
+      "waits; 0, or --linger 0: never");
   visit("--mix-threads", w.mix_threads, "THREADS",
         "share a boundary's work on models of a million numbers or more, where cores are free");
   visit("--bucket-kib", w.bucket_kib, "KIB",

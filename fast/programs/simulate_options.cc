@@ -85,6 +85,8 @@ void check_ranges(const SimulateQuery& q) {
   demand(q.noise >= 0 && std::isfinite(q.noise), "noise", q.noise, "use 0 or more");
   const double sweeps = q.sweeps.value_or(1);
   demand(sweeps >= 0 && sweeps <= 1000, "sweeps", sweeps, "use 0 to 1000, or auto");
+  demand(q.phase_lock >= 0 && q.phase_lock <= 1, "phase-lock", q.phase_lock,
+         "use a share of a step, 0 to 1");
   demand(q.linger >= 0 && q.linger <= 1, "linger", q.linger, "use a share of a step, 0 to 1");
   demand(q.window >= 1 && q.window <= 1024, "window", q.window, "use 1 to 1024");
   demand(q.bucket_floats >= 0, "bucket-floats", q.bucket_floats,
@@ -128,6 +130,8 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
       ->type_name("COUNT")
       ->group(kWorkers);
   add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
+  add("--phase-lock", q.phase_lock, "SHARE",
+      "of its time to wait at most for neighbours about to end their step", kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
       kWorkers);
@@ -159,6 +163,7 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   const double sweeps = q.sweeps.value_or(stencil::usual_sweeps(config.topology));
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(sweeps * 1000));
   config.linger = q.linger;
+  config.phase_lock = q.phase_lock;
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);
   config.seed = q.seed;

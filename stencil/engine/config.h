@@ -40,6 +40,9 @@ struct EngineConfig {
   /// With window_total it bounds what is under way, in buckets.
   std::uint32_t retained_total = 64;
 
+  /// Neighbours are told of each boundary as soon as it is reached, but not more often; 0: they are
+  /// not, but for mode bounded, which tells of all.
+  Duration tell_every{};
   Duration heartbeat_every = std::chrono::milliseconds(500);
   Duration suspect_after = std::chrono::seconds(3);
   Duration gone_after = std::chrono::seconds(60);

@@ -70,6 +70,10 @@ struct Edge {
   std::uint32_t peer_calm = 0;
   std::uint64_t peer_said = 0;  ///< the newest message that the three above are of
 
+  // Its steps, as they are heard of.
+  TimePoint stepped{};    ///< when it was first heard to have passed the boundary of peer_step
+  Duration step_every{};  ///< between two of its boundaries, decayed mean; 0: not known
+
   // Mode bounded.
   bool paced = false;            ///< in_pace(), when they last spoke
   std::uint64_t head_start = 0;  ///< our steps ahead of theirs that do not count
@@ -100,6 +104,8 @@ struct Edge {
   [[nodiscard]] bool in_pace() const {
     return state == LinkState::kUp && peer_state == WorkerState::kTraining;
   }
+  /// They say that they have passed the boundary of `step`.
+  void note_step(TimePoint now, std::uint64_t step);
   /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
   /// bound is not waited for until it has made up for that: its steps count from where it comes in,
   /// or from nearer where it catches up.

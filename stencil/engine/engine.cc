@@ -131,7 +131,7 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   if (message.said >= edge->peer_said) {
     edge->peer_said = message.said;
     edge->peer_state = message.state;
-    edge->peer_step = message.step;
+    edge->note_step(now, message.step);
     edge->peer_calm = message.calm;
   }
   if (edge->state == LinkState::kSuspect) {
@@ -264,7 +264,18 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
     ++step_;
     sweeps_.earn();
   }
-  if (config_.mode.kind == Mode::Kind::kBounded) heartbeat_all(now, out);
+  const bool tell = config_.tell_every.count() > 0 && now - told_ >= config_.tell_every;
+  if (tell || config_.mode.kind == Mode::Kind::kBounded) {
+    told_ = now;
+    heartbeat_all(now, out);
+  }
+  issue(now, out);
+  due_ = unswept();
+}
+
+void Engine::on_gathering(TimePoint now, bool gathering, Actions& out) {
+  gathering_ = gathering;
+  if (gathering) return;
   issue(now, out);
   due_ = unswept();
 }
@@ -342,7 +353,7 @@ void Engine::issue(TimePoint now, Actions& out) {
     if (resting(now, edge)) rest_until_ = std::min(rest_until_, edge.swept + kSettlingPause);
   }
   while (open_total_ < config_.window_total) {
-    const bool credit = state_ == WorkerState::kTraining && sweeps_.may_begin();
+    const bool credit = state_ == WorkerState::kTraining && !gathering_ && sweeps_.may_begin();
     const bool starved = std::ranges::any_of(
         edges_, [&](const Edge& edge) { return overdue(edge) && may_ask(now, edge); });
     if (!settling && !credit && !starved) return;

@@ -49,6 +49,9 @@ class Engine {
   void on_message(TimePoint now, const Message& message, Actions& out);
   /// The training thread passed a step boundary; `step` counts them from 1.
   void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
+  /// The training thread waits at its boundary for neighbours to reach theirs; until it does no
+  /// longer, no sweep of that boundary begins, so that it brings their newest steps.
+  void on_gathering(TimePoint now, bool gathering, Actions& out);
   /// Lock-step: y of `round` (from 1) stands ready to be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
@@ -76,6 +79,7 @@ class Engine {
   // Questions.
   [[nodiscard]] WorkerState state() const { return state_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
+  [[nodiscard]] bool gathering() const { return gathering_; }
   [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
   [[nodiscard]] const Edge* edge(Rank rank) const;
   /// A request of ours is open on this bucket.
@@ -159,6 +163,8 @@ class Engine {
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
+  bool gathering_ = false;
+  TimePoint told_{};  ///< of a boundary, last
   std::uint32_t calm_ = 0;
   std::uint64_t said_ = 0;  ///< messages stamped
   std::vector<Edge> edges_;

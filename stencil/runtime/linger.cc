@@ -11,17 +11,18 @@ constexpr double kDecay = 1.0 / 8;
 
 }  // namespace
 
-TimePoint Linger::boundary(TimePoint now) {
+TimePoint Linger::boundary(TimePoint now, Duration earlier) {
   // A boundary that had no sweeps to begin says nothing of how long they take.
   if (!idle_) took_ = came_;
   came_.reset();
   began_ = now;
   idle_ = complete_ = false;
   if (share_ <= 0 || !resumed_) return now;
-  const double step = Seconds(now - *resumed_).count();
+  const double step = Seconds(now - earlier - *resumed_).count();
   step_ = step_ == 0 ? step : step_ + kDecay * (step - step_);
   const auto most = std::chrono::duration_cast<Duration>(Seconds(share_ * step_));
-  return took_ && *took_ <= most ? now + most : now;
+  worthwhile_ = took_ && *took_ <= most;
+  return worthwhile_ ? now + most : now;
 }
 
 void Linger::sweeping(TimePoint now, std::uint64_t due, std::uint64_t left) {

@@ -113,7 +113,12 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
         published_ = standing.round;
         engine_.on_published(now, standing.round, actions_);
       }
-    } else if (standing.step > engine_.step()) {
+    } else {
+      if (standing.gathering != engine_.gathering()) {
+        engine_.on_gathering(now, standing.gathering, actions_);
+      }
+    }
+    if (standing.step > engine_.step() && engine_.config().mode.kind != Mode::Kind::kSync) {
       engine_.on_boundary(now, standing.step, actions_);
     }
   }

@@ -25,6 +25,7 @@ namespace stencil {
 /// What the training thread has done and wants, handed to the pump at each turn.
 struct Standing {
   std::uint64_t step = 0;                       ///< boundaries passed
+  bool gathering = false;                       ///< at the last one it waits for neighbours
   std::uint64_t round = 0;                      ///< lock-step: rounds published
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone

@@ -6,7 +6,7 @@
 
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/random.h"
-#include "stencil/runtime/linger.h"
+#include "stencil/runtime/boundary.h"
 #include "stencil/sim/direct_meeting.h"
 
 namespace stencil::sim {
@@ -67,8 +67,7 @@ struct Simulation::Worker {
   bool waiting = false;    ///< at a boundary it may not pass yet
   bool published = false;  ///< lock-step: waits for its round to complete
   bool stepping = false;   ///< a local step is under way
-  Linger linger{0};
-  TimePoint lingers_until = kNever;  ///< kNever: it does not
+  Boundary boundary{0, 0};
   bool frozen = false;
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;
@@ -114,7 +113,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   worker->incarnation = incarnation;
   // All begin together with what they have; only who comes back copies a neighbour.
   worker->standing.stop_joining = incarnation == 1;
-  worker->linger = Linger(config_.linger);
+  worker->boundary = Boundary(config_.phase_lock, config_.linger);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -131,6 +130,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.mode = config_.mode;
   engine.buckets = worker->mixer->bucket_count();
   engine.sweeps_per_mille = config_.sweeps_per_mille;
+  if (config_.phase_lock > 0 && config_.linger > 0) engine.tell_every = PhaseLock::kShortestStep;
   engine.window = config_.window;
   engine.window_total = 4 * config_.window;
   engine.seed = config_.seed;
@@ -173,9 +173,8 @@ void Simulation::begin_step(Worker& worker) {
 
 void Simulation::turn(Worker& worker) {
   TimePoint next = worker.pump->turn(now_, worker.standing);
-  const Engine& engine = worker.pump->engine();
-  worker.linger.sweeping(now_, engine.due(), engine.unswept());
-  if (worker.lingers_until > now_) next = std::min(next, worker.lingers_until);
+  worker.boundary.note(now_, worker.pump->engine());
+  if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
     due_.push_back({worker.next_turn, order_++, worker.rank, false});
@@ -214,28 +213,31 @@ void Simulation::boundary(Worker& worker) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);
     ++worker.standing.step;
-    const TimePoint until = worker.linger.boundary(now_);
-    if (until > now_) worker.lingers_until = until;
+    worker.boundary.begin(now_, worker.standing.step);
+    worker.standing.gathering = worker.boundary.advance(now_) == Boundary::Phase::kGathering;
   }
   worker.waiting = false;
   turn(worker);
-  if (worker.lingers_until != kNever) return linger(worker);
-  resume(worker);
+  linger(worker);
 }
 
-/// Begins the next step once this boundary's sweeps are complete or have been waited for enough.
+/// Begins the next step once there is nothing more to wait for at this boundary.
 void Simulation::linger(Worker& worker) {
-  if (!worker.linger.complete() && now_ < worker.lingers_until) return;
-  worker.lingers_until = kNever;
+  if (worker.boundary.over(now_)) {
+    const bool gathering = worker.boundary.phase() == Boundary::Phase::kGathering;
+    worker.standing.gathering = worker.boundary.advance(now_) == Boundary::Phase::kGathering;
+    if (gathering) {
+      turn(worker);
+      return linger(worker);
+    }
+  }
+  if (worker.boundary.phase() != Boundary::Phase::kNone) return;
   if (worker.standing.wanted != WorkerState::kTraining) return;
-  (void)worker.mixer->fold(worker.x);
-  worker.mixer->fold_telemetry(worker.telemetry);
-  resume(worker);
-}
-
-void Simulation::resume(Worker& worker) {
-  worker.linger.resumed(now_);
-  if (worker.standing.wanted == WorkerState::kTraining) begin_step(worker);
+  if (worker.boundary.waited()) {
+    (void)worker.mixer->fold(worker.x);
+    worker.mixer->fold_telemetry(worker.telemetry);
+  }
+  begin_step(worker);
 }
 
 /// After a turn: joins, passes a boundary it waited at, or freezes, where that has become possible.
@@ -244,7 +246,7 @@ void Simulation::proceed(Worker& worker) {
   const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
   if (!joined) return;
   if (worker.waiting) return boundary(worker);
-  if (worker.lingers_until != kNever) return linger(worker);
+  if (worker.boundary.phase() != Boundary::Phase::kNone) return linger(worker);
   if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
     if (worker.pump->engine().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);

@@ -23,7 +23,8 @@ struct SimulationConfig {
   Mode mode;
   CodecSpec codec{};
   std::uint32_t sweeps_per_mille = 1000;
-  double linger = 0;  ///< share of a step; see Linger
+  double linger = 0;      ///< share of a step; see Linger
+  double phase_lock = 0;  ///< share of a step; see PhaseLock
   std::uint32_t window = 4;
   std::size_t bucket_floats = 0;  ///< 0: what suits the model
   std::uint64_t seed = 1;
@@ -92,7 +93,6 @@ class Simulation {
   void boundary(Worker& worker);
   void proceed(Worker& worker);
   void linger(Worker& worker);
-  void resume(Worker& worker);
   void begin_step(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
 

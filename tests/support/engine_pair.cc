@@ -124,6 +124,7 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   engine.buckets = side->mixer->bucket_count();
   engine.window = options_.window;
   engine.retained_total = options_.retained_total;
+  engine.tell_every = options_.tell_every;
   engine.hello.run_id = "pair";
   engine.hello.topology = "ring:2";
   engine.hello.incarnation = incarnation << 16;

@@ -49,6 +49,7 @@ class EnginePair {
     bool join_at_once = true;
     std::uint32_t window = 4;
     std::uint32_t retained_total = 64;
+    Duration tell_every{};
     bool shareable = false;  ///< memory that other processes could map
     bool sharing = false;    ///< and that the two of them do
   };

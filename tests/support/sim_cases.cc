@@ -64,10 +64,12 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   c.finish = true;
   c.finish_seconds = 2000;
   if (seed % 3 == 0) c.linger = 0.5;
+  if (seed % 6 == 0) c.phase_lock = 0.3;
   made.text = "seed " + std::to_string(seed) + ": " + name + " latency " +
               std::to_string(c.link.latency) + " jitter " + std::to_string(c.link.jitter) +
               " sweeps " + std::to_string(c.sweeps_per_mille) + " window " +
-              std::to_string(c.window) + " linger " + std::to_string(c.linger) + odd;
+              std::to_string(c.window) + " linger " + std::to_string(c.linger) + " phase lock " +
+              std::to_string(c.phase_lock) + odd;
   return made;
 }
 

@@ -67,6 +67,8 @@ name = "allreduce"
   EXPECT_EQ(spec.cells[0].strategy.sweeps, 3);
   EXPECT_EQ(spec.cells[0].strategy.linger, usual.linger);
   EXPECT_GT(usual.linger, 0);
+  EXPECT_EQ(spec.cells[0].strategy.phase_lock, usual.phase_lock);
+  EXPECT_GT(usual.phase_lock, 0);
   EXPECT_EQ(spec.cells[1].strategy.sweeps, 7);
   EXPECT_EQ(spec.cells[1].strategy.linger, 0);
   EXPECT_EQ(spec.cells[2].strategy.sweeps, 1);

@@ -1,4 +1,4 @@
-foreach(name settlement link_book linger)
+foreach(name settlement link_book linger phase_lock)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK stencil_runtime LABELS unit)
 endforeach()
@@ -10,7 +10,7 @@ endforeach()
 # Two workers on a wire that the test moves frame by frame.
 add_library(engine_pair STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/engine_pair.cc)
 target_link_libraries(engine_pair PUBLIC stencil_runtime stencil_sim)
-foreach(name engine engine_joining peer)
+foreach(name engine engine_joining peer boundary)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK engine_pair LABELS unit)
 endforeach()

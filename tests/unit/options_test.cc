@@ -185,6 +185,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--epochs", "-1"}, "--epochs -1"},
       {{"--sweeps", "-0.5"}, "--sweeps -0.5"},
       {{"--linger", "2"}, "--linger 2"},
+      {{"--phase-lock", "2"}, "--phase-lock 2"},
       {{"--mix-threads", "0"}, "--mix-threads 0"},
       {{"--lr", "0"}, "--learning-rate 0"},
       {{"--momentum", "1"}, "--momentum 1"},

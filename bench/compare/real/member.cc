@@ -52,6 +52,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.transport = "tcp";  // as those it is compared with
   w.sweeps = cell.strategy.sweeps;
   w.linger = cell.strategy.linger;
+  w.phase_lock = cell.strategy.phase_lock;
   w.buffers = cell.strategy.buffers;
   w.wait_deadline = options.deadline;
   w.quiet = true;

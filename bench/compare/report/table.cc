@@ -21,6 +21,7 @@ bool same_group(const Cell& a, const Cell& b) {
 bool same_row(const Cell& a, const Cell& b) {
   return same_group(a, b) && a.strategy.name == b.strategy.name &&
          a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
+         a.strategy.phase_lock == b.strategy.phase_lock &&
          a.strategy.momentum_correction == b.strategy.momentum_correction &&
          a.strategy.buffers == b.strategy.buffers && a.strategy.codec == b.strategy.codec &&
          a.strategy.bucket_kib == b.strategy.bucket_kib &&
@@ -65,6 +66,7 @@ std::string usual_label(const Strategy& s) {
   std::string out = s.name;
   if (s.by_buckets() && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
   if (s.linger > 0) out += fmt::format(", linger {}", s.linger);
+  if (s.phase_lock > 0) out += fmt::format(", phase lock {}", s.phase_lock);
   if (s.momentum_correction > 0) out += fmt::format(", correction {}", s.momentum_correction);
   if (s.codec != "fp32") out += ", " + s.codec;
   if (s.bucket_kib != 0) out += fmt::format(", buckets of {} KiB", s.bucket_kib);

@@ -51,6 +51,7 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   config.bucket_floats = static_cast<std::size_t>(cell.strategy.bucket_kib) * 256;
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
   config.linger = cell.strategy.linger;
+  config.phase_lock = cell.strategy.phase_lock;
   config.seed = cell.seed;
   config.step_seconds = cell.clockwork.step_seconds;
   config.step_jitter = cell.condition.jitter;

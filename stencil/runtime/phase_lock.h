@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stencil/core/types.h"
+#include "stencil/engine/edge.h"
+
+namespace stencil {
+
+/// Keeps workers in step whose steps last alike. While one of them computes a gradient, everybody
+/// else's come in: out of step, half a step's worth of them in the mean, which it then does not
+/// know of, and momentum bears such a delay badly (bench/results/cifar10.md, "Workers out of
+/// step"). So who ends a step waits a little for the neighbours that are about to end theirs:
+///
+///  - who is about to: whose boundaries so far let expect the next one within the patience left.
+///    Who has just passed one is not waited for, nor who is late beyond it;
+///  - the patience of one boundary: what has been saved of `share` of a step for each boundary,
+///    that of two at most. So waiting takes no more than `share` of a worker's time;
+///  - nobody waits for a neighbour whose steps are longer or shorter than its own by more than
+///    `share`: they would part again at once.
+///
+/// No agreement is needed and none is made: with equal workers, starting anyhow, phases come
+/// together within some tens of steps, each boundary costing what the slowest of a neighbourhood
+/// took longer. It is no barrier: nothing is waited for that does not come.
+///
+/// Not thread-safe; without a clock.
+class PhaseLock {
+ public:
+  /// Nobody is told of shorter steps, nor waited for with them.
+  static constexpr Duration kShortestStep = std::chrono::milliseconds(5);
+
+  /// `share` of a step, from 0: never.
+  explicit PhaseLock(double share) : share_(share) {}
+
+  /// What is known of the neighbours' steps.
+  void hear(std::span<const Edge> edges);
+  /// A step of one's own ends; not `worthwhile`: it is not waited.
+  void boundary(TimePoint now, bool worthwhile);
+  /// Until when its boundary waits, as things stand; not after boundary() for not at all.
+  [[nodiscard]] TimePoint until() const;
+  /// It waits no longer. To be called for each boundary.
+  void resumed(TimePoint now);
+
+ private:
+  struct Neighbour {
+    bool training = false;
+    TimePoint stepped{};
+    Duration every{};
+  };
+  [[nodiscard]] bool awaited(const Neighbour& neighbour) const;
+
+  double share_;
+  std::vector<Neighbour> neighbours_;
+  std::optional<TimePoint> resumed_;
+  Duration step_{};   ///< of one's own, all but these waits; decayed mean
+  Duration saved_{};  ///< that may be waited; below 0 after a wait that took longer than meant
+  TimePoint boundary_{};
+  TimePoint latest_{};  ///< that this boundary may wait
+};
+
+}  // namespace stencil

@@ -1,0 +1,113 @@
+// Workers that keep in step by waiting a little for neighbours about to end theirs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/support/sim_cases.h"
+
+namespace stencil {
+namespace {
+
+constexpr double kStep = 0.1;  // seconds
+constexpr int kWarm = 60;      // steps until phases have come together
+
+struct Seen {
+  double apart = 0;           ///< mean distance to the nearest boundary of a neighbour, in steps
+  std::vector<double> steps;  ///< by worker
+};
+
+sim::SimulationConfig config_of(const char* topology, double phase_lock) {
+  sim::SimulationConfig config;
+  config.topology = Topology::parse(topology);
+  config.linger = 0.1;
+  config.phase_lock = phase_lock;
+  config.sweeps_per_mille = 2000;
+  config.step_seconds = kStep;
+  config.link.latency = 1e-4;
+  config.steps = 200;
+  config.bucket_floats = 64;
+  config.seed = test::case_seed(9500);
+  return config;
+}
+
+Seen run(const sim::SimulationConfig& config) {
+  const int size = config.topology.size();
+  const auto objective = sim::make_quadratic(size, 256, 0.1, 1.0, config.seed);
+  sim::Simulation simulation(config, *objective);
+  std::vector<std::vector<double>> boundaries(static_cast<std::size_t>(size));
+  for (double now = 0; now < simulation.end_time(); now += kStep / 100) {
+    simulation.run_until(now);
+    for (Rank rank = 0; rank < size; ++rank) {
+      auto& mine = boundaries[static_cast<std::size_t>(rank)];
+      if (simulation.steps_of(rank) > mine.size()) mine.push_back(now);
+    }
+  }
+  Seen seen;
+  double apart = 0;
+  std::size_t looked = 0;
+  for (Rank rank = 0; rank < size; ++rank) {
+    const auto& mine = boundaries[static_cast<std::size_t>(rank)];
+    seen.steps.push_back(static_cast<double>(mine.size()));
+    for (std::size_t i = kWarm; i + 2 < mine.size(); ++i) {
+      for (const Rank other : config.topology.neighbours(rank)) {
+        double nearest = 1e9;
+        for (const double theirs : boundaries[static_cast<std::size_t>(other)]) {
+          nearest = std::min(nearest, std::abs(theirs - mine[i]));
+        }
+        apart += nearest / kStep;
+        ++looked;
+      }
+    }
+  }
+  seen.apart = apart / static_cast<double>(looked);
+  return seen;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+TEST(PhaseLockRun, KeepsEqualWorkersInStepWhoseStepsVary) {
+  for (const char* topology : {"torus:2x4", "ring:6", "torus:4x4"}) {
+    sim::SimulationConfig without = config_of(topology, 0), with = config_of(topology, 0.15);
+    without.step_jitter = with.step_jitter = 0.1;
+    const Seen apart = run(without), together = run(with);
+    EXPECT_GT(apart.apart, 0.15) << topology << ": nothing to be held together";
+    EXPECT_LT(together.apart, 0.06) << topology;
+    EXPECT_GT(mean(together.steps), 0.95 * mean(apart.steps)) << topology;
+  }
+}
+
+TEST(PhaseLockRun, BearsStepsThatVaryMuch) {
+  sim::SimulationConfig without = config_of("torus:4x4", 0), with = config_of("torus:4x4", 0.15);
+  without.step_jitter = with.step_jitter = 0.3;
+  const Seen apart = run(without), together = run(with);
+  EXPECT_LT(together.apart, 0.15);
+  EXPECT_GT(mean(together.steps), 0.9 * mean(apart.steps));
+}
+
+TEST(PhaseLockRun, NobodyWaitsForASlowWorker) {
+  for (const double factor : {1.4, 4.0}) {
+    sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);
+    without.step_jitter = with.step_jitter = 0.05;
+    without.slow[3] = with.slow[3] = factor;
+    const Seen apart = run(without), together = run(with);
+    for (std::size_t rank = 0; rank < apart.steps.size(); ++rank) {
+      EXPECT_GT(together.steps[rank], 0.97 * apart.steps[rank]) << factor << ": rank " << rank;
+    }
+  }
+}
+
+TEST(PhaseLockRun, CostsNothingWhereLinksAreTooSlowForIt) {
+  sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);
+  without.step_jitter = with.step_jitter = 0.3;
+  without.link.latency = with.link.latency = 0.05;
+  EXPECT_GT(mean(run(with).steps), 0.99 * mean(run(without).steps));
+}
+
+}  // namespace
+}  // namespace stencil

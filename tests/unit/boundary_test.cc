@@ -1,0 +1,122 @@
+// What a boundary waits for, beside a neighbour on a wire that the test moves.
+#include "stencil/runtime/boundary.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/support/engine_pair.h"
+
+namespace stencil {
+namespace {
+
+using std::chrono::milliseconds;
+using test::EnginePair;
+using Phase = Boundary::Phase;
+
+/// Two workers with steps of a second; the boundaries of rank 0 wait.
+class BoundaryTest : public testing::Test {
+ protected:
+  BoundaryTest() { pair_.meet(); }
+
+  Phase begin() {
+    boundary_.begin(pair_.now, pair_.standing[0].step + 1);
+    const Phase phase = boundary_.advance(pair_.now);
+    pair_.standing[0].gathering = phase == Phase::kGathering;
+    pair_.boundary(0);
+    note();
+    return phase;
+  }
+  void note() { boundary_.note(pair_.now, pair_.pump(0).engine()); }
+  Phase advance() {
+    const Phase phase = boundary_.advance(pair_.now);
+    pair_.standing[0].gathering = phase == Phase::kGathering;
+    pair_.turn(0);
+    note();
+    return phase;
+  }
+  /// Both end a step at once, and all is exchanged at once.
+  void step_together() {
+    pair_.now += milliseconds(1000);
+    (void)begin();
+    pair_.boundary(1);
+    for (int i = 0; i < 3; ++i) {
+      pair_.settle();
+      note();
+      (void)advance();
+    }
+    ASSERT_EQ(boundary_.phase(), Phase::kNone);
+  }
+  std::uint64_t offers() { return pair_.counters(0).offers; }
+
+  EnginePair pair_{{.tell_every = milliseconds(5)}};
+  Boundary boundary_{0.1, 0.1};
+};
+
+TEST_F(BoundaryTest, knows_nothing_to_wait_for_at_first) {
+  EXPECT_EQ(begin(), Phase::kNone);
+  EXPECT_FALSE(boundary_.waited());
+}
+
+TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
+  for (int i = 0; i < 5; ++i) step_together();
+  pair_.now += milliseconds(1000);
+  const std::uint64_t asked = offers();
+  ASSERT_EQ(begin(), Phase::kGathering);
+  pair_.settle();
+  note();
+  EXPECT_FALSE(boundary_.over(pair_.now)) << "the neighbour has not come";
+  EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
+  EXPECT_EQ(pair_.edge(1).peer_step, 6U) << "but it hears of our boundary at once";
+
+  pair_.now += milliseconds(50);
+  pair_.boundary(1);
+  pair_.settle();
+  note();
+  ASSERT_TRUE(boundary_.over(pair_.now));
+  EXPECT_EQ(advance(), Phase::kSweeping);
+  EXPECT_GT(offers(), asked);
+  EXPECT_FALSE(boundary_.over(pair_.now)) << "nothing has come back yet";
+  pair_.settle();
+  note();
+  ASSERT_TRUE(boundary_.over(pair_.now));
+  EXPECT_EQ(advance(), Phase::kNone);
+  EXPECT_TRUE(boundary_.waited());
+}
+
+TEST_F(BoundaryTest, goes_on_without_a_neighbour_that_does_not_come) {
+  for (int i = 0; i < 5; ++i) step_together();
+  pair_.now += milliseconds(1000);
+  ASSERT_EQ(begin(), Phase::kGathering);
+  const TimePoint until = boundary_.until();
+  EXPECT_LE(until, pair_.now + milliseconds(201));
+  pair_.now = until;
+  EXPECT_TRUE(boundary_.over(pair_.now));
+  EXPECT_EQ(advance(), Phase::kSweeping) << "it may be late and still answer";
+  pair_.now += milliseconds(101);
+  EXPECT_TRUE(boundary_.over(pair_.now));
+  EXPECT_EQ(advance(), Phase::kNone);
+}
+
+TEST(Steps, are_counted_and_timed_by_the_neighbour_that_hears_of_them) {
+  EnginePair pair({.tell_every = milliseconds(5)});
+  pair.meet();
+  EXPECT_EQ(pair.edge(0).step_every, Duration(0));
+  for (int i = 0; i < 4; ++i) {
+    pair.now += milliseconds(300);
+    pair.boundary(1);
+    pair.settle();
+  }
+  EXPECT_EQ(pair.edge(0).peer_step, 4U);
+  EXPECT_EQ(pair.edge(0).step_every, milliseconds(300));
+  EXPECT_EQ(pair.edge(0).stepped, pair.now);
+  pair.restart(1);
+  pair.wire.cut();
+  pair.turn(0);
+  pair.turn(1);
+  pair.meet();
+  EXPECT_EQ(pair.edge(0).step_every, Duration(0)) << "a new life may be of another speed";
+}
+
+}  // namespace
+}  // namespace stencil
