@@ -13,6 +13,7 @@
 #include "bench/compare/real/participant.h"
 #include "bench/compare/spec.h"
 #include "bench/compare/virtual/rounds.h"
+#include "fast/exit_codes.h"
 #include "fast/report/safetensors.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/faults.h"
@@ -124,6 +125,36 @@ TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
   const auto second = testing::run_program(FAST_COMPARE, all, {}, kPatience);
   EXPECT_THAT(second.err, HasSubstr("0 of them to be made"));
   EXPECT_EQ(testing::read_text(folder_.path() / "out" / "table.md"), table);
+}
+
+TEST_F(RealRun, an_interrupted_matrix_ends_soon_keeps_what_is_finished_and_goes_on_with_the_rest) {
+  const std::string strategies = "[[strategy]]\nname = \"stencil-async\"\n";
+  const auto all = arguments(spec_of("epochs = 2\n" + strategies, "") +
+                             "[[condition]]\nname = \"endless\"\ntopology = \"torus:2x2\"\n"
+                             "epochs = 100000000\n");
+  const auto cells = [this] {
+    const auto folder = folder_.path() / "cells";
+    if (!std::filesystem::exists(folder)) return std::ptrdiff_t{0};
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  testing::Program first(FAST_COMPARE, all);
+  const auto under_way = [&] {
+    return first.err().find("begin  stencil-async on torus:2x2, endless") != std::string::npos;
+  };
+  ASSERT_TRUE(first.wait_until(under_way, kPatience)) << first.err();
+  ASSERT_EQ(cells(), 1);
+  first.signal(SIGINT);
+  const auto ended = first.wait(kPatience);
+  EXPECT_EQ(ended.code, static_cast<int>(ExitCode::kInterrupted)) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("start it again to go on"));
+  EXPECT_EQ(cells(), 1) << "what was interrupted counts for nothing";
+
+  auto rest = all;
+  rest.insert(rest.end(), {"--hours", "1e-9"});
+  const auto second = testing::run_program(FAST_COMPARE, rest, {}, kPatience);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("1 of them to be made"));
+  EXPECT_THAT(second.out, HasSubstr("1 of 2 cells are finished"));
 }
 
 TEST_F(RealRun, two_conditions_that_are_one_keep_their_own_clock) {

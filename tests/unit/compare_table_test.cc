@@ -68,12 +68,14 @@ TEST(Table, rows_that_differ_in_anything_have_names_that_differ) {
     one.cell.strategy.learning_rate = rate;
     return one;
   };
+  Finished locked = row(0, "local", 0.1);
+  locked.cell.strategy.phase_lock = 0.15;
   const auto groups =
       make_groups({row(0, "local", 0.1), row(0.5, "local", 0.1), row(0.5, "mix", 0.1),
-                   row(0.5, "mix", 0.2), finished("allreduce", 1, 0.6, 10, 1000)});
+                   row(0.5, "mix", 0.2), locked, finished("allreduce", 1, 0.6, 10, 1000)});
   std::set<std::string> names;
   for (const Row& r : groups.at(0).rows) names.insert(r.label);
-  EXPECT_EQ(names.size(), 5U) << to_markdown(groups);
+  EXPECT_EQ(names.size(), 6U) << to_markdown(groups);
   EXPECT_TRUE(names.contains("allreduce")) << "nothing more where there is one of it";
 }
 
