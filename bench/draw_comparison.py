@@ -10,6 +10,7 @@ nothing, only how long a step takes. Needs python3-matplotlib.
 import argparse
 import json
 import sys
+import textwrap
 
 try:
     import matplotlib
@@ -50,7 +51,8 @@ def curves(axis, group):
         x = [point["seconds"] for point in curve]
         y = [100 * point["accuracy"] for point in curve]
         spread = [100 * point["deviation"] for point in curve]
-        axis.plot(x, y, color=shade, label=row["label"], linewidth=1.6, marker="o", markersize=2.5)
+        axis.plot(x, y, color=shade, label=textwrap.fill(row["label"], 30), linewidth=1.6,
+                  marker="o", markersize=2.5)
         if any(spread):
             low = [value - d for value, d in zip(y, spread)]
             high = [value + d for value, d in zip(y, spread)]
@@ -80,7 +82,7 @@ def bars(axis, group):
             text += f"  ({base / value:.2f}x)"
         axis.annotate(text, (value or 0, place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=8)
-    axis.set_yticks(range(len(rows)), [row["label"] for row in rows], fontsize=8)
+    axis.set_yticks(range(len(rows)), [textwrap.fill(row["label"], 30) for row in rows], fontsize=8)
     axis.invert_yaxis()
     axis.margins(x=0.3)
     text = f"seconds to {100 * group['target']:.1f} %" if learns else "ms per step"
