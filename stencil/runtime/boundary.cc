@@ -4,7 +4,6 @@ namespace stencil {
 
 void Boundary::begin(TimePoint now, std::uint64_t step) {
   step_ = step;
-  ended_ = now;
   waited_ = false;
   phase_ = Phase::kGathering;
   lock_.boundary(now, linger_.worthwhile());
@@ -26,14 +25,10 @@ bool Boundary::over(TimePoint now) const {
 
 Boundary::Phase Boundary::advance(TimePoint now) {
   if (phase_ == Phase::kGathering && over(now)) {
-    lock_.resumed(now);
-    sweeps_until_ = linger_.boundary(now, now - ended_);
+    sweeps_until_ = linger_.boundary(now, lock_.resumed(now));
     phase_ = Phase::kSweeping;
-    if (sweeps_until_ <= now) {
-      phase_ = Phase::kNone;
-      linger_.resumed(now);
-    }
-  } else if (phase_ == Phase::kSweeping && over(now)) {
+  }
+  if (phase_ == Phase::kSweeping && over(now)) {
     phase_ = Phase::kNone;
     linger_.resumed(now);
   }

@@ -47,7 +47,6 @@ class Boundary {
   Linger linger_;
   Phase phase_ = Phase::kNone;
   std::uint64_t step_ = 0;
-  TimePoint ended_{};
   bool waited_ = false;
   TimePoint sweeps_until_{};
 };

@@ -20,8 +20,8 @@ class Linger {
   /// `share` of a step, from 0: never.
   explicit Linger(double share) : share_(share) {}
 
-  /// A boundary's sweeps begin after `now`; its step ended `earlier`. Returns until when to wait
-  /// for them: `now` for not at all.
+  /// A boundary's sweeps begin after `now`; its step ended so much `earlier`. Returns until when to
+  /// wait for them: `now` for not at all.
   TimePoint boundary(TimePoint now, Duration earlier = {});
   /// Once its sweeps have begun, and whenever they may have gone on: of the `due` buckets that it
   /// wants to bring, `left` are still to come back.

@@ -5,6 +5,9 @@
 namespace stencil {
 namespace {
 
+/// Boundaries whose patience is saved; and how late one may be, in as many shares of a step.
+constexpr double kPatience = 2;
+
 Duration times(double factor, Duration duration) {
   return std::chrono::duration_cast<Duration>(factor * duration);
 }
@@ -23,15 +26,18 @@ void PhaseLock::boundary(TimePoint now, bool worthwhile) {
   if (share_ <= 0 || !resumed_) return;
   const Duration step = now - *resumed_;
   step_ = step_.count() == 0 ? step : step_ + (step - step_) / 16;
-  saved_ = std::min(saved_ + times(share_, step_), times(2 * share_, step_));
+  saved_ = std::min(saved_ + times(share_, step_), times(kPatience * share_, step_));
   if (worthwhile && step_ >= kShortestStep) latest_ = now + std::max(saved_, Duration(0));
 }
 
 bool PhaseLock::awaited(const Neighbour& neighbour) const {
-  return neighbour.training && neighbour.every.count() > 0 &&
-         neighbour.every <= times(1 + share_, step_) &&
-         step_ <= times(1 + share_, neighbour.every) && neighbour.stepped + step_ / 2 < boundary_ &&
-         neighbour.stepped + neighbour.every <= latest_;
+  const bool alike =
+      neighbour.every <= times(1 + share_, step_) && step_ <= times(1 + share_, neighbour.every);
+  if (!neighbour.training || neighbour.every.count() == 0 || !alike) return false;
+  const TimePoint expected = neighbour.stepped + neighbour.every;
+  const bool just_passed = neighbour.stepped + step_ / 2 >= boundary_;
+  return !just_passed && expected <= latest_ &&
+         expected + times(kPatience * share_, step_) >= boundary_;
 }
 
 TimePoint PhaseLock::until() const {
@@ -40,9 +46,11 @@ TimePoint PhaseLock::until() const {
   return any ? latest_ : boundary_;
 }
 
-void PhaseLock::resumed(TimePoint now) {
-  if (resumed_) saved_ -= now - boundary_;
+Duration PhaseLock::resumed(TimePoint now) {
+  const Duration waited = now - boundary_;
+  saved_ -= waited;
   resumed_ = now;
+  return waited;
 }
 
 }  // namespace stencil

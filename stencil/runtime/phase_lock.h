@@ -16,7 +16,8 @@ namespace stencil {
 /// step"). So who ends a step waits a little for the neighbours that are about to end theirs:
 ///
 ///  - who is about to: whose boundaries so far let expect the next one within the patience left.
-///    Who has just passed one is not waited for, nor who is late beyond it;
+///    Who has just passed one is not waited for, nor who is late by more than ever is saved, such
+///    as one that stands still;
 ///  - the patience of one boundary: what has been saved of `share` of a step for each boundary,
 ///    that of two at most. So waiting takes no more than `share` of a worker's time;
 ///  - nobody waits for a neighbour whose steps are longer or shorter than its own by more than
@@ -24,7 +25,8 @@ namespace stencil {
 ///
 /// No agreement is needed and none is made: with equal workers, starting anyhow, phases come
 /// together within some tens of steps, each boundary costing what the slowest of a neighbourhood
-/// took longer. It is no barrier: nothing is waited for that does not come.
+/// took longer. It is no barrier: nothing is waited for that does not come. (Coupled oscillators
+/// fall into one phase by hearing of each other's firing alone: Mirollo and Strogatz 1990.)
 ///
 /// Not thread-safe; without a clock.
 class PhaseLock {
@@ -41,8 +43,8 @@ class PhaseLock {
   void boundary(TimePoint now, bool worthwhile);
   /// Until when its boundary waits, as things stand; not after boundary() for not at all.
   [[nodiscard]] TimePoint until() const;
-  /// It waits no longer. To be called for each boundary.
-  void resumed(TimePoint now);
+  /// It waits no longer; returns how long it did. To be called for each boundary.
+  Duration resumed(TimePoint now);
 
  private:
   struct Neighbour {

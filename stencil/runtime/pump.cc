@@ -117,9 +117,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
       if (standing.gathering != engine_.gathering()) {
         engine_.on_gathering(now, standing.gathering, actions_);
       }
-    }
-    if (standing.step > engine_.step() && engine_.config().mode.kind != Mode::Kind::kSync) {
-      engine_.on_boundary(now, standing.step, actions_);
+      if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
     }
   }
   act(nullptr);

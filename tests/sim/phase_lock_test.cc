@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <iostream>
 #include <vector>
 
 #include "tests/support/sim_cases.h"
@@ -71,11 +73,20 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// Says what the lock does here, for whoever wants the figures.
+void tell(const sim::SimulationConfig& config, const Seen& without, const Seen& with) {
+  std::cout << std::setprecision(3) << config.topology.spec() << ", steps vary by "
+            << config.step_jitter << ": neighbours " << without.apart
+            << " of a step apart without it, " << with.apart << " with it, which costs "
+            << 100 * (1 - mean(with.steps) / mean(without.steps)) << " % of the steps\n";
+}
+
 TEST(PhaseLockRun, KeepsEqualWorkersInStepWhoseStepsVary) {
-  for (const char* topology : {"torus:2x4", "ring:6", "torus:4x4"}) {
+  for (const char* topology : {"torus:2x4", "ring:6", "torus:4x4", "torus:8x8"}) {
     sim::SimulationConfig without = config_of(topology, 0), with = config_of(topology, 0.15);
     without.step_jitter = with.step_jitter = 0.1;
     const Seen apart = run(without), together = run(with);
+    tell(with, apart, together);
     EXPECT_GT(apart.apart, 0.15) << topology << ": nothing to be held together";
     EXPECT_LT(together.apart, 0.06) << topology;
     EXPECT_GT(mean(together.steps), 0.95 * mean(apart.steps)) << topology;
@@ -83,15 +94,18 @@ TEST(PhaseLockRun, KeepsEqualWorkersInStepWhoseStepsVary) {
 }
 
 TEST(PhaseLockRun, BearsStepsThatVaryMuch) {
-  sim::SimulationConfig without = config_of("torus:4x4", 0), with = config_of("torus:4x4", 0.15);
-  without.step_jitter = with.step_jitter = 0.3;
-  const Seen apart = run(without), together = run(with);
-  EXPECT_LT(together.apart, 0.15);
-  EXPECT_GT(mean(together.steps), 0.9 * mean(apart.steps));
+  for (const char* topology : {"torus:2x4", "torus:4x4", "torus:8x8"}) {
+    sim::SimulationConfig without = config_of(topology, 0), with = config_of(topology, 0.15);
+    without.step_jitter = with.step_jitter = 0.3;
+    const Seen apart = run(without), together = run(with);
+    tell(with, apart, together);
+    EXPECT_LT(together.apart, 0.15) << topology;
+    EXPECT_GT(mean(together.steps), 0.9 * mean(apart.steps)) << topology;
+  }
 }
 
 TEST(PhaseLockRun, NobodyWaitsForASlowWorker) {
-  for (const double factor : {1.4, 4.0}) {
+  for (const double factor : {1.2, 1.4, 4.0}) {
     sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);
     without.step_jitter = with.step_jitter = 0.05;
     without.slow[3] = with.slow[3] = factor;

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "bench/compare/report/ceiling.h"
 #include "bench/compare/report/rendering.h"
@@ -77,6 +79,24 @@ TEST(Table, rows_that_differ_in_anything_have_names_that_differ) {
   for (const Row& r : groups.at(0).rows) names.insert(r.label);
   EXPECT_EQ(names.size(), 6U) << to_markdown(groups);
   EXPECT_TRUE(names.contains("allreduce")) << "nothing more where there is one of it";
+}
+
+TEST(Table, rows_for_spreadsheets_have_a_field_for_each_column) {
+  Finished locked = finished("stencil-async", 1, 0.6, 10, 1000);
+  locked.cell.strategy.phase_lock = 0.15;
+  std::istringstream csv(to_csv(make_groups({locked})));
+  std::string header, row;
+  ASSERT_TRUE(std::getline(csv, header) && std::getline(csv, row));
+  const auto fields = [](const std::string& line) {
+    std::vector<std::string> out;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) out.push_back(field);
+    return out;
+  };
+  const auto columns = fields(header), values = fields(row);
+  ASSERT_EQ(columns.size(), values.size()) << header << "\n" << row;
+  const auto column = std::ranges::find(columns, "phase_lock") - columns.begin();
+  EXPECT_EQ(values.at(static_cast<std::size_t>(column)), "0.15");
 }
 
 TEST(Table, a_ceiling_is_known_even_where_the_first_run_diverged) {

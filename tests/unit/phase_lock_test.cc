@@ -63,6 +63,11 @@ TEST_F(PhaseLockTest, WhoIsLateIsAboutTo) {
   EXPECT_GT(waits({neighbour(now_ - 1.1, 1)}), 0);
 }
 
+TEST_F(PhaseLockTest, WhoIsLateBeyondAllPatienceIsNot) {
+  EXPECT_GT(waits({neighbour(now_ - 1.19, 1)}), 0);
+  EXPECT_EQ(waits({neighbour(now_ - 1.21, 1)}), 0);
+}
+
 TEST_F(PhaseLockTest, DoesNotWaitForWhoHasJustPassedABoundary) {
   EXPECT_EQ(waits({neighbour(now_ - 0.1, 1)}), 0);
 }

@@ -25,6 +25,21 @@ ordered_json number(const std::optional<Spread>& s) {
   return {{"mean", s->mean}, {"deviation", s->deviation}, {"count", s->count}};
 }
 
+/// What tells a row from others of its condition.
+ordered_json strategy_json(const Row& row) {
+  const Strategy& s = row.cell.strategy;
+  return {{"label", row.label},
+          {"strategy", s.name},
+          {"learning_rate", s.learning_rate},
+          {"sweeps", s.sweeps},
+          {"linger", s.linger},
+          {"phase_lock", s.phase_lock},
+          {"momentum_correction", s.momentum_correction},
+          {"buffers", s.buffers},
+          {"codec", s.codec},
+          {"bucket_kib", s.bucket_kib}};
+}
+
 ordered_json row_json(const Row& row) {
   ordered_json curve = ordered_json::array();
   for (std::size_t i = 0; i < row.curve.size(); ++i) {
@@ -37,52 +52,36 @@ ordered_json row_json(const Row& row) {
                      {"loss", p.loss},
                      {"consensus", p.consensus}});
   }
-  const Strategy& s = row.cell.strategy;
-  return {{"label", row.label},
-          {"strategy", s.name},
-          {"learning_rate", s.learning_rate},
-          {"sweeps", s.sweeps},
-          {"linger", s.linger},
-          {"momentum_correction", s.momentum_correction},
-          {"buffers", s.buffers},
-          {"codec", s.codec},
-          {"bucket_kib", s.bucket_kib},
-          {"seeds", row.seeds},
-          {"diverged", row.diverged},
-          {"failed", row.failed},
-          {"lost", row.lost},
-          {"accuracy", number(row.accuracy)},
-          {"worst_worker", number(row.worst)},
-          {"seconds", number(row.seconds)},
-          {"seconds_to_target", number(row.seconds_to_target)},
-          {"samples_per_second", number(row.samples_per_second)},
-          {"bytes_per_sample", number(row.bytes_per_sample)},
-          {"at_equal_time", number(row.at_equal_time)},
-          {"at_equal_bytes", number(row.at_equal_bytes)},
-          {"cells", row.cells},
-          {"samples", row.samples},
-          {"consensus", row.consensus},
-          {"curve", curve}};
+  ordered_json out = strategy_json(row);
+  out.update({{"seeds", row.seeds},
+              {"diverged", row.diverged},
+              {"failed", row.failed},
+              {"lost", row.lost},
+              {"accuracy", number(row.accuracy)},
+              {"worst_worker", number(row.worst)},
+              {"seconds", number(row.seconds)},
+              {"seconds_to_target", number(row.seconds_to_target)},
+              {"samples_per_second", number(row.samples_per_second)},
+              {"bytes_per_sample", number(row.bytes_per_sample)},
+              {"at_equal_time", number(row.at_equal_time)},
+              {"at_equal_bytes", number(row.at_equal_bytes)},
+              {"cells", row.cells},
+              {"samples", row.samples},
+              {"consensus", row.consensus},
+              {"curve", curve}});
+  return out;
 }
 
 ordered_json check_json(const Check& check) {
   const auto side = [](const Row& row) -> ordered_json {
     return {{"seconds", number(row.seconds)}, {"accuracy", number(row.accuracy)}};
   };
-  const Strategy& s = check.real->cell.strategy;
-  return {{"label", check.real->label},
-          {"strategy", s.name},
-          {"learning_rate", s.learning_rate},
-          {"sweeps", s.sweeps},
-          {"linger", s.linger},
-          {"momentum_correction", s.momentum_correction},
-          {"buffers", s.buffers},
-          {"codec", s.codec},
-          {"bucket_kib", s.bucket_kib},
-          {"condition", check.real->cell.condition.name},
-          {"topology", check.real->cell.condition.topology},
-          {"real", side(*check.real)},
-          {"virtual", side(*check.modelled)}};
+  ordered_json out = strategy_json(*check.real);
+  out.update({{"condition", check.real->cell.condition.name},
+              {"topology", check.real->cell.condition.topology},
+              {"real", side(*check.real)},
+              {"virtual", side(*check.modelled)}});
+  return out;
 }
 
 /// Cells may have been made on several machines, by several versions.
