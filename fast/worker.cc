@@ -188,6 +188,7 @@ class Run {
       outcome = {ExitCode::kNonFinite, error.what()};
     } catch (const RefusedError& error) {
       outcome = {ExitCode::kRefused, error.what()};
+      salvage();
     } catch (const DeadlineError& error) {
       outcome = {ExitCode::kDeadline, error.what()};
       salvage();

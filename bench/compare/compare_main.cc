@@ -71,7 +71,7 @@ name = "local"
 struct Wishes {
   std::vector<std::string> specs;
   bool quick = false, quiet = false;
-  std::string out, cells = "bench/results/cells";
+  std::string out, cells;
   DataPlaces places;
   ToldCondition condition;
   int jobs = 0;
@@ -125,7 +125,10 @@ int compare(const std::vector<std::string>& args) {
                  "where report and tables go (several specs: a folder each below it); by default "
                  "runs/compare-NAME")
       ->type_name("DIR");
-  app.add_option("--cells", w.cells, "where finished cells are kept")->type_name("DIR");
+  app.add_option("--cells", w.cells,
+                 "where finished cells are kept; by default bench/results/cells, those of --quick "
+                 "in runs/compare-quick/cells")
+      ->type_name("DIR");
   app.add_option("--jobs,-j", w.jobs, "cells of virtual time side by side; 0: one per core")
       ->type_name("N");
   app.add_option("--hours", w.hours, "begin no new cell after so long; 0: no limit")
@@ -144,7 +147,7 @@ int compare(const std::vector<std::string>& args) {
   if (w.condition.any()) {
     for (Spec& spec : specs) spec = under(spec, w.condition);
   }
-  if (w.quick) w.cells = "runs/compare-quick/cells";
+  if (w.cells.empty()) w.cells = w.quick ? "runs/compare-quick/cells" : "bench/results/cells";
   const CellStore store(w.cells);
   for (const Spec& spec : specs) check(spec, store, w.places);
   int failures = 0;
@@ -159,7 +162,8 @@ int compare(const std::vector<std::string>& args) {
     options.real = {this_program(), out / "runs", w.places, 1, w.deadline};
     const std::vector<Finished> finished = run_matrix(spec, store, options);
     if (finished.empty()) {
-      fmt::print(stderr, "fast-compare: {}: no cell was finished\n", spec.name);
+      fmt::print(stderr, "fast-compare: {}: no cell was finished{}\n", spec.name,
+                 w.hours > 0 ? "; give it more --hours" : "");
       return static_cast<int>(ExitCode::kFailure);
     }
     const Circumstances circumstances{

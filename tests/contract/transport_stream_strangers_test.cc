@@ -4,6 +4,7 @@
 
 #include "contract/transport_contract.h"
 #include "stencil/core/random.h"
+#include "tests/support/descriptors.h"
 #include "tests/support/stream_bytes.h"
 
 namespace stencil::contract {
@@ -12,6 +13,7 @@ namespace {
 using fast::testing::framed;
 using fast::testing::greeting;
 using fast::testing::lengths;
+using fast::testing::NoDescriptorsLeft;
 using fast::testing::RawConnection;
 
 std::uint64_t peak_kilobytes() {
@@ -120,6 +122,22 @@ TEST_F(Strangers, WhoSaysNothingIsHungUpOnHoweverManyOthersCome) {
     EXPECT_FALSE(server_->receive().has_value());
   }
   expect_strangers(others + 1);
+  expect_friend_is_heard();
+}
+
+TEST_F(Strangers, WithoutDescriptorsNewcomersWaitAndFriendsDoNot) {
+  const RawConnection newcomer(server_->endpoint());
+  {
+    const NoDescriptorsLeft none;
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    do {
+      EXPECT_FALSE(server_->receive().has_value());
+    } while (server_->stats().strangers == 0 && wait_readable({server_.get()}, deadline));
+    EXPECT_GT(server_->stats().strangers, 0U);
+    expect_friend_is_heard();
+  }
+  newcomer.write(greeting() + framed("abc", ""));
+  EXPECT_EQ(expect_frame(*server_).frame.header.size(), 3U);
   expect_friend_is_heard();
 }
 

@@ -157,6 +157,19 @@ TEST_F(RealRun, an_interrupted_matrix_ends_soon_keeps_what_is_finished_and_goes_
   EXPECT_THAT(second.out, HasSubstr("1 of 2 cells are finished"));
 }
 
+TEST_F(RealRun, a_quick_one_needs_no_spec_and_keeps_its_cells_where_it_is_told) {
+  const std::string cells = (folder_.path() / "cells").string();
+  std::vector<std::string> quick = {
+      "--quick", "--out", (folder_.path() / "out").string(), "--cells", cells, "--hours", "1e-9"};
+  const auto planned = testing::run_program(FAST_COMPARE, quick, {}, kPatience);
+  EXPECT_EQ(planned.code, static_cast<int>(ExitCode::kFailure));
+  EXPECT_THAT(planned.err, AllOf(HasSubstr("quick: 6 cells, 6 of them to be made"),
+                                 HasSubstr("no cell was finished; give it more --hours")));
+  quick.insert(quick.end(), {"--slow", "2:6"});
+  const auto one_condition = testing::run_program(FAST_COMPARE, quick, {}, kPatience);
+  EXPECT_THAT(one_condition.err, HasSubstr("quick: 3 cells, 3 of them to be made"));
+}
+
 TEST_F(RealRun, two_conditions_that_are_one_keep_their_own_clock) {
   const std::string condition = "topology = \"torus:2x2\"\nslow = {\"1\" = 4}\n";
   auto all_arguments = arguments(

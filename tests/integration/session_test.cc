@@ -438,6 +438,28 @@ TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
   });
 }
 
+TEST_F(SessionTest, WhatFailsInTheBackgroundIsToldByTheNextCall) {
+  Quadratic first(0), second(1);
+  std::atomic<bool> failed{false};
+  SessionOptions few = options("ring:2", 0);
+  few.sweeps = 1000;  // asks for more than can be: the background thread says so
+  few.log = [&](stencil::LogLevel level, std::string_view) {
+    if (level == stencil::LogLevel::kWarning && !failed.exchange(true)) {
+      throw std::runtime_error("no room for the log");
+    }
+  };
+  Session zero(first.adapter, few), one(second.adapter, options("ring:2", 1));
+  zero.join();
+  one.join();
+  try {
+    for (int step = 0; step < 10'000'000; ++step) zero.exchange({.samples = 1, .loss = 1});
+    ADD_FAILURE() << "went on without its background thread";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the background thread failed: no room for the log"));
+  }
+  EXPECT_TRUE(failed);
+}
+
 TEST_F(SessionTest, ARunIdThatNobodyCouldReadIsRefusedAtSetUp) {
   Quadratic worker(0);
   for (const std::string& id : {std::string(), std::string(300, 'x'), std::string("two\nlines")}) {

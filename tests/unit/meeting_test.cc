@@ -9,6 +9,8 @@
 
 #include <memory>
 
+#include "tests/support/descriptors.h"
+
 namespace stencil {
 namespace {
 
@@ -74,6 +76,20 @@ TEST(Meeting, one_that_was_restarted_is_met_anew) {
   ASSERT_NE(low.meeting.find(1), nullptr);
   EXPECT_EQ(low.meeting.find(1)->id(), high->segment.id());
   EXPECT_EQ(high->meeting.find(0)->id(), low.segment.id());
+}
+
+TEST(Meeting, without_descriptors_is_said_once_and_keeps_nobody_awake) {
+  Worker low(0), high(1);
+  low.meeting.meet(1, high.meeting.token());
+  high.meeting.meet(0, low.meeting.token());
+  {
+    const fast::testing::NoDescriptorsLeft none;
+    for (int i = 0; i < 3; ++i) low.meeting.poll();
+  }
+  EXPECT_THAT(low.log, ElementsAre(HasSubstr("raise ulimit -n")));
+  pollfd waiting{low.meeting.descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0) << "nobody is let in, yet the loop is woken";
+  EXPECT_EQ(low.meeting.find(1), nullptr);
 }
 
 TEST(Meeting, that_fails_is_said_once_and_leaves_the_edge_to_the_network) {

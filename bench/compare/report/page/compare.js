@@ -36,7 +36,7 @@
       ['epochs', trim(group.epochs)]])
       byId('chips').append(make('li', {}, make('span', {}, name), value));
     const notes = [];
-    if (!data.tuned_by && data.groups.some(g => g.time !== 'stand-in')) notes.push('Not tuned: one learning rate for all strategies, one seed where no ± stands. A true picture, but not the last word.');
+    if (!data.tuned_by && data.groups.some(g => g.time !== 'stand-in')) notes.push('Learning rates were not tuned by a comparison of their own; one seed where no ± stands. A true picture, but not the last word.');
     for (const g of data.groups) for (const row of g.rows) {
       if (row.diverged) notes.push(`${row.label}, ${g.condition}: ${row.diverged} of ${row.seeds} diverged.`);
       if (row.failed) notes.push(`${row.label}, ${g.condition}: ${row.failed} of ${row.seeds} failed.`);
