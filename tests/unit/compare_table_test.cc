@@ -149,6 +149,18 @@ TEST(Ceiling, is_not_known_where_the_step_time_is_not) {
   EXPECT_FALSE(speedup_ceiling(Cell(), 1e6));
 }
 
+TEST(Table, of_several_all_reduces_the_first_is_what_others_are_compared_with) {
+  Finished other = finished("allreduce", 1, 0.6, 20, 1000);
+  other.cell.strategy.learning_rate = 0.2;
+  const auto groups = make_groups(
+      {finished("allreduce", 1, 0.6, 10, 1000), other, finished("stencil-async", 1, 0.6, 5, 4000)});
+  const auto& rows = groups[0].rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_FALSE(speedup(groups[0], rows[0]));
+  EXPECT_NEAR(*speedup(groups[0], rows[1]), 0.5, 1e-9);
+  EXPECT_NEAR(*speedup(groups[0], rows[2]), 2, 1e-9);
+}
+
 TEST(Table, a_stand_in_is_compared_by_its_pace) {
   std::vector<Finished> all = {finished("allreduce", 1, 0, 40, 1000),
                                finished("stencil-async", 1, 0, 10, 1000)};

@@ -223,16 +223,15 @@ std::vector<Group> make_groups(const std::vector<Finished>& finished) {
 
 std::optional<double> speedup(const Group& group, const Row& row) {
   const bool learns = row.cell.time != TimeKind::kStandIn;
-  for (const Row& base : group.rows) {
-    if (base.cell.strategy.name != "allreduce" || &base == &row) continue;
-    if (learns && base.seconds_to_target && row.seconds_to_target) {
-      return base.seconds_to_target->mean / row.seconds_to_target->mean;
-    }
-    if (!learns && base.samples_per_second && row.samples_per_second) {
-      return row.samples_per_second->mean / base.samples_per_second->mean;
-    }
-  }
-  return std::nullopt;
+  const auto figure = [&](const Row& of) {
+    return learns ? of.seconds_to_target : of.samples_per_second;
+  };
+  const auto base = std::ranges::find_if(group.rows, [&](const Row& other) {
+    return other.cell.strategy.name == "allreduce" && figure(other);
+  });
+  if (base == group.rows.end() || &*base == &row || !figure(row)) return std::nullopt;
+  const double ours = figure(row)->mean, theirs = figure(*base)->mean;
+  return learns ? theirs / ours : ours / theirs;
 }
 
 std::vector<Check> checks(const std::vector<Group>& groups) {

@@ -60,8 +60,8 @@ inline constexpr double kTargetShare = 0.95;
 [[nodiscard]] std::optional<double> seconds_until(const std::vector<CurvePoint>& curve,
                                                   double accuracy);
 
-/// How many times as fast as its group's all-reduce a row is: to the target or, where nothing is
-/// learnt (stand-in), in samples per second. Nothing for the all-reduce itself.
+/// How many times as fast as its group's first all-reduce a row is: to the target or, where nothing
+/// is learnt (stand-in), in samples per second. Nothing for that all-reduce itself.
 [[nodiscard]] std::optional<double> speedup(const Group& group, const Row& row);
 
 /// A strategy's row by the machine's clock and by the modelled one, all else equal.
