@@ -16,9 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using Seconds = std::chrono::seconds;
-
-constexpr Seconds kLong{150};
 
 class TrainTest : public ::testing::Test {
  protected:
@@ -83,7 +80,7 @@ class TrainTest : public ::testing::Test {
 };
 
 TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
-  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "4"), {}, kLong);
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "4"), {}, kPatience);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   expect_complete(run(), 1);
   const auto summary = summary_of(run());
@@ -96,7 +93,7 @@ TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
   write_cifar10(folder_.path() / "cifar", 5, 200, 200);
   std::vector<std::string> some = wishes("torus:2x2", "200");
   some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
-  const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
+  const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   expect_complete(run(), 4);
   const auto summary = summary_of(run());
@@ -134,7 +131,7 @@ TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
     std::vector<std::string> some = wishes("complete:3", "1", name);
     some.insert(some.end(), {"--model", "resnet8", "--partition", "by-label", "--mode", mode,
                              "--buffers", how, "--settle-deadline", "60"});
-    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
     ASSERT_EQ(result.code, 0) << result.out << result.err;
     const double found = apart(variances(run(name), 0), variances(run(name), 1));
     if (how == std::string("mix")) {
@@ -149,7 +146,7 @@ TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
   for (const bool forbidden : {false, true}) {
     std::vector<std::string> some = wishes("torus:2x2", "400", forbidden ? "tcp" : "auto");
     if (forbidden) some.insert(some.end(), {"--transport", "tcp"});
-    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kLong);
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
     ASSERT_EQ(result.code, 0) << result.out << result.err;
     const auto summary = summary_of(run(forbidden ? "tcp" : "auto"));
     EXPECT_GT(summary["sweeps_completed"], 0);
@@ -166,15 +163,15 @@ TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
 }
 
 TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kLong).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kPatience).code, 0);
   const auto summary = summary_of(run());
   const ProgramResult again = run_program(
       FAST_PROGRAM,
       {"train", "--config", (run() / "config.toml").string(), "--out", run("again").string()}, {},
-      kLong);
+      kPatience);
   EXPECT_EQ(again.code, 0) << again.out << again.err;
   const ProgramResult report = run_program(
-      FAST_PROGRAM, {"report", run().string(), "--out", run("report").string()}, {}, kLong);
+      FAST_PROGRAM, {"report", run().string(), "--out", run("report").string()}, {}, kPatience);
   ASSERT_EQ(report.code, 0) << report.err;
   const auto reported = summary_of(run("report"));
   EXPECT_EQ(reported["test_accuracy"], summary["test_accuracy"]);
@@ -183,25 +180,25 @@ TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
 }
 
 TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kLong).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kPatience).code, 0);
   const std::string summary = read_text(run() / "summary.json");
-  const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kLong);
+  const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kPatience);
   EXPECT_EQ(refused.code, 4);
   EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
   EXPECT_EQ(read_text(run() / "summary.json"), summary);
   std::vector<std::string> overwrite = wishes("ring:1", "1");
   overwrite.push_back("--overwrite");
-  EXPECT_EQ(run_program(FAST_PROGRAM, overwrite, {}, kLong).code, 0);
+  EXPECT_EQ(run_program(FAST_PROGRAM, overwrite, {}, kPatience).code, 0);
   EXPECT_EQ(summary_of(run())["workers"], 1);
 }
 
 TEST_F(TrainTest, CtrlCEndsEveryWorkerInGoodOrder) {
   Program program(FAST_PROGRAM, wishes("torus:2x2", "100000"));
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
   const std::vector<pid_t> workers = children_of(program.pid());
   EXPECT_EQ(workers.size(), 4U);
   program.signal(SIGINT);
-  const ProgramResult result = program.wait(kLong);
+  const ProgramResult result = program.wait(kPatience);
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.code, 130) << result.out << result.err;
   expect_complete(run(), 4);
@@ -212,14 +209,14 @@ TEST_F(TrainTest, CtrlCEndsEveryWorkerInGoodOrder) {
 TEST_F(TrainTest, ASecondCtrlCKillsAtOnce) {
   std::vector<std::string> slow = wishes("ring:2", "100000");
   Program program(FAST_PROGRAM, slow);
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kLong)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
   const std::vector<pid_t> workers = children_of(program.pid());
   for (const pid_t worker : workers) kill(worker, SIGSTOP);
   program.signal(SIGTERM);
   ASSERT_TRUE(program.wait_until(
-      [&] { return program.out().find("asking 2 workers") != std::string::npos; }, kLong));
+      [&] { return program.out().find("asking 2 workers") != std::string::npos; }, kPatience));
   program.signal(SIGTERM);
-  const ProgramResult result = program.wait(kLong);
+  const ProgramResult result = program.wait(kPatience);
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.code, 130) << result.out << result.err;
   for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
@@ -227,11 +224,11 @@ TEST_F(TrainTest, ASecondCtrlCKillsAtOnce) {
 
 TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
   Program program(FAST_PROGRAM, wishes("ring:2", "100000"));
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kLong)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
   const std::vector<pid_t> workers = children_of(program.pid());
   ASSERT_EQ(workers.size(), 2U);
   program.signal(SIGKILL);
-  EXPECT_EQ(program.wait(kLong).signal, SIGKILL);
+  EXPECT_EQ(program.wait(kPatience).signal, SIGKILL);
   Program observer("/bin/sleep", {"60"});
   EXPECT_TRUE(observer.wait_until([&] {
     // A zombie that nobody has reaped yet is dead, too.
@@ -246,11 +243,11 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
   std::vector<std::string> some = wishes("torus:2x2", "1500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
   Program program(FAST_PROGRAM, some);
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
   const std::vector<pid_t> workers = children_of(program.pid());
   ASSERT_EQ(workers.size(), 4U);
   kill(workers[2], SIGKILL);
-  const ProgramResult result = program.wait(kLong);
+  const ProgramResult result = program.wait(kPatience);
   EXPECT_EQ(result.code, 8) << result.out << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("worker 2 was ended by SIGKILL"), HasSubstr("to bring it back")));
@@ -263,7 +260,7 @@ TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
   std::vector<std::string> some = wishes("ring:4", "2500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
   Program program(FAST_PROGRAM, some);
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kLong)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
   kill(children_of(program.pid()).at(2), SIGKILL);
   const std::string hint = "to bring it back: ";
   ASSERT_TRUE(program.wait_until(
@@ -271,11 +268,11 @@ TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
         const auto at = program.out().find(hint);
         return at != std::string::npos && program.out().find('\n', at) != std::string::npos;
       },
-      kLong));
+      kPatience));
   const std::string line = program.out().substr(program.out().find(hint) + hint.size());
   Program returned("/bin/sh", {"-c", "exec " + line.substr(0, line.find('\n'))});
-  const ProgramResult result = program.wait(kLong);
-  EXPECT_EQ(returned.wait(kLong).code, 0) << returned.err();
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(returned.wait(kPatience).code, 0) << returned.err();
   EXPECT_EQ(result.code, 8) << result.out << result.err;
   const auto summary = summary_of(run());
   EXPECT_EQ(summary["lost_ranks"], nlohmann::json::array());
@@ -287,27 +284,27 @@ TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
 TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
   Program first(FAST_PROGRAM, wishes("ring:2", "400", "first"));
   Program second(FAST_PROGRAM, wishes("torus:2x2", "400", "second"));
-  EXPECT_EQ(first.wait(kLong).code, 0) << first.out() << first.err();
-  EXPECT_EQ(second.wait(kLong).code, 0) << second.out() << second.err();
+  EXPECT_EQ(first.wait(kPatience).code, 0) << first.out() << first.err();
+  EXPECT_EQ(second.wait(kPatience).code, 0) << second.out() << second.err();
   EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);
 }
 
 TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
   Program first(FAST_PROGRAM, wishes("ring:2", "100000"));
-  ASSERT_TRUE(first.wait_until([&] { return all_train(run(), 2); }, kLong)) << first.err();
+  ASSERT_TRUE(first.wait_until([&] { return all_train(run(), 2); }, kPatience)) << first.err();
   std::vector<std::string> same = wishes("ring:2", "400");
   same.push_back("--overwrite");
-  const ProgramResult second = run_program(FAST_PROGRAM, same, {}, kLong);
+  const ProgramResult second = run_program(FAST_PROGRAM, same, {}, kPatience);
   EXPECT_EQ(second.code, 4);
   EXPECT_THAT(second.err, HasSubstr("another run"));
   first.signal(SIGINT);
-  EXPECT_EQ(first.wait(kLong).code, 130);
+  EXPECT_EQ(first.wait(kPatience).code, 130);
 }
 
 TEST_F(TrainTest, QuietLeavesTheResultAlone) {
   std::vector<std::string> quiet = wishes("ring:2", "400");
   quiet.push_back("--quiet");
-  const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kLong);
+  const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kPatience);
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), ::testing::Not(HasSubstr("finished"))));
 }

@@ -19,9 +19,6 @@
 
 namespace fast::testing {
 
-/// The long deadline of these tests: a loaded machine is slow, but never this slow.
-inline constexpr std::chrono::seconds kPatience{150};
-
 /// Looks at `condition` again and again until it holds (true) or the deadline comes (false).
 [[nodiscard]] bool eventually(const std::function<bool()>& condition,
                               std::chrono::seconds deadline = kPatience);

@@ -11,6 +11,13 @@
 
 namespace fast::testing {
 
+/// The long deadline of tests that run programs: a loaded machine is slow, but never this slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::chrono::seconds kPatience{600};
+#else
+inline constexpr std::chrono::seconds kPatience{150};
+#endif
+
 /// How a program ended and what it said.
 struct ProgramResult {
   int code = -1;   ///< exit code; -1 where a signal ended it
