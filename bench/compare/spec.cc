@@ -148,6 +148,7 @@ class Reader {
 
 struct StrategyRow {
   Strategy strategy;
+  double epochs = 0;
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
@@ -256,9 +257,6 @@ class SpecReader {
     if (std::ranges::find(conditions_, c.name, &Condition::name) != conditions_.end()) {
       in_.fail(t, "name", "there is a condition '" + c.name + "' already", "give it another name");
     }
-    double epochs = base_.job.epochs;
-    in_.read(t, "epochs", epochs);
-    in_.demand(epochs > 0, t, "epochs", "use more than 0");
     in_.read(t, "topology", c.topology);
     in_.read(t, "partition", c.partition);
     in_.read(t, "jitter", c.jitter);
@@ -282,7 +280,6 @@ class SpecReader {
     in_.no_others(t, "[[condition]]");
     conditions_.push_back(c);
     kinds_.push_back(kind);
-    epochs_.push_back(epochs);
   }
 
   void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
@@ -331,6 +328,9 @@ class SpecReader {
                "use 1 to 65536 KiB, or 0 for what suits the model");
     in_.demand(s.bucket_kib == 0 || s.knows_buckets(), t, "bucket_kib",
                s.name + " knows no buckets: leave it out");
+    row.epochs = base_.job.epochs;
+    in_.read(t, "epochs", row.epochs);
+    in_.demand(row.epochs > 0, t, "epochs", "use more than 0");
     row.seeds = seeds;
     read_seeds(t, row.seeds);
     in_.read(t, "conditions", row.conditions);
@@ -369,6 +369,7 @@ class SpecReader {
     const auto key = [this](const StrategyRow& row) {
       Cell cell = base_;
       cell.strategy = row.strategy;
+      cell.job.epochs = row.epochs;
       return hash(cell);
     };
     return key(a) == key(b) && a.strategy.usual_sweeps == b.strategy.usual_sweeps &&
@@ -401,7 +402,7 @@ class SpecReader {
         Cell cell = base_;
         cell.condition = condition;
         cell.time = kinds_[i];
-        cell.job.epochs = epochs_[i];
+        cell.job.epochs = row.epochs;
         cell.strategy = row.strategy;
         choose_sweeps(cell);
         cell.tuning = !rates.empty();
@@ -422,7 +423,6 @@ class SpecReader {
   Cell base_;
   std::vector<Condition> conditions_;
   std::vector<TimeKind> kinds_;  ///< of the conditions
-  std::vector<double> epochs_;   ///< of the conditions
   std::vector<StrategyRow> strategies_;
 };
 

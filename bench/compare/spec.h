@@ -30,9 +30,10 @@ void choose_sweeps(Cell& cell);
 ///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
 ///                      # held-out examples; without it the strategies' own rates
 ///     [[strategy]]     # name, learning_rate, sweeps, linger, phase_lock, codec, bucket_kib,
-///                      # buffers, momentum_correction; seeds and conditions where fewer
+///                      # buffers, momentum_correction; epochs where they are not those of
+///                      # [job]; seeds and conditions where fewer
 ///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
-///                      # time and epochs, where they are not those of [time] and [job]
+///                      # time where it is not that of [time]
 ///
 /// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
 /// and key for what is unknown, of a wrong type, missing or contradictory.

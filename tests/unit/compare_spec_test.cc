@@ -80,12 +80,15 @@ name = "allreduce"
   EXPECT_EQ(spec.cells[5].strategy.momentum_correction, 0) << "its gradients are averaged";
 }
 
-TEST(Spec, a_condition_may_have_its_own_number_of_epochs) {
-  std::string text = kGood;
-  text.replace(text.find("name = \"slow\""), 13, "name = \"slow\"\nepochs = 4.5");
-  const Spec spec = parse_spec(text, "epochs.toml");
-  EXPECT_EQ(spec.cells[0].job.epochs, 3);
-  EXPECT_EQ(spec.cells[2].job.epochs, 4.5);
+TEST(Spec, a_strategy_may_have_its_own_number_of_epochs) {
+  const Spec spec = parse_spec(std::string(kGood) +
+                                   "epochs = 4.5\n"
+                                   "[[strategy]]\nname = \"stencil-bounded:3\"\nseeds = [7]\n",
+                               "epochs.toml");
+  ASSERT_EQ(spec.cells.size(), 7U);
+  EXPECT_EQ(spec.cells[2].job.epochs, 3);
+  EXPECT_EQ(spec.cells[5].job.epochs, 4.5) << "of the same condition as the longer one's";
+  EXPECT_EQ(spec.cells[6].job.epochs, 3);
 }
 
 TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {

@@ -161,6 +161,20 @@ TEST(Table, of_several_all_reduces_the_first_is_what_others_are_compared_with) {
   EXPECT_NEAR(*speedup(groups[0], rows[2]), 2, 1e-9);
 }
 
+TEST(Table, a_longer_run_is_a_row_of_its_own_that_races_for_the_same_target) {
+  Finished longer = finished("stencil-async", 1, 0.6, 7.5, 6000);
+  longer.cell.job.epochs *= 1.5;
+  const auto groups = make_groups({finished("allreduce", 1, 0.6, 40, 1000),
+                                   finished("stencil-async", 1, 0.5, 5, 4000), longer});
+  ASSERT_EQ(groups.size(), 1U);
+  const auto& rows = groups[0].rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_FALSE(speedup(groups[0], rows[1])) << "never gets there";
+  EXPECT_NEAR(*speedup(groups[0], rows[2]), 40 / 7.5, 1e-9);
+  EXPECT_EQ(rows[1].label, "stencil-async");
+  EXPECT_EQ(rows[2].label, "stencil-async, 7.5 epochs");
+}
+
 TEST(Table, a_stand_in_is_compared_by_its_pace) {
   std::vector<Finished> all = {finished("allreduce", 1, 0, 40, 1000),
                                finished("stencil-async", 1, 0, 10, 1000)};

@@ -53,7 +53,8 @@ ordered_json row_json(const Row& row) {
                      {"consensus", p.consensus}});
   }
   ordered_json out = strategy_json(row);
-  out.update({{"seeds", row.seeds},
+  out.update({{"epochs", row.cell.job.epochs},
+              {"seeds", row.seeds},
               {"diverged", row.diverged},
               {"failed", row.failed},
               {"lost", row.lost},

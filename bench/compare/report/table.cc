@@ -19,7 +19,7 @@ bool same_group(const Cell& a, const Cell& b) {
 }
 
 bool same_row(const Cell& a, const Cell& b) {
-  return same_group(a, b) && a.strategy.name == b.strategy.name &&
+  return same_group(a, b) && a.job.epochs == b.job.epochs && a.strategy.name == b.strategy.name &&
          a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
          a.strategy.phase_lock == b.strategy.phase_lock &&
          a.strategy.momentum_correction == b.strategy.momentum_correction &&
@@ -73,7 +73,8 @@ std::string usual_label(const Strategy& s) {
   return out;
 }
 
-/// Rates and BatchNorm's statistics are named where rows of any group differ by them alone.
+/// Rates and BatchNorm's statistics are named where rows of any group differ by them alone, epochs
+/// where they are not those of the group's first row.
 void name_rows(std::vector<Group>& groups) {
   std::map<std::string, std::set<double>> rates;
   std::map<std::string, std::set<std::string>> statistics;
@@ -90,6 +91,9 @@ void name_rows(std::vector<Group>& groups) {
       if (statistics[usual].size() > 1) row.label += ", statistics " + row.cell.strategy.buffers;
       if (rates[usual].size() > 1) {
         row.label += fmt::format(", rate {}", row.cell.strategy.learning_rate);
+      }
+      if (const double epochs = row.cell.job.epochs; epochs != group.rows.front().cell.job.epochs) {
+        row.label += fmt::format(", {} epochs", epochs);
       }
     }
   }
