@@ -128,10 +128,13 @@ TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
 }
 
 TEST_F(RealRun, an_interrupted_matrix_ends_soon_keeps_what_is_finished_and_goes_on_with_the_rest) {
-  const std::string strategies = "[[strategy]]\nname = \"stencil-async\"\n";
-  const auto all = arguments(spec_of("epochs = 2\n" + strategies, "") +
-                             "[[condition]]\nname = \"endless\"\ntopology = \"torus:2x2\"\n"
-                             "epochs = 100000000\n");
+  const auto strategy = [](const std::string& epochs, const std::string& condition) {
+    return "[[strategy]]\nname = \"stencil-async\"\nepochs = " + epochs + "\nconditions = [\"" +
+           condition + "\"]\n";
+  };
+  const auto all =
+      arguments(spec_of(strategy("2", "uniform") + strategy("100000000", "endless"), "") +
+                "[[condition]]\nname = \"endless\"\ntopology = \"torus:2x2\"\n");
   const auto cells = [this] {
     const auto folder = folder_.path() / "cells";
     if (!std::filesystem::exists(folder)) return std::ptrdiff_t{0};
