@@ -109,7 +109,7 @@ def main():
         known = ", ".join(g["condition"] for g in data["groups"])
         parser.error(f"no such condition; {chosen.results} has: {known}")
     for group in groups:
-        del group["rows"][chosen.rows:]
+        group["rows"] = group["rows"][:chosen.rows]
     learns = any(g["time"] != "stand-in" for g in groups)
     plt.rcParams.update({"font.family": "sans-serif", "axes.spines.top": False,
                          "axes.spines.right": False, "svg.hashsalt": data["name"]})
