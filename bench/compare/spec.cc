@@ -287,30 +287,26 @@ class SpecReader {
     Strategy& s = row.strategy;
     in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
     in_.check(t, "name", [&] { check_name(s); });
+    s = usual_strategy(s.name);
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
-    s.usual_sweeps = !in_.read(t, "sweeps", s.sweeps) && s.by_buckets();
+    if (in_.read(t, "sweeps", s.sweeps)) s.usual_sweeps = false;
     in_.demand(s.by_buckets() || t.get("sweeps") == nullptr, t, "sweeps",
                s.name + " begins no sweeps: leave it out");
     in_.demand(s.sweeps > 0 && s.sweeps <= 1000, t, "sweeps", "use more than 0, up to 1000");
-    const WorkerConfig usual;
-    if (s.by_buckets()) s.linger = usual.linger;
     in_.read(t, "linger", s.linger);
     in_.demand(s.linger >= 0 && s.linger <= 1, t, "linger", "use a share of a step, 0 to 1");
     in_.demand(s.linger == 0 || s.by_buckets(), t, "linger",
                s.name + " begins no sweeps: leave it out");
-    if (s.by_buckets()) s.phase_lock = usual.phase_lock;
     in_.read(t, "phase_lock", s.phase_lock);
     in_.demand(s.phase_lock >= 0 && s.phase_lock <= 1, t, "phase_lock",
                "use a share of a step, 0 to 1");
     in_.demand(s.phase_lock == 0 || s.by_buckets(), t, "phase_lock",
                s.name + " is not asynchronous: leave it out");
     const bool exchanges = !s.mode().empty();
-    if (exchanges) s.buffers = usual.buffers;
     in_.read(t, "buffers", s.buffers);
     in_.demand(s.buffers == "local" || (exchanges && s.mixes_statistics()), t, "buffers",
                exchanges ? "use mix or local" : s.name + " mixes none: leave it out");
-    if (exchanges) s.momentum_correction = usual.optimizer.momentum_correction;
     in_.read(t, "momentum_correction", s.momentum_correction);
     in_.demand(s.momentum_correction >= 0 && s.momentum_correction <= 1, t, "momentum_correction",
                "use a share, 0 to 1");
@@ -431,6 +427,22 @@ class SpecReader {
 void choose_sweeps(Cell& cell) {
   if (!cell.strategy.usual_sweeps) return;
   cell.strategy.sweeps = stencil::usual_sweeps(stencil::Topology::parse(cell.condition.topology));
+}
+
+Strategy usual_strategy(const std::string& name) {
+  const WorkerConfig usual;
+  Strategy s;
+  s.name = name;
+  if (s.by_buckets()) {
+    s.usual_sweeps = true;
+    s.linger = usual.linger;
+    s.phase_lock = usual.phase_lock;
+  }
+  if (!s.mode().empty()) {
+    s.buffers = usual.buffers;
+    s.momentum_correction = usual.optimizer.momentum_correction;
+  }
+  return s;
 }
 
 Spec parse_spec(std::string_view text, const std::string& file) {

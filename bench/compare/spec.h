@@ -19,6 +19,9 @@ struct Spec {
 /// As many sweeps as the cell's topology asks for, where its strategy does not say.
 void choose_sweeps(Cell& cell);
 
+/// A strategy of that name where nothing else is said of it: as a worker's defaults have it.
+[[nodiscard]] Strategy usual_strategy(const std::string& name);
+
 /// Reads a spec (TOML):
 ///
 ///     name = "uniform"

@@ -8,6 +8,7 @@
 
 #include "bench/compare/report/ceiling.h"
 #include "bench/compare/report/rendering.h"
+#include "bench/compare/spec.h"
 
 namespace fast::compare {
 namespace {
@@ -17,7 +18,8 @@ using ::testing::HasSubstr;
 Finished finished(const std::string& strategy, std::uint64_t seed, double final_accuracy,
                   double seconds, double bytes) {
   Finished one;
-  one.cell.strategy.name = strategy;
+  one.cell.strategy = usual_strategy(strategy);
+  choose_sweeps(one.cell);
   one.cell.seed = seed;
   for (int i = 1; i <= 10; ++i) {
     one.result.curve.push_back({.samples = 100.0 * i,
@@ -70,20 +72,33 @@ TEST(Table, rows_that_differ_in_anything_have_names_that_differ) {
     one.cell.strategy.learning_rate = rate;
     return one;
   };
-  Finished locked = row(0, "local", 0.1);
-  locked.cell.strategy.phase_lock = 0.15;
+  Finished unlocked = row(0, "local", 0.1);
+  unlocked.cell.strategy.phase_lock = 0;
   const auto groups =
       make_groups({row(0, "local", 0.1), row(0.5, "local", 0.1), row(0.5, "mix", 0.1),
-                   row(0.5, "mix", 0.2), locked, finished("allreduce", 1, 0.6, 10, 1000)});
+                   row(0.5, "mix", 0.2), unlocked, finished("allreduce", 1, 0.6, 10, 1000)});
   std::set<std::string> names;
   for (const Row& r : groups.at(0).rows) names.insert(r.label);
   EXPECT_EQ(names.size(), 6U) << to_markdown(groups);
   EXPECT_TRUE(names.contains("allreduce")) << "nothing more where there is one of it";
 }
 
+TEST(Table, a_row_that_is_as_it_comes_has_its_strategys_name_and_no_more) {
+  const Finished usual = finished("stencil-async", 1, 0.6, 10, 1000);
+  Finished other = usual;
+  other.cell.strategy.sweeps += 1;
+  other.cell.strategy.linger = 0;
+  other.cell.strategy.buffers = "local";
+  other.cell.strategy.codec = "int8";
+  const auto groups = make_groups({usual, other});
+  EXPECT_EQ(groups.at(0).rows.at(0).label, "stencil-async");
+  EXPECT_EQ(groups.at(0).rows.at(1).label,
+            "stencil-async, 2 sweeps, linger 0, statistics local, int8");
+}
+
 TEST(Table, rows_for_spreadsheets_have_a_field_for_each_column) {
   Finished locked = finished("stencil-async", 1, 0.6, 10, 1000);
-  locked.cell.strategy.phase_lock = 0.15;
+  locked.cell.strategy.phase_lock = 0.25;
   std::istringstream csv(to_csv(make_groups({locked})));
   std::string header, row;
   ASSERT_TRUE(std::getline(csv, header) && std::getline(csv, row));
@@ -96,7 +111,7 @@ TEST(Table, rows_for_spreadsheets_have_a_field_for_each_column) {
   const auto columns = fields(header), values = fields(row);
   ASSERT_EQ(columns.size(), values.size()) << header << "\n" << row;
   const auto column = std::ranges::find(columns, "phase_lock") - columns.begin();
-  EXPECT_EQ(values.at(static_cast<std::size_t>(column)), "0.15");
+  EXPECT_EQ(values.at(static_cast<std::size_t>(column)), "0.25");
 }
 
 TEST(Table, a_ceiling_is_known_even_where_the_first_run_diverged) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bench/compare/report/ceiling.h"
+#include "bench/compare/spec.h"
 #include "stencil/core/topology.h"
 
 namespace fast::compare {
@@ -62,38 +63,43 @@ void mean_curve(const std::vector<const CellResult*>& results, Row& row) {
   }
 }
 
-std::string usual_label(const Strategy& s) {
+/// Its strategy's name and what of it is not as it comes.
+std::string told(const Cell& cell) {
+  Cell usual = cell;
+  usual.strategy = usual_strategy(cell.strategy.name);
+  choose_sweeps(usual);
+  const Strategy &s = cell.strategy, &u = usual.strategy;
   std::string out = s.name;
-  if (s.by_buckets() && s.sweeps != 1) out += fmt::format(", {} sweeps", s.sweeps);
-  if (s.linger > 0) out += fmt::format(", linger {}", s.linger);
-  if (s.phase_lock > 0) out += fmt::format(", phase lock {}", s.phase_lock);
-  if (s.momentum_correction > 0) out += fmt::format(", correction {}", s.momentum_correction);
-  if (s.codec != "fp32") out += ", " + s.codec;
-  if (s.bucket_kib != 0) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
+  if (s.sweeps != u.sweeps) out += fmt::format(", {} sweeps", s.sweeps);
+  if (s.linger != u.linger) out += fmt::format(", linger {}", s.linger);
+  if (s.phase_lock != u.phase_lock) out += fmt::format(", phase lock {}", s.phase_lock);
+  if (s.momentum_correction != u.momentum_correction) {
+    out += fmt::format(", correction {}", s.momentum_correction);
+  }
+  if (s.buffers != u.buffers) out += ", statistics " + s.buffers;
+  if (s.codec != u.codec) out += ", " + s.codec;
+  if (s.bucket_kib != u.bucket_kib) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
   return out;
 }
 
-/// Rates and BatchNorm's statistics are named where rows of any group differ by them alone, epochs
-/// where they are not those of the group's first row.
+/// Rates are named where rows of any group differ by them alone, epochs where they are not those of
+/// the group's first row.
 void name_rows(std::vector<Group>& groups) {
   std::map<std::string, std::set<double>> rates;
-  std::map<std::string, std::set<std::string>> statistics;
   for (const Group& group : groups) {
     for (const Row& row : group.rows) {
-      const std::string usual = usual_label(row.cell.strategy);
-      rates[usual].insert(row.cell.strategy.learning_rate);
-      statistics[usual].insert(row.cell.strategy.buffers);
+      rates[told(row.cell)].insert(row.cell.strategy.learning_rate);
     }
   }
   for (Group& group : groups) {
+    const double epochs = group.rows.front().cell.job.epochs;
     for (Row& row : group.rows) {
-      const std::string usual = row.label = usual_label(row.cell.strategy);
-      if (statistics[usual].size() > 1) row.label += ", statistics " + row.cell.strategy.buffers;
-      if (rates[usual].size() > 1) {
+      row.label = told(row.cell);
+      if (rates[row.label].size() > 1) {
         row.label += fmt::format(", rate {}", row.cell.strategy.learning_rate);
       }
-      if (const double epochs = row.cell.job.epochs; epochs != group.rows.front().cell.job.epochs) {
-        row.label += fmt::format(", {} epochs", epochs);
+      if (row.cell.job.epochs != epochs) {
+        row.label += fmt::format(", {} epochs", row.cell.job.epochs);
       }
     }
   }
