@@ -17,12 +17,15 @@
     bytes: {title: 'bytes sent, all workers', format: v => short(v) + 'B'},
   };
 
-  // --- one colour per strategy, the same under every condition
-  const names = [...new Set(data.groups.flatMap(g => g.rows.map(r => r.label)))];
+  // --- one colour per row, the same under every condition; a strategy's first row has its own
+  const everyRow = data.groups.flatMap(g => g.rows);
+  const names = [...new Set(everyRow.map(r => r.label))];
   const hues = {'stencil-async': 217, allreduce: 22, local: 145, single: 0, 'parameter-server': 280,
                 'parameter-server-sync': 320, 'stencil-sync': 190, 'stencil-gradients': 45};
   const spare = [95, 255, 340, 60, 170, 300, 120, 240];
-  const hue = name => name in hues ? hues[name] : spare[names.indexOf(name) % spare.length];
+  const own = new Map(Object.entries(hues).map(([strategy, hue]) =>
+    [everyRow.find(r => r.strategy === strategy)?.label, hue]));
+  const hue = name => own.get(name) ?? spare[names.indexOf(name) % spare.length];
   const colour = (name, alpha = 1) => `hsla(${hue(name)}, 72%, ${css('--lightness')}, ${alpha})`;
 
   let group = data.groups[0];
