@@ -6,24 +6,29 @@
 #include <span>
 
 #include "stencil/codec/byte_order.h"
+#include "stencil/codec/fp16_codec.h"
+#include "stencil/codec/places.h"
 #include "stencil/core/codec_spec.h"
 
 namespace stencil {
 
 /// topk:F sends, of each bucket, the k = ceil(F * size) coordinates that moved most since the
-/// neighbour saw them last (which those are, mix/top_k_delta.h says). They are averaged as the
-/// dense rule does it, in fp32, and the others not at all:
+/// neighbour saw them last (which those are, mix/top_k_delta.h says). They are averaged by the
+/// dense rule, and the others not at all:
 ///
-///   offer := turn (u32)  index (u32) x k, increasing  value (f32) x k          4 + 8 k bytes
-///   reply := delta (f32) x k, for the offer's coordinates in its order             4 k bytes
+///   offer := turn (u32)  k (u32)  places (see places.h)  value (f32) x k
+///   reply := delta (fp16) x k, for the offer's coordinates in its order
 ///
 /// `turn` is where the sender's stretch of coordinates that go by turns began. All little-endian;
-/// k and so the sizes follow from the bucket's. Joining and the end of a run go in plain fp32.
+/// k and so the sizes follow from the bucket's. For F = 0.1 a coordinate takes 4.7 bytes to offer
+/// and 2 to answer. Both ends apply the delta as it was rounded, so the mean is kept; and since it
+/// is rounded by 2^-11 of itself, and to no more than twice itself where it is tiny, two ends are
+/// never further apart than they were. Joining and the end of a run go in plain fp32.
 ///
 /// What differs from its relatives, and why: CHOCO-SGD (Koloskova et al. 2019) sends compressed
 /// differences to replicas that both ends of an edge must keep equal, and steps towards them with a
 /// damped rate, since what is offered is approximate; sparsified gossip that averages whole vectors
-/// with missing entries loses the mean. Here nothing is approximate: whatever coordinates are
+/// with missing entries loses the mean. Here what is offered is exact: whatever coordinates are
 /// chosen, averaging a pair in them keeps the mean and never spreads the workers. So the reference
 /// is one end's own affair, costs one copy of the model per neighbour and not two at each end, and
 /// a broken connection has nothing to put right. What is given up: coordinates wait for their turn.
@@ -36,8 +41,14 @@ class TopK {
   [[nodiscard]] std::size_t count(std::size_t floats) const {
     return (floats * share_ + CodecSpec::kWhole - 1) / CodecSpec::kWhole;
   }
-  [[nodiscard]] std::size_t offer_size(std::size_t floats) const { return 4 + 8 * count(floats); }
-  [[nodiscard]] std::size_t reply_size(std::size_t floats) const { return 4 * count(floats); }
+  [[nodiscard]] std::size_t offer_size(std::size_t floats) const {
+    const std::size_t k = count(floats);
+    return kHead + Places{floats, k}.bytes() + 4 * k;
+  }
+  [[nodiscard]] std::size_t reply_size(std::size_t floats) const { return 2 * count(floats); }
+
+  /// Bytes of an offer before its places.
+  static constexpr std::size_t kHead = 8;
 
  private:
   std::uint32_t share_;
@@ -46,51 +57,83 @@ class TopK {
 /// The coordinates of a bucket that an offer shows, and their values: a view of its payload.
 class Part {
  public:
-  /// Of an offer in kTopK for a bucket of `floats`, whose size was checked. Nothing where `turn` or
-  /// an index is out of range, indices do not increase or a value is no finite number.
+  /// Of an offer in kTopK for a bucket of `floats`. Nothing where its size is not that of its k,
+  /// `turn` or a place is out of range, or a value is no finite number.
   [[nodiscard]] static std::optional<Part> read(std::span<const std::byte> offer,
                                                 std::size_t floats);
   /// Of an offer in fp32, which shows all. Nothing where a value is no finite number.
   [[nodiscard]] static std::optional<Part> whole(std::span<const std::byte> offer);
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return places_.count; }
   [[nodiscard]] std::uint32_t turn() const { return turn_; }
-  [[nodiscard]] std::uint32_t index(std::size_t j) const {
-    return indices_ == nullptr ? static_cast<std::uint32_t>(j)
-                               : load_little_endian<std::uint32_t>(indices_ + 4 * j);
+
+  /// Goes through the coordinates, which increase.
+  class Walk {
+   public:
+    explicit Walk(const Part& part)
+        : part_(part), reader_(part.places_, part.at_), whole_(part.at_ == nullptr) {
+      if (!done()) read();
+    }
+    [[nodiscard]] bool done() const { return j_ == part_.size(); }
+    [[nodiscard]] std::uint32_t index() const { return index_; }
+    [[nodiscard]] float value() const { return load_float(part_.values_ + 4 * j_); }
+    void next() {
+      ++j_;
+      if (!done()) read();
+    }
+
+   private:
+    void read() { index_ = whole_ ? static_cast<std::uint32_t>(j_) : reader_.next(); }
+
+    const Part& part_;
+    PlaceReader reader_;
+    bool whole_;
+    std::size_t j_ = 0;
+    std::uint32_t index_ = 0;
+  };
+
+  /// Calls visit(j, index, value) for each, the j-th coordinate.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    std::size_t j = 0;
+    for (Walk walk(*this); !walk.done(); walk.next()) visit(j++, walk.index(), walk.value());
   }
-  [[nodiscard]] float value(std::size_t j) const { return load_float(values_ + 4 * j); }
 
  private:
-  Part(const unsigned char* indices, const unsigned char* values, std::size_t size)
-      : indices_(indices), values_(values), size_(size) {}
+  Part(Places places, const unsigned char* at, const unsigned char* values)
+      : places_(places), at_(at), values_(values) {}
   [[nodiscard]] bool all_finite() const;
 
-  const unsigned char* indices_;  ///< null: all of them
+  Places places_;
+  const unsigned char* at_;  ///< of the places; null: all of them
   const unsigned char* values_;
-  std::size_t size_;
   std::uint32_t turn_ = 0;
 };
 
 /// Writes an offer, coordinate by coordinate.
 class PartWriter {
  public:
-  /// `offer` holds exactly the bytes for its coordinates.
-  PartWriter(std::span<std::byte> offer, std::uint32_t turn)
-      : indices_(reinterpret_cast<unsigned char*>(offer.data()) + 4),
-        values_(indices_ + (offer.size() - 4) / 2) {
-    store_little_endian(turn, indices_ - 4);
-  }
+  /// `offer` holds exactly the bytes for k coordinates of a bucket of `floats`.
+  PartWriter(std::span<std::byte> offer, std::uint32_t turn, std::size_t floats, std::size_t k);
   void add(std::uint32_t index, float value) {
-    store_little_endian(index, indices_);
+    places_.add(index);
     store_float(value, values_);
-    indices_ += 4;
     values_ += 4;
   }
 
  private:
-  unsigned char* indices_;
+  PlaceWriter places_;
   unsigned char* values_;
 };
+
+/// The deltas of a reply, by place in the offer.
+[[nodiscard]] inline float load_delta(std::span<const std::byte> reply, std::size_t j) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(reply.data());
+  return float_from_half(load_little_endian<std::uint16_t>(bytes + 2 * j));
+}
+inline void store_delta(float delta, std::span<std::byte> reply, std::size_t j) {
+  store_little_endian(half_from_float(delta),
+                      reinterpret_cast<unsigned char*>(reply.data()) + 2 * j);
+}
 
 }  // namespace stencil

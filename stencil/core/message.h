@@ -10,7 +10,7 @@
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 enum class MessageKind : std::uint8_t {
   kHello,         ///< who I am and where our sequence numbers stand; opens a link

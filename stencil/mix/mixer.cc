@@ -198,13 +198,13 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   return {.applied = true};
 }
 
-MixReport Mixer::offer(std::uint32_t bucket, Shown& shown, std::span<std::byte> out) {
+MixReport Mixer::offer(std::uint32_t bucket, Shown& shown, TopK top_k, std::span<std::byte> out) {
   if (room_.news.empty()) room_ = top_k_delta::Room(layout_.bucket(0).size);
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   const View v = view(bucket);
-  const MixReport result =
-      report(top_k_delta::offer(v.y, v.p, shown.bucket(layout_, bucket), room_, out));
+  const MixReport result = report(top_k_delta::offer(v.y, v.p, shown.bucket(layout_, bucket), room_,
+                                                     top_k.count(v.y.size()), out));
   if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
   return result;
 }

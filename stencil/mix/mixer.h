@@ -91,7 +91,7 @@ class Mixer {
   // `ours` the offer of ours that is answered. See top_k_delta.h. Where offers cross, either may be
   // a part, or whole in fp32.
   [[nodiscard]] Shown shown_initially() const { return {layout_, segment_.y()}; }
-  MixReport offer(std::uint32_t bucket, Shown& shown, std::span<std::byte> out);
+  MixReport offer(std::uint32_t bucket, Shown& shown, TopK top_k, std::span<std::byte> out);
   MixReport answer(std::uint32_t bucket, Shown& shown, std::span<const std::byte> s, int divisor,
                    std::span<std::byte> reply);
   MixReport settle(std::uint32_t bucket, Shown& shown, std::span<const std::byte> ours,

@@ -100,21 +100,21 @@ class TurnsTaken {
   std::size_t floats_;
 };
 
-/// Calls `visit` for each coordinate that both show, with its place in either.
+/// Calls `visit` for each coordinate that both show, with its values.
 template <typename Visit>
 void for_common(const Part& a, const Part& b, Visit visit) {
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const std::uint32_t of_a = a.index(i), of_b = b.index(j);
-    if (of_a == of_b) visit(of_a, a.value(i), b.value(j));
-    i += of_a <= of_b ? 1 : 0;
-    j += of_b <= of_a ? 1 : 0;
+  for (Part::Walk in_a(a), in_b(b); !in_a.done() && !in_b.done();) {
+    const std::uint32_t of_a = in_a.index(), of_b = in_b.index();
+    if (of_a == of_b) visit(of_a, in_a.value(), in_b.value());
+    if (of_a <= of_b) in_a.next();
+    if (of_b <= of_a) in_b.next();
   }
 }
 
 }  // namespace
 
 Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket shown, Room& room,
-              std::span<std::byte> out) {
+              std::size_t count, std::span<std::byte> out) {
   Outcome outcome;
   const std::span news = std::span(room.news).first(y.size());
   // Two tables in turns: a count that was just written cannot be read at once.
@@ -130,10 +130,9 @@ Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket 
   });
   if (!outcome.finite) return outcome;
   for (std::uint32_t i = 0; i < kBins; ++i) bins[i] += others[i];
-  const std::size_t count = (out.size() - 4) / 8;
   const Choice choice = choose(bins, news, shown.turn, count);
   write_choice(choice, news, shown.turn, room.chosen);
-  PartWriter writer(out, shown.turn);
+  PartWriter writer(out, shown.turn, y.size(), count);
   for (const std::uint32_t i : std::span(room.chosen).first(count)) writer.add(i, y[i] + p[i]);
   return outcome;
 }
@@ -141,23 +140,20 @@ Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket 
 Outcome answer(std::span<const float> y, std::span<float> p, Shown::Bucket shown, const Part& s,
                int divisor, std::span<std::byte> reply) {
   Outcome outcome;
-  auto* const d = reinterpret_cast<unsigned char*>(reply.data());
   const float beta = 1.0F / static_cast<float>(divisor);
-  for (std::size_t j = 0; j < s.size(); ++j) {
-    const std::uint32_t i = s.index(j);
-    const float apart = s.value(j) - (y[i] + p[i]);
+  s.for_each([&](std::size_t j, std::uint32_t i, float theirs) {
+    const float apart = theirs - (y[i] + p[i]);
     outcome.finite &= std::isfinite(apart);
     outcome.distance2 += double{apart} * apart;
-    store_float(beta * apart, d + 4 * j);
-  }
+    store_delta(beta * apart, reply, j);
+  });
   if (!outcome.finite) return outcome;
   TurnsTaken turns(s.turn(), p.size());
-  for (std::size_t j = 0; j < s.size(); ++j) {
-    const std::uint32_t i = s.index(j);
-    p[i] += load_float(d + 4 * j);
+  s.for_each([&](std::size_t j, std::uint32_t i, float) {
+    p[i] += load_delta(reply, j);
     shown.values[i] = y[i] + p[i];
     turns.visit(i);
-  }
+  });
   shown.turn = turns.next();
   return outcome;
 }
@@ -165,20 +161,18 @@ Outcome answer(std::span<const float> y, std::span<float> p, Shown::Bucket shown
 Outcome settle(std::span<float> p, Shown::Bucket shown, const Part& ours,
                std::span<const std::byte> d, int divisor) {
   Outcome outcome;
-  const auto* const deltas = reinterpret_cast<const unsigned char*>(d.data());
   for (std::size_t j = 0; j < ours.size(); ++j) {
-    outcome.finite &= std::isfinite(load_float(deltas + 4 * j));
+    outcome.finite &= std::isfinite(load_delta(d, j));
   }
   if (!outcome.finite) return outcome;
   TurnsTaken turns(ours.turn(), p.size());
-  for (std::size_t j = 0; j < ours.size(); ++j) {
-    const std::uint32_t i = ours.index(j);
-    const float delta = load_float(deltas + 4 * j);
+  ours.for_each([&](std::size_t j, std::uint32_t i, float value) {
+    const float delta = load_delta(d, j);
     p[i] -= delta;
-    shown.values[i] = ours.value(j) - delta;
+    shown.values[i] = value - delta;
     outcome.distance2 += double{delta} * delta;
     turns.visit(i);
-  }
+  });
   outcome.distance2 *= static_cast<double>(divisor) * divisor;
   shown.turn = turns.next();
   return outcome;

@@ -52,16 +52,17 @@ struct Room {
   std::vector<std::uint32_t> chosen;  ///< coordinates, and one that is not
 };
 
-/// Shows by_turns() coordinates and, of the others, those furthest from what was shown; where not
-/// as many have moved, more go by turns. "Furthest" is told by 8 bits of exponent and 4 of
-/// fraction, within which the first come are taken. Two passes over the bucket, no sorting. Where
-/// not finite, nothing may be sent. What was shown stays as it was, for the offer may yet come to
-/// nothing.
+/// Shows `count` coordinates: by_turns() and, of the others, those furthest from what was shown;
+/// where not as many have moved, more go by turns. "Furthest" is told by 8 bits of exponent and 4
+/// of fraction, within which the first come are taken. Two passes over the bucket, no sorting.
+/// Where not finite, nothing may be sent. What was shown stays as it was, for the offer may yet
+/// come to nothing.
 [[nodiscard]] edge_delta::Outcome offer(std::span<const float> y, std::span<const float> p,
-                                        Shown::Bucket shown, Room& room, std::span<std::byte> out);
+                                        Shown::Bucket shown, Room& room, std::size_t count,
+                                        std::span<std::byte> out);
 
-/// d = (s - z) / divisor into `reply`, then p += d, for each coordinate that `s` shows; they have
-/// seen ours by that.
+/// d = (s - z) / divisor, rounded, into `reply`, then p += d, for each coordinate that `s` shows;
+/// they have seen ours by that.
 [[nodiscard]] edge_delta::Outcome answer(std::span<const float> y, std::span<float> p,
                                          Shown::Bucket shown, const Part& s, int divisor,
                                          std::span<std::byte> reply);

@@ -86,7 +86,7 @@ void Pump::make_offer(Side& side, const Action& action) {
       codecs_.top_k() != nullptr && !finishing() && action.bucket < mixer_.telemetry_bucket();
   message.codec = part ? CodecKind::kTopK : coding.kind();
   const std::span<std::byte> bytes = give_payload(message);
-  const MixReport report = part ? mixer_.offer(action.bucket, side.shown, bytes)
+  const MixReport report = part ? mixer_.offer(action.bucket, side.shown, *codecs_.top_k(), bytes)
                                 : mixer_.offer(action.bucket, coding, bytes);
   if (!report.applied && report.why == MixReport::Why::kNotFinite) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the

@@ -25,7 +25,7 @@ std::vector<double> shown_by(CodecKind kind, const Payload& offer, std::size_t f
   }
   std::vector<double> values(floats, std::nan(""));
   const Part part = Part::read(view(offer), floats).value();
-  for (std::size_t j = 0; j < part.size(); ++j) values[part.index(j)] = part.value(j);
+  part.for_each([&](std::size_t, std::uint32_t i, float value) { values[i] = value; });
   return values;
 }
 
@@ -43,8 +43,9 @@ std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open
     }
   } else if (flight.codec == CodecKind::kTopK) {
     const Part part = Part::read(view(open.payload), floats).value();
-    const auto* const d = reinterpret_cast<const unsigned char*>(view(flight.payload).data());
-    for (std::size_t j = 0; j < part.size(); ++j) change[part.index(j)] = -load_float(d + 4 * j);
+    part.for_each([&](std::size_t j, std::uint32_t i, float) {
+      change[i] = -double{load_delta(view(flight.payload), j)};
+    });
   } else {
     std::vector<float> delta(floats);
     (void)make_codec(flight.codec)->decode(view(flight.payload), delta);

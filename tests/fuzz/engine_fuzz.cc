@@ -1,5 +1,6 @@
 // A worker's pump between two neighbours that say anything at all, in any order and at any time.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -107,10 +108,14 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
       m.kind == MessageKind::kSnapshot) {
     Bytes bytes(size);
     for (std::byte& b : bytes) b = static_cast<std::byte>(source.byte());
-    // Most words are no coordinate, and nothing beyond that would be reached.
-    if (m.codec == CodecKind::kTopK && !reply && (how & 64) == 0) {
-      for (std::size_t at = 0; at + 4 <= (size + 4) / 2; at += 4) {
-        for (std::size_t high = at + 1; high < at + 4; ++high) bytes[high] = std::byte{0};
+    // Most bytes are no part of a bucket, and nothing beyond that would be reached.
+    const std::size_t n = floats[m.bucket], k = codecs.top_k() ? codecs.top_k()->count(n) : 0;
+    if (k > 0 && !reply && (how & 96) == 0) {
+      PartWriter writer(bytes, source.byte() % 4U, n, k);
+      std::uint32_t index = source.byte() % 2U;
+      for (std::size_t j = 0; j < k; ++j, index += 1U + source.byte() % 2U) {
+        writer.add(std::min<std::uint32_t>(index, static_cast<std::uint32_t>(n - k + j)),
+                   std::bit_cast<float>(static_cast<std::uint32_t>(source.number())));
       }
     }
     if (size > 0) m.payload = Payload(std::move(bytes));

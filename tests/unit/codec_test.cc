@@ -211,8 +211,8 @@ TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
 TEST(Codecs, TopKSendsPartsAndReadsTheRestInFp32Alone) {
   const Codecs codecs({CodecKind::kTopK, 10'000});
   ASSERT_NE(codecs.top_k(), nullptr);
-  EXPECT_EQ(codecs.offer_size(1000), 4U + 10 * 8);
-  EXPECT_EQ(codecs.reply_size(1000), 10U * 4);
+  EXPECT_EQ(codecs.offer_size(1000), 8U + 8 + 4 + 10 * 4) << "six low bits, and 25 of the rest";
+  EXPECT_EQ(codecs.reply_size(1000), 10U * 2);
   for (const auto kind : {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
     EXPECT_EQ(codecs.reader(kind, CodecKind::kFp32), &codecs.exact());
     EXPECT_EQ(codecs.reader(kind, CodecKind::kTopK), nullptr);

@@ -23,6 +23,8 @@ fast_test(mixer_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/mixer_test.cc
           LINK stencil_mix Threads::Threads LABELS unit)
 fast_test(team_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/team_test.cc
           LINK stencil_mix Threads::Threads LABELS unit)
+fast_test(places_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/places_test.cc
+          LINK stencil_codec LABELS unit)
 fast_test(top_k_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/top_k_test.cc
           LINK stencil_mix LABELS unit)
 fast_test(instruction_sets_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/instruction_sets_test.cc
