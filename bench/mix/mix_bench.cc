@@ -203,7 +203,7 @@ struct PartBench {
       const std::size_t size = bench.mixer.layout().bucket(b).size;
       offers.emplace_back(bench.codecs.offer_size(size));
       replies.emplace_back(bench.codecs.reply_size(size));
-      (void)bench.mixer.offer(b, shown, offers.back());
+      (void)bench.mixer.offer(b, shown, *bench.codecs.top_k(), offers.back());
     });
   }
   Bench bench;
@@ -216,7 +216,8 @@ void part_offer(benchmark::State& state, std::size_t floats, std::size_t bucket,
   PartBench part(floats, bucket, spec);
   measure(state, floats, 3, [&] {
     part.bench.each_bucket([&](std::uint32_t b) {
-      benchmark::DoNotOptimize(part.bench.mixer.offer(b, part.shown, part.offers[b]));
+      benchmark::DoNotOptimize(
+          part.bench.mixer.offer(b, part.shown, *part.bench.codecs.top_k(), part.offers[b]));
       part.bench.mixer.close(b);
     });
   });

@@ -415,10 +415,8 @@ TEST_F(SessionTest, AModelThatIsNoNumberAnyMoreIsAnErrorAndIsNotPassedOn) {
   zero.exchange({.samples = 1, .loss = 1});
   first.x[7] = std::nanf("");
   // A bucket that the background holds at a boundary is folded, and looked at, at a later one.
-  const auto until_told = [&] {
-    for (int step = 0; step < 10'000; ++step) zero.exchange({.samples = 1, .loss = 1});
-  };
-  EXPECT_THROW(until_told(), NonFiniteError);
+  EXPECT_THROW(for (int i = 0; i < 10'000; ++i) zero.exchange({.samples = 1, .loss = 1}),
+               NonFiniteError);
   for (int step = 0; step < 20; ++step) one.exchange({.samples = 1, .loss = 1});
   for (const float value : second.x) ASSERT_TRUE(std::isfinite(value));
 }
