@@ -7,11 +7,6 @@
 namespace stencil {
 
 /// Host order <-> little-endian, the order of the wire; nothing to do on most machines.
-inline std::uint64_t little_endian(std::uint64_t word) {
-  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(word);
-  return word;
-}
-
 inline std::uint32_t little_endian(std::uint32_t word) {
   if constexpr (std::endian::native == std::endian::big) return __builtin_bswap32(word);
   return word;

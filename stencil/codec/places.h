@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "stencil/codec/byte_order.h"
 
@@ -38,17 +36,19 @@ struct Places {
   [[nodiscard]] std::size_t bytes() const { return low_bytes() + rest_bytes(); }
 };
 
-/// Writes them one after the other into places.bytes() bytes. What lies in the four behind them is
-/// read and written back.
+/// Writes them one after the other into places.bytes() bytes.
 class PlaceWriter {
  public:
   PlaceWriter(Places places, unsigned char* out);
   /// Larger than the one before, below the limit; as often as places.count says.
   void add(std::uint32_t place) {
-    const std::size_t bit = added_ * static_cast<std::size_t>(low_bits_);
-    unsigned char* const low = low_ + bit / 8;
     const std::uint32_t lowest = place & ((1U << low_bits_) - 1U);
-    store_little_endian(load_little_endian<std::uint32_t>(low) | lowest << (bit % 8), low);
+    for (std::size_t bit = added_ * static_cast<std::size_t>(low_bits_), left = lowest;
+         left != 0;) {
+      low_[bit / 8] |= static_cast<unsigned char>(left << (bit % 8));
+      left >>= 8 - bit % 8;
+      bit += 8 - bit % 8;
+    }
     const std::size_t at = (place >> low_bits_) + added_++;
     rest_[at / 8] |= static_cast<unsigned char>(1U << (at % 8));
   }
@@ -64,15 +64,12 @@ class PlaceWriter {
 class PlaceReader {
  public:
   PlaceReader(Places places, const unsigned char* in)
-      : low_bits_(places.low_bits()),
-        low_(in),
-        rest_(in + places.low_bytes()),
-        rest_bytes_(places.rest_bytes()) {}
+      : low_bits_(places.low_bits()), low_(in), rest_(in + places.low_bytes()) {}
 
   /// As often as there are places: see well_formed().
   std::uint32_t next() {
-    while (word_ == 0) load_word();
-    const auto at = 8 * word_at_ + static_cast<std::size_t>(std::countr_zero(word_));
+    while (word_ == 0) word_ = rest_[byte_++];
+    const auto at = 8 * (byte_ - 1) + static_cast<std::size_t>(std::countr_zero(word_));
     word_ &= word_ - 1;
     const std::size_t bit = read_ * static_cast<std::size_t>(low_bits_);
     const std::uint32_t lowest =
@@ -81,24 +78,11 @@ class PlaceReader {
   }
 
  private:
-  void load_word() {
-    word_at_ = loaded_;
-    const std::size_t bytes = std::min(sizeof word_, rest_bytes_ - loaded_);
-    if (bytes == sizeof word_) {
-      word_ = load_little_endian<std::uint64_t>(rest_ + loaded_);
-    } else {
-      std::memcpy(&word_, rest_ + loaded_, bytes);
-      word_ = little_endian(word_);
-    }
-    loaded_ += bytes;
-  }
-
   int low_bits_;
   const unsigned char* low_;
   const unsigned char* rest_;
-  std::size_t rest_bytes_;
-  std::size_t loaded_ = 0, word_at_ = 0, read_ = 0;
-  std::uint64_t word_ = 0;  ///< of the rest, from byte word_at_ on: what is not read yet
+  std::size_t byte_ = 0, read_ = 0;
+  unsigned word_ = 0;
 };
 
 /// Whether these bytes are what a PlaceWriter wrote for some increasing numbers below the limit.
