@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stencil/core/layout.h"
@@ -39,6 +41,18 @@ class ModelAdapter {
   /// Everything that a saved model holds: parameters and buffers, each once, under the framework's
   /// own names. Writing to the bytes changes the model.
   [[nodiscard]] virtual std::vector<NamedTensor> state() = 0;
+
+  /// Whoever makes a step part by part (adapters/torch/step_in_backward.h) may say here, in the
+  /// middle of it, that all of values() from `first` on have made it and will not change before the
+  /// next exchange(): they may be exchanged from now on. Optional; a session listens.
+  void made_from(std::size_t first) {
+    if (listener_) listener_(first);
+  }
+  /// Of made_from(); empty: nobody. Called within it.
+  void listen(std::function<void(std::size_t first)> listener) { listener_ = std::move(listener); }
+
+ private:
+  std::function<void(std::size_t)> listener_;
 };
 
 }  // namespace fast

@@ -87,6 +87,9 @@ struct LearnerOptions {
   /// Float buffers (BatchNorm statistics) are exchanged, and stand still in training: only
   /// begin_statistics(), what follows it and the exchange change them.
   bool mix_buffers = false;
+  /// Steps are made part by part in the backward pass, so that exchange begins there (torch models
+  /// alone; see adapters/torch/step_in_backward.h).
+  bool overlap = false;
 };
 
 }  // namespace fast

@@ -19,6 +19,7 @@
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/usual_sweeps.h"
 #include "stencil/io/event_loop.h"
+#include "stencil/runtime/made_parts.h"
 #include "stencil/transport/factory.h"
 
 namespace fast {
@@ -129,9 +130,11 @@ class Session::Impl {
     if (meeting_) loop_.watch(meeting_->descriptor());
     loop_.start([this](TimePoint now) { return turn(now); },
                 [this](const std::string& what) { fail(what); });
+    adapter_.listen([this](std::size_t first) { made_from(first); });
   }
 
   ~Impl() {
+    adapter_.listen({});
     flush([](const PumpStatus& s) { return s.flushed; });
     leave_ = true;
     wake();
@@ -176,6 +179,22 @@ class Session::Impl {
     stop_joining_ = true;
     wake();
     flush([](const PumpStatus& s) { return s.joined; });
+  }
+
+  /// In the middle of a step: see ModelAdapter::made_from().
+  void made_from(std::size_t first) {
+    if (!joined_ || failed_ || config_.engine.mode.kind != stencil::Mode::Kind::kAsync) return;
+    const TimePoint begun = EventLoop::now();
+    const stencil::MadeParts::News news = made_.made_from(first);
+    if (news.fold_from == news.fold_to) return;
+    values_ = adapter_.values();
+    // What is not finite, or held, is found or done at the boundary.
+    (void)mixer_.fold(values_, news.fold_from, news.fold_to);
+    if (news.tell) {
+      made_from_ = *news.tell;
+      wake();
+    }
+    exchange_time_ += EventLoop::now() - begun;
   }
 
   void exchange(const StepReport& report) {
@@ -252,11 +271,13 @@ class Session::Impl {
       demand([this] { return "to come within " + config_.engine.mode.name() + " steps"; },
              [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
+    made_.boundary();
     const stencil::FoldReport report = mixer_.fold(values_);
     mixer_.fold_telemetry(progress_.scalars());
     using Phase = BoundaryWait::Phase;
     Phase phase = wait_.begin(next);
     gathering_ = phase == Phase::kGathering;
+    made_from_ = Standing::kNoBucket;
     step_ = next;
     wake();
     while (phase != Phase::kNone) {
@@ -359,8 +380,10 @@ class Session::Impl {
 
   TimePoint turn(TimePoint now) {
     const bool leaving = leave_;
+    // In this order: made_from_ is of a step after step_.
     Standing standing{.step = step_,
                       .gathering = gathering_,
+                      .made_from = made_from_,
                       .round = round_,
                       .wanted = wanted_,
                       .stop_joining = stop_joining_,
@@ -402,6 +425,7 @@ class Session::Impl {
   Progress progress_;
   Duration exchange_time_{};
   bool joined_ = false;
+  stencil::MadeParts made_{layout_};
 
   // Provides its own locking; see Mixer.
   bool sharing_;
@@ -419,6 +443,7 @@ class Session::Impl {
   std::atomic<std::uint64_t> step_{0}, round_{0};
   std::atomic<WorkerState> wanted_{WorkerState::kTraining};
   std::atomic<bool> gathering_{false};
+  std::atomic<std::uint32_t> made_from_{Standing::kNoBucket};
   std::atomic<bool> stop_joining_{false}, leave_{false}, left_{false}, watched_{false};
   std::atomic<bool> failed_{false};  ///< the other way: the background thread is no more
 

@@ -13,6 +13,7 @@
 
 #include "adapters/torch/models/factory.h"
 #include "adapters/torch/momentum_correction.h"
+#include "adapters/torch/step_in_backward.h"
 #include "adapters/torch/torch_adapter.h"
 #include "fast/errors.h"
 
@@ -93,12 +94,22 @@ TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& o
     : shape_(options.shape),
       model_(std::move(model)),
       adapter_(std::make_unique<TorchAdapter>(
-          *model_, TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})),
-      optimizer_(make_optimizer(options.optimizer, model_->parameters())) {
-  const OptimizerOptions& wish = options.optimizer;
-  auto* const sgd = dynamic_cast<optim::SGD*>(optimizer_.get());
-  if (sgd && wish.momentum > 0 && wish.momentum_correction > 0) {
-    correction_ = std::make_unique<MomentumCorrection>(*sgd, wish.momentum_correction);
+          *model_,
+          TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})) {
+  StepInBackward::Parts parts = {model_->parameters()};
+  if (options.overlap) parts = StepInBackward::parts(model_->parameters());
+  for (auto& part : parts) {
+    const OptimizerOptions& wish = options.optimizer;
+    Part made{make_optimizer(wish, part), nullptr};
+    auto* const sgd = dynamic_cast<optim::SGD*>(made.optimizer.get());
+    if (sgd && wish.momentum > 0 && wish.momentum_correction > 0) {
+      made.correction = std::make_unique<MomentumCorrection>(*sgd, wish.momentum_correction);
+    }
+    parts_.push_back(std::move(made));
+  }
+  if (options.overlap) {
+    overlap_ = std::make_unique<StepInBackward>(*adapter_, parts,
+                                                [this](std::size_t i) { parts_[i].step(); });
   }
   keep_freed_memory();
   set_threads(options.threads);
@@ -118,18 +129,26 @@ ModelAdapter& TorchLearner::adapter() {
 }
 
 void TorchLearner::set_learning_rate(double rate) {
-  for (auto& group : optimizer_->param_groups()) group.options().set_lr(rate);
+  for (Part& part : parts_) {
+    for (auto& group : part.optimizer->param_groups()) group.options().set_lr(rate);
+  }
 }
 
 StepResult TorchLearner::train_step(const Batch& batch) {
   clear_gradients();
+  if (overlap_) overlap_->begin();
   const StepResult result = backward(batch);
-  if (std::isfinite(result.loss)) update();
+  const bool made = std::isfinite(result.loss);
+  if (overlap_) {
+    made ? overlap_->finish() : overlap_->abandon();
+  } else if (made) {
+    update();
+  }
   return result;
 }
 
 void TorchLearner::clear_gradients() {
-  optimizer_->zero_grad();
+  for (Part& part : parts_) part.optimizer->zero_grad();
 }
 
 StepResult TorchLearner::backward(const Batch& batch) {
@@ -142,10 +161,14 @@ StepResult TorchLearner::backward(const Batch& batch) {
   return result;
 }
 
+void TorchLearner::Part::step() {
+  if (correction) correction->before_step();
+  optimizer->step();
+  if (correction) correction->after_step();
+}
+
 void TorchLearner::update() {
-  if (correction_) correction_->before_step();
-  optimizer_->step();
-  if (correction_) correction_->after_step();
+  for (Part& part : parts_) part.step();
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {

@@ -17,6 +17,7 @@ namespace fast {
 
 class Model;
 class MomentumCorrection;
+class StepInBackward;
 class TorchAdapter;
 
 /// A model of adapters/torch/models with torch::optim::SGD or AdamW and a TorchAdapter.
@@ -48,14 +49,20 @@ class TorchLearner final : public Learner {
   [[nodiscard]] Model& model() { return *model_; }
 
  private:
+  /// An optimizer for some of the parameters, and what goes with it.
+  struct Part {
+    std::unique_ptr<torch::optim::Optimizer> optimizer;
+    std::unique_ptr<MomentumCorrection> correction;  ///< may be null
+    void step();
+  };
   void leave_statistics();
   void set_training(bool training);
 
   ImageShape shape_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<TorchAdapter> adapter_;
-  std::unique_ptr<torch::optim::Optimizer> optimizer_;
-  std::unique_ptr<MomentumCorrection> correction_;  ///< may be null
+  std::vector<Part> parts_;                  ///< one, or more that are made in the backward pass
+  std::unique_ptr<StepInBackward> overlap_;  ///< null: it is made after it
   std::vector<torch::nn::BatchNorm2dImpl*> norms_;
   Statistics statistics_ = Statistics::kNone;
   std::vector<double> momenta_;  ///< while statistics are gathered

@@ -69,6 +69,7 @@ json describe(const Cell& cell) {
   if (s.by_buckets() || s.bucket_kib != 0) out["strategy"]["bucket_kib"] = s.bucket_kib;
   if (s.linger > 0) out["strategy"]["linger"] = s.linger;
   if (s.phase_lock > 0) out["strategy"]["phase_lock"] = s.phase_lock;
+  if (s.overlap) out["strategy"]["overlap"] = true;
   if (s.mixes_statistics()) out["strategy"]["buffers"] = s.buffers;
   if (s.momentum_correction > 0) out["strategy"]["momentum_correction"] = s.momentum_correction;
   if (cell.time == TimeKind::kStandIn) {
@@ -221,6 +222,7 @@ Cell cell_from_json(const std::string& text) {
                    .usual_sweeps = false,
                    .linger = s.value("linger", 0.0),
                    .phase_lock = s.value("phase_lock", 0.0),
+                   .overlap = s.value("overlap", false),
                    .codec = s.at("codec"),
                    .bucket_kib = s.value("bucket_kib", 0),
                    .buffers = s.value("buffers", "local"),

@@ -43,6 +43,7 @@ struct Strategy {
   bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
   double linger = 0;
   double phase_lock = 0;
+  bool overlap = false;
   std::string codec = "fp32";
   int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them
   std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"

@@ -303,6 +303,9 @@ class SpecReader {
                "use a share of a step, 0 to 1");
     in_.demand(s.phase_lock == 0 || s.by_buckets(), t, "phase_lock",
                s.name + " is not asynchronous: leave it out");
+    in_.read(t, "overlap", s.overlap);
+    in_.demand(!s.overlap || s.mode() == "async", t, "overlap",
+               s.name + " exchanges nothing in the middle of a step: leave it out");
     const bool exchanges = !s.mode().empty();
     in_.read(t, "buffers", s.buffers);
     in_.demand(s.buffers == "local" || (exchanges && s.mixes_statistics()), t, "buffers",
@@ -437,6 +440,7 @@ Strategy usual_strategy(const std::string& name) {
     s.usual_sweeps = true;
     s.linger = usual.linger;
     s.phase_lock = usual.phase_lock;
+    s.overlap = usual.overlap && s.mode() == "async";
   }
   if (!s.mode().empty()) {
     s.buffers = usual.buffers;

@@ -32,9 +32,9 @@ void choose_sweeps(Cell& cell);
 ///                      # latency, rate_mbit for virtual
 ///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
 ///                      # held-out examples; without it the strategies' own rates
-///     [[strategy]]     # name, learning_rate, sweeps, linger, phase_lock, codec, bucket_kib,
-///                      # buffers, momentum_correction; epochs where they are not those of
-///                      # [job]; seeds and conditions where fewer
+///     [[strategy]]     # name, learning_rate, sweeps, linger, phase_lock, overlap, codec,
+///                      # bucket_kib, buffers, momentum_correction; epochs where they are not those
+///                      of # [job]; seeds and conditions where fewer
 ///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
 ///                      # time where it is not that of [time]
 ///

@@ -36,6 +36,7 @@ LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& sha
   options.seed = config.seed;
   options.threads = std::max(1, config.threads);
   options.mix_buffers = config.buffers == "mix";
+  options.overlap = config.overlap;
   return options;
 }
 

@@ -132,6 +132,7 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
   add("--phase-lock", q.phase_lock, "SHARE",
       "of its time to wait at most for neighbours about to end their step", kWorkers);
+  app.add_flag("--overlap", q.overlap, "sweeps begin in a step's backward pass")->group(kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
       kWorkers);
@@ -164,6 +165,7 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(sweeps * 1000));
   config.linger = q.linger;
   config.phase_lock = q.phase_lock;
+  config.overlap = q.overlap;
   config.window = static_cast<std::uint32_t>(q.window);
   config.bucket_floats = static_cast<std::size_t>(q.bucket_floats);
   config.seed = q.seed;

@@ -259,11 +259,30 @@ void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
   edge.swept_step = step_;
 }
 
+void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
+  if (state_ != WorkerState::kTraining) return;
+  if (sweeps_.earned() == step_) {
+    sweeps_.earn();
+  } else if (from >= made_from_) {
+    return;
+  }
+  made_from_ = from;
+  for (Sweep& sweep : sweeps_.active()) {
+    if (sweep.step == sweeps_.earned()) sweep.cursor = from;
+  }
+  issue(now, out);
+}
+
+bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
+  return bucket >= made_from_ || sweep.step < sweeps_.earned();
+}
+
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
   while (step_ < step) {
     ++step_;
-    sweeps_.earn();
+    if (sweeps_.earned() < step_) sweeps_.earn();
   }
+  if (!gathering_) made_from_ = 0;
   const bool tell = config_.tell_every.count() > 0 && now - told_ >= config_.tell_every;
   if (tell || config_.mode.kind == Mode::Kind::kBounded) {
     told_ = now;
@@ -276,6 +295,7 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
 void Engine::on_gathering(TimePoint now, bool gathering, Actions& out) {
   gathering_ = gathering;
   if (gathering) return;
+  made_from_ = 0;
   issue(now, out);
   due_ = unswept();
 }
@@ -283,6 +303,7 @@ void Engine::on_gathering(TimePoint now, bool gathering, Actions& out) {
 void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
   if (state == state_) return;
   state_ = state;
+  made_from_ = 0;
   heartbeat_all(now, out);
   update_calm(now, out);
   issue(now, out);
@@ -361,6 +382,7 @@ void Engine::issue(TimePoint now, Actions& out) {
     if (edge == nullptr) return;
     edge->ask_order = ++asks_;
     sweeps_.begin(edge->rank, !settling && sweeps_.may_begin());
+    sweeps_.active().back().cursor = made_from_;
     issue_offers(now, *edge, sweeps_.active().back(), out);
   }
 }
@@ -370,7 +392,7 @@ void Engine::issue(TimePoint now, Actions& out) {
 std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge, Sweep& sweep) {
   if (!edge.shared) {
     return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
-      return !buckets_.is_open(bucket) && !about_to_share(now, bucket);
+      return made(sweep, bucket) && !buckets_.is_open(bucket) && !about_to_share(now, bucket);
     });
   }
   if (!sweep.pending[telemetry()] || buckets_.is_open(telemetry())) return std::nullopt;

@@ -47,6 +47,9 @@ class Engine {
   void on_link_down(TimePoint now, Rank rank, Actions& out);
   /// `message.from` has been checked to be the neighbour at the other end of the link.
   void on_message(TimePoint now, const Message& message, Actions& out);
+  /// The step under way has been made in buckets `from` on: sweeps of its boundary may begin, with
+  /// these alone until on_boundary() tells of the rest.
+  void on_made(TimePoint now, std::uint32_t from, Actions& out);
   /// The training thread passed a step boundary; `step` counts them from 1.
   void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
   /// The training thread waits at its boundary for neighbours to reach theirs; until it does no
@@ -148,6 +151,8 @@ class Engine {
   void send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out);
   void issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out);
   std::optional<std::uint32_t> next_offer(TimePoint now, const Edge& edge, Sweep& sweep);
+  /// The step that `sweep` is to bring has been made there.
+  [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
   [[nodiscard]] bool about_to_share(TimePoint now, std::uint32_t bucket) const;
   [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }
@@ -164,7 +169,8 @@ class Engine {
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
   bool gathering_ = false;
-  TimePoint told_{};  ///< of a boundary, last
+  std::uint32_t made_from_ = 0;  ///< what sweeps of the newest step may bring
+  TimePoint told_{};             ///< of a boundary, last
   std::uint32_t calm_ = 0;
   std::uint64_t said_ = 0;  ///< messages stamped
   std::vector<Edge> edges_;

@@ -10,6 +10,7 @@ SweepBook::SweepBook(std::uint32_t buckets, std::uint32_t per_mille)
 void SweepBook::earn() {
   // What is left of a sweep is kept, or fractions would be lost step by step.
   credit_ = std::min(credit_ + per_mille_, per_mille_ + 999);
+  ++earned_;
 }
 
 void SweepBook::begin(Rank rank, bool spend_credit) {
@@ -20,6 +21,7 @@ void SweepBook::begin(Rank rank, bool spend_credit) {
     spare_.pop_back();
   }
   sweep.rank = rank;
+  sweep.step = earned_;
   sweep.pending.assign(buckets_, true);
   sweep.unasked = buckets_;
   sweep.unsettled = 0;

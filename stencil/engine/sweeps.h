@@ -11,6 +11,7 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Rank rank = kNoRank;
+  std::uint64_t step = 0;       ///< whose boundary it belongs to
   std::vector<bool> pending;    ///< buckets not yet offered
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered
@@ -61,6 +62,8 @@ class SweepBook {
   /// A step boundary was passed: credit grows, up to what one step brings and the
   /// fraction of a sweep that was left.
   void earn();
+  /// Steps that it was for.
+  [[nodiscard]] std::uint64_t earned() const { return earned_; }
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
   void begin(Rank rank, bool spend_credit);
 
@@ -99,6 +102,7 @@ class SweepBook {
   std::uint32_t buckets_;
   std::uint32_t per_mille_;
   std::uint32_t credit_ = 0;
+  std::uint64_t earned_ = 0;
   std::vector<Sweep> active_;
   std::vector<Sweep> spare_;  ///< ended sweeps, kept for their memory
 };

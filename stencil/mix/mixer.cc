@@ -88,6 +88,10 @@ std::size_t Mixer::encoded_size(std::uint32_t bucket, const Codec& codec) const 
 }
 
 FoldReport Mixer::fold(std::span<float> x) {
+  return fold(x, 0, telemetry_bucket());
+}
+
+FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
   std::atomic<bool> finite = true;
   std::atomic<std::size_t> found_held = 0;
   const auto try_fold = [&](std::uint32_t bucket) {
@@ -98,16 +102,16 @@ FoldReport Mixer::fold(std::span<float> x) {
     if (!edge_delta::fold(x.subspan(range.begin, range.size), v.y, v.p)) finite = false;
     return true;
   };
-  auto first_try = [&](std::uint32_t bucket) {
-    if (!try_fold(bucket)) held_[found_held++] = bucket;
+  auto first_try = [&](std::uint32_t i) {
+    if (!try_fold(from + i)) held_[found_held++] = from + i;
   };
-  team_.each(telemetry_bucket(), first_try);
+  team_.each(to - from, first_try);
 
   FoldReport result;
   for (std::size_t i = 0; i < found_held; ++i) {
     if (!try_fold(held_[i])) ++result.deferred;
   }
-  result.folded = telemetry_bucket() - result.deferred;
+  result.folded = to - from - result.deferred;
   result.finite = finite;
   return result;
 }

@@ -73,6 +73,8 @@ class Mixer {
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   FoldReport fold(std::span<float> x);
+  /// The same of buckets `from` .. `to` - 1 alone; `x` is the whole model.
+  FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
   MixReport offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
   /// What an offer shows, for a newcomer to adopt: no request is open by it.
   MixReport copy(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);

@@ -118,6 +118,9 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
         engine_.on_gathering(now, standing.gathering, actions_);
       }
       if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
+      if (standing.made_from < mixer_.bucket_count()) {
+        engine_.on_made(now, standing.made_from, actions_);
+      }
     }
   }
   act(nullptr);

@@ -24,8 +24,10 @@ namespace stencil {
 
 /// What the training thread has done and wants, handed to the pump at each turn.
 struct Standing {
+  static constexpr std::uint32_t kNoBucket = UINT32_MAX;
   std::uint64_t step = 0;                       ///< boundaries passed
   bool gathering = false;                       ///< at the last one it waits for neighbours
+  std::uint32_t made_from = kNoBucket;          ///< the next step has been made from there on
   std::uint64_t round = 0;                      ///< lock-step: rounds published
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone

@@ -7,6 +7,7 @@
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/random.h"
 #include "stencil/runtime/boundary.h"
+#include "stencil/runtime/made_parts.h"
 #include "stencil/sim/direct_meeting.h"
 
 namespace stencil::sim {
@@ -54,6 +55,10 @@ std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open
   return change;
 }
 
+/// With `overlap`: parts of a step, over the share of it that is the backward pass.
+constexpr std::uint64_t kParts = 8;
+constexpr double kForwardShare = 1.0 / 3;
+
 }  // namespace
 
 struct Simulation::Worker {
@@ -65,10 +70,12 @@ struct Simulation::Worker {
   std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
   std::unique_ptr<Pump> pump;
   Standing standing;
-  bool waiting = false;    ///< at a boundary it may not pass yet
-  bool published = false;  ///< lock-step: waits for its round to complete
-  bool stepping = false;   ///< a local step is under way
+  bool waiting = false;     ///< at a boundary it may not pass yet
+  bool published = false;   ///< lock-step: waits for its round to complete
+  bool stepping = false;    ///< a local step is under way
+  std::uint64_t parts = 0;  ///< of it that are made
   Boundary boundary{0, 0};
+  std::optional<MadeParts> made;
   bool frozen = false;
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;
@@ -115,6 +122,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   // All begin together with what they have; only who comes back copies a neighbour.
   worker->standing.stop_joining = incarnation == 1;
   worker->boundary = Boundary(config_.phase_lock, config_.linger);
+  worker->made.emplace(layout_);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -167,9 +175,33 @@ void Simulation::begin_step(Worker& worker) {
   const double factor = it == config_.slow.end() ? 1 : it->second;
   const double stretch = 1 + config_.step_jitter * worker.random.uniform();
   worker.stepping = true;
-  due_.push_back(
-      {now_ + seconds(config_.step_seconds * factor * stretch), order_++, worker.rank, true});
-  std::ranges::push_heap(due_, std::less<>());
+  worker.parts = 0;
+  const double length = config_.step_seconds * factor * stretch;
+  const bool overlap = config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
+  for (std::uint64_t part = overlap ? 1 : kParts; part <= kParts; ++part) {
+    const double left = (1 - kForwardShare) * static_cast<double>(kParts - part) / kParts;
+    due_.push_back({now_ + seconds(length - length * left), order_++, worker.rank, true});
+    std::ranges::push_heap(due_, std::less<>());
+  }
+}
+
+/// A part of a local step is made, the last values first; the step ends with the last part. The
+/// gradient is of the model as it was when the step began: nothing but a fold changes x.
+void Simulation::make_part(Worker& worker) {
+  const bool overlap = config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
+  const std::uint64_t part = ++worker.parts;
+  if (part == 1) objective_.step(worker.rank, worker.x);
+  if (overlap && part < kParts) {
+    const auto news = worker.made->made_from(layout_.size() * (kParts - part) / kParts);
+    (void)worker.mixer->fold(worker.x, news.fold_from, news.fold_to);
+    if (!news.tell) return;
+    worker.standing.made_from = *news.tell;
+    return turn(worker);
+  }
+  worker.stepping = false;
+  worker.made->boundary();
+  worker.standing.made_from = Standing::kNoBucket;
+  boundary(worker);
 }
 
 void Simulation::turn(Worker& worker) {
@@ -279,10 +311,11 @@ void Simulation::run_until(double until) {
       Worker& worker = *workers_[due.rank];
       if (!worker.alive) continue;
       if (due.is_step) {
-        worker.stepping = false;
-        if (worker.standing.wanted != WorkerState::kTraining) continue;
-        objective_.step(worker.rank, worker.x);
-        boundary(worker);
+        if (worker.standing.wanted == WorkerState::kTraining) {
+          make_part(worker);
+        } else {
+          worker.stepping = false;
+        }
       } else if (worker.next_turn == due.when) {
         worker.next_turn = kNever;
         turn(worker);

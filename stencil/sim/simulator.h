@@ -25,6 +25,8 @@ struct SimulationConfig {
   std::uint32_t sweeps_per_mille = 1000;
   double linger = 0;      ///< share of a step; see Linger
   double phase_lock = 0;  ///< share of a step; see PhaseLock
+  /// Steps are made part by part in the backward pass; see MadeParts.
+  bool overlap = false;
   std::uint32_t window = 4;
   std::size_t bucket_floats = 0;  ///< 0: what suits the model
   std::uint64_t seed = 1;
@@ -94,6 +96,7 @@ class Simulation {
   void proceed(Worker& worker);
   void linger(Worker& worker);
   void begin_step(Worker& worker);
+  void make_part(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
 
   SimulationConfig config_;

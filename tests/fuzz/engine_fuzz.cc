@@ -177,6 +177,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       case 2:
         now += std::chrono::milliseconds(source.byte() * 37);
+        standing.made_from = what & 0x40 ? (what >> 4U) % 4U : Standing::kNoBucket;
         break;
       case 3:
         now += std::chrono::seconds(source.byte());
@@ -190,6 +191,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         } else {
           (void)mixer.fold(x);
           mixer.fold_telemetry(telemetry);
+          standing.made_from = Standing::kNoBucket;
           ++standing.step;
         }
         break;

@@ -20,7 +20,7 @@ if(TARGET fast_program)
   endforeach()
 endif()
 
-foreach(name session session_cost sharing)
+foreach(name session session_cost sharing overlap)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}_test.cc
     LINK fast_test_allocations fast fast_flat LABELS integration TIMEOUT 300 ONE_CORE)
 endforeach()

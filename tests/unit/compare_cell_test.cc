@@ -44,6 +44,10 @@ TEST(Cell, its_hash_knows_everything_that_determines_it_and_no_more) {
   EXPECT_NE(hash(other), hash(cell));
   EXPECT_EQ(to_json(cell_from_json(to_json(other))), to_json(other));
   other = cell;
+  other.strategy.overlap = true;
+  EXPECT_NE(hash(other), hash(cell));
+  EXPECT_EQ(to_json(cell_from_json(to_json(other))), to_json(other));
+  other = cell;
   other.seed = 2;
   EXPECT_NE(hash(other), hash(cell));
   other = cell;

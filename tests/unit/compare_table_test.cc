@@ -74,12 +74,14 @@ TEST(Table, rows_that_differ_in_anything_have_names_that_differ) {
   };
   Finished unlocked = row(0, "local", 0.1);
   unlocked.cell.strategy.phase_lock = 0;
-  const auto groups =
-      make_groups({row(0, "local", 0.1), row(0.5, "local", 0.1), row(0.5, "mix", 0.1),
-                   row(0.5, "mix", 0.2), unlocked, finished("allreduce", 1, 0.6, 10, 1000)});
+  Finished overlapping = row(0, "local", 0.1);
+  overlapping.cell.strategy.overlap = true;
+  const auto groups = make_groups({row(0, "local", 0.1), row(0.5, "local", 0.1),
+                                   row(0.5, "mix", 0.1), row(0.5, "mix", 0.2), unlocked,
+                                   overlapping, finished("allreduce", 1, 0.6, 10, 1000)});
   std::set<std::string> names;
   for (const Row& r : groups.at(0).rows) names.insert(r.label);
-  EXPECT_EQ(names.size(), 6U) << to_markdown(groups);
+  EXPECT_EQ(names.size(), 7U) << to_markdown(groups);
   EXPECT_TRUE(names.contains("allreduce")) << "nothing more where there is one of it";
 }
 

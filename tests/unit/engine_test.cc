@@ -102,6 +102,46 @@ TEST(Engine, crossing_requests_are_merged_by_both) {
   EXPECT_EQ(pair.counters(1).merges, 3U);
 }
 
+TEST(Engine, a_sweep_that_begins_in_the_middle_of_a_step_brings_what_is_made_alone) {
+  EnginePair pair;  // two buckets and the telemetry
+  pair.meet();
+  pair.standing[0].made_from = 1;
+  pair.turn(0);
+  pair.settle();
+  EXPECT_EQ(pair.counters(0).offers, 2U) << "bucket 1 and the telemetry";
+  EXPECT_NE(pair.z(0), pair.z(1));
+  pair.turn(0);
+  EXPECT_EQ(pair.counters(0).offers, 2U) << "told again: nothing new";
+  pair.standing[0].made_from = Standing::kNoBucket;
+  pair.boundary(0);
+  pair.settle();
+  EXPECT_EQ(pair.counters(0).offers, 3U) << "the boundary adds the rest, no sweep more";
+  EXPECT_EQ(pair.counters(0).sweeps, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+  EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+}
+
+TEST(Engine, a_sweep_of_an_earlier_step_goes_on_while_the_next_is_made) {
+  EnginePair pair({.floats = 8, .bucket_floats = 2, .window = 1});
+  pair.meet();
+  pair.boundary(0);
+  pair.standing[0].made_from = 4;  // the telemetry alone
+  pair.turn(0);
+  pair.settle();
+  EXPECT_EQ(pair.counters(0).sweeps, 1U);
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+TEST(Engine, whoever_settles_brings_all_of_what_was_begun_in_the_middle_of_a_step) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[0].made_from = 1;
+  pair.turn(0);
+  pair.standing[0].wanted = WorkerState::kSettling;
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
 TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_old) {
   EnginePair pair;
   pair.meet();

@@ -1,4 +1,4 @@
-foreach(name settlement link_book linger phase_lock)
+foreach(name settlement link_book linger phase_lock made_parts)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK stencil_runtime LABELS unit)
 endforeach()

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "adapters/flat/flat_learner.h"
 #include "adapters/torch/models/factory.h"
+#include "adapters/torch/step_in_backward.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 
@@ -116,6 +119,95 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
       ASSERT_NEAR(values[i], flat->adapter().values()[i], 1e-3) << optimizer;
     }
   }
+}
+
+TEST(TorchLearner, AStepMadeInTheBackwardPassIsTheSameToTheBit) {
+  for (const std::string model : {"resnet8", "mlp", "linear"}) {
+    for (const std::string optimizer : {"sgd", "adamw"}) {
+      SCOPED_TRACE(model + " " + optimizer);
+      auto options = options_for(model, kCifar);
+      options.optimizer.name = optimizer;
+      options.mix_buffers = true;
+      TorchLearner plain(options);
+      options.overlap = true;
+      TorchLearner overlapping(options);
+      std::vector<std::size_t> told;
+      overlapping.adapter().listen([&](std::size_t first) { told.push_back(first); });
+      for (std::uint64_t step = 0; step < 4; ++step) {
+        const Examples examples(kCifar, 4, step);
+        told.clear();
+        for (TorchLearner* learner : {&plain, &overlapping}) {
+          learner->set_learning_rate(0.05);
+          learner->train_step(examples.batch());
+          // As if neighbours had moved it.
+          for (float& value : learner->adapter().values()) value *= 1.001F;
+        }
+        EXPECT_TRUE(std::ranges::is_sorted(told, std::greater<>()));
+        ASSERT_FALSE(told.empty());
+        EXPECT_EQ(told.back(), 0U) << "all of it";
+        EXPECT_GT(told.size(), 1U) << "in parts";
+        ASSERT_TRUE(std::ranges::equal(plain.adapter().values(), overlapping.adapter().values()))
+            << "step " << step;
+      }
+    }
+  }
+}
+
+TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
+  auto options = options_for("resnet8", kCifar);
+  options.overlap = true;
+  TorchLearner learner(options);
+  const std::span<const float> values = learner.adapter().values();
+  std::vector<float> seen(values.begin(), values.end());
+  std::size_t from = values.size();
+  bool early = false;
+  learner.adapter().listen([&](std::size_t first) {
+    ASSERT_LT(first, from);
+    // What is not told yet is as it was.
+    early |= first > 0 && std::equal(values.begin(), values.begin() + 10, seen.begin());
+    std::copy(values.begin() + static_cast<std::ptrdiff_t>(first),
+              values.begin() + static_cast<std::ptrdiff_t>(from),
+              seen.begin() + static_cast<std::ptrdiff_t>(first));
+    from = first;
+  });
+  const Examples examples(kCifar, 4, 1);
+  learner.train_step(examples.batch());
+  EXPECT_TRUE(early);
+  EXPECT_EQ(from, 0U);
+  EXPECT_TRUE(std::ranges::equal(values, seen));
+}
+
+TEST(TorchLearner, ALossThatIsNoNumberMakesNoPartOfAStep) {
+  auto options = options_for("mlp", kCifar);
+  options.overlap = true;
+  TorchLearner learner(options);
+  bool told = false;
+  learner.adapter().listen([&](std::size_t) { told = true; });
+  const std::span<const float> values = learner.adapter().values();
+  const std::vector<float> before(values.begin(), values.end());
+  Examples examples(kCifar, 4, 1);
+  examples.images[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(std::isfinite(learner.train_step(examples.batch()).loss));
+  EXPECT_FALSE(told);
+  EXPECT_TRUE(std::ranges::equal(values, before));
+}
+
+TEST(StepInBackward, PartsAreOfAboutAsManyValuesTheLastFirst) {
+  std::vector<torch::Tensor> parameters;
+  for (const int size : {10, 10, 70, 10, 40, 20, 20}) {
+    parameters.push_back(torch::zeros({size}).set_requires_grad(true));
+  }
+  parameters.push_back(torch::zeros({1000}));  // wants no gradient
+  const auto parts = StepInBackward::parts(parameters, 3);
+  ASSERT_EQ(parts.size(), 3U);
+  std::vector<std::int64_t> sizes;
+  for (const auto& part : parts) {
+    std::int64_t sum = 0;
+    for (const auto& parameter : part) sum += parameter.numel();
+    sizes.push_back(sum);
+  }
+  EXPECT_THAT(sizes, ::testing::ElementsAre(40, 50, 90));
+  EXPECT_TRUE(parts[0][0].is_same(parameters[6]));
 }
 
 TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {

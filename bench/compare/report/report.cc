@@ -34,6 +34,7 @@ ordered_json strategy_json(const Row& row) {
           {"sweeps", s.sweeps},
           {"linger", s.linger},
           {"phase_lock", s.phase_lock},
+          {"overlap", s.overlap},
           {"momentum_correction", s.momentum_correction},
           {"buffers", s.buffers},
           {"codec", s.codec},

@@ -23,6 +23,7 @@ bool same_row(const Cell& a, const Cell& b) {
   return same_group(a, b) && a.job.epochs == b.job.epochs && a.strategy.name == b.strategy.name &&
          a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
          a.strategy.phase_lock == b.strategy.phase_lock &&
+         a.strategy.overlap == b.strategy.overlap &&
          a.strategy.momentum_correction == b.strategy.momentum_correction &&
          a.strategy.buffers == b.strategy.buffers && a.strategy.codec == b.strategy.codec &&
          a.strategy.bucket_kib == b.strategy.bucket_kib &&
@@ -73,6 +74,7 @@ std::string told(const Cell& cell) {
   if (s.sweeps != u.sweeps) out += fmt::format(", {} sweeps", s.sweeps);
   if (s.linger != u.linger) out += fmt::format(", linger {}", s.linger);
   if (s.phase_lock != u.phase_lock) out += fmt::format(", phase lock {}", s.phase_lock);
+  if (s.overlap != u.overlap) out += s.overlap ? ", overlapping" : ", not overlapping";
   if (s.momentum_correction != u.momentum_correction) {
     out += fmt::format(", correction {}", s.momentum_correction);
   }

@@ -52,6 +52,7 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
   config.linger = cell.strategy.linger;
   config.phase_lock = cell.strategy.phase_lock;
+  config.overlap = cell.strategy.overlap;
   config.seed = cell.seed;
   config.step_seconds = cell.clockwork.step_seconds;
   config.step_jitter = cell.condition.jitter;

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "stencil/core/layout.h"
+
+namespace stencil {
+
+/// The step under way, as far as it has been made. Gradients are there from the last layer to the
+/// first, so a step can be made part by part while the backward pass goes on (as an all-reduce of
+/// gradients sends them: Li et al. 2020, "PyTorch Distributed"), and sweeps need not wait for the
+/// boundary: what they brought by then need not be waited for there (see Linger).
+///
+/// Told one part late: neighbours in step make the same part at about the same time, and a sweep
+/// that begins before theirs is made brings their last step and not this one.
+///
+/// Not thread-safe.
+class MadeParts {
+ public:
+  explicit MadeParts(const Layout& layout)
+      : bucket_floats_(layout.bucket_floats()), count_(buckets(layout)), folded_(count_) {}
+
+  struct News {
+    std::uint32_t fold_from = 0, fold_to = 0;  ///< buckets that are whole now and were not; to fold
+    /// Sweeps of this step may bring buckets from here on.
+    std::optional<std::uint32_t> tell;
+  };
+  /// All values from `first` on have made this step. Where it was told so before: nothing new.
+  News made_from(std::size_t first);
+  /// The step is over, all of it made.
+  void boundary() { folded_ = count_; }
+
+ private:
+  static std::uint32_t buckets(const Layout& layout) {
+    return static_cast<std::uint32_t>(layout.bucket_count());
+  }
+
+  std::size_t bucket_floats_;
+  std::uint32_t count_;
+  std::uint32_t folded_;  ///< from there on
+};
+
+}  // namespace stencil
