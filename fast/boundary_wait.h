@@ -23,6 +23,7 @@ class BoundaryWait {
   Phase wait();
   /// Since begin() there was something to wait for.
   [[nodiscard]] bool waited() const { return boundary_.waited(); }
+  [[nodiscard]] bool in_time() const { return boundary_.in_time(); }
 
   /// Background thread: what the engine knows, after each of its turns.
   void note(stencil::TimePoint now, const stencil::Engine& engine);

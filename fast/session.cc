@@ -271,7 +271,6 @@ class Session::Impl {
       demand([this] { return "to come within " + config_.engine.mode.name() + " steps"; },
              [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
-    made_.boundary();
     const stencil::FoldReport report = mixer_.fold(values_);
     mixer_.fold_telemetry(progress_.scalars());
     using Phase = BoundaryWait::Phase;
@@ -284,6 +283,7 @@ class Session::Impl {
       phase = wait_.wait();
       if (gathering_.exchange(false)) wake();
     }
+    made_.boundary(wait_.in_time());
     if (!report.finite || !wait_.waited()) return report.finite;
     const bool finite = mixer_.fold(values_).finite;
     mixer_.fold_telemetry(progress_.scalars());

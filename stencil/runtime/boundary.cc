@@ -25,11 +25,13 @@ bool Boundary::over(TimePoint now) const {
 
 Boundary::Phase Boundary::advance(TimePoint now) {
   if (phase_ == Phase::kGathering && over(now)) {
+    sweeps_from_ = now;
     sweeps_until_ = linger_.boundary(now, lock_.resumed(now));
     phase_ = Phase::kSweeping;
   }
   if (phase_ == Phase::kSweeping && over(now)) {
     phase_ = Phase::kNone;
+    in_time_ = linger_.complete() && 2 * (now - sweeps_from_) <= sweeps_until_ - sweeps_from_;
     linger_.resumed(now);
   }
   if (phase_ != Phase::kNone) waited_ = true;

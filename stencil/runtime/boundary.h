@@ -41,14 +41,16 @@ class Boundary {
   [[nodiscard]] TimePoint until() const;
   /// Since begin() there was something to wait for: take in what has come.
   [[nodiscard]] bool waited() const { return waited_; }
+  /// Once it is over: its sweeps came within half of what they were given.
+  [[nodiscard]] bool in_time() const { return in_time_; }
 
  private:
   PhaseLock lock_;
   Linger linger_;
   Phase phase_ = Phase::kNone;
   std::uint64_t step_ = 0;
-  bool waited_ = false;
-  TimePoint sweeps_until_{};
+  bool waited_ = false, in_time_ = false;
+  TimePoint sweeps_from_{}, sweeps_until_{};
 };
 
 }  // namespace stencil

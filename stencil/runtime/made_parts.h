@@ -13,8 +13,11 @@ namespace stencil {
 /// gradients sends them: Li et al. 2020, "PyTorch Distributed"), and sweeps need not wait for the
 /// boundary: what they brought by then need not be waited for there (see Linger).
 ///
-/// Told one part late: neighbours in step make the same part at about the same time, and a sweep
-/// that begins before theirs is made brings their last step and not this one.
+/// Told late, as late as leaves time for the sweeps: neighbours in step make the same part at about
+/// the same time, and a sweep that begins before theirs is made brings their last step and not this
+/// one. By how many eighths of the model follows from the boundaries: one less after each whose
+/// sweeps had not come in good time, one more after some that had. Over quick links that is all of
+/// them, and sweeps begin at the boundary.
 ///
 /// Not thread-safe.
 class MadeParts {
@@ -29,10 +32,13 @@ class MadeParts {
   };
   /// All values from `first` on have made this step. Where it was told so before: nothing new.
   News made_from(std::size_t first);
-  /// The step is over, all of it made.
-  void boundary() { folded_ = count_; }
+  /// The step is over, all of it made; what its sweeps were to bring came `in_time`, or not.
+  void boundary(bool in_time);
+  /// Eighths of the model that are made before they are told of.
+  [[nodiscard]] std::uint32_t late() const { return late_; }
 
  private:
+  static constexpr std::uint32_t kLatest = 8;
   static std::uint32_t buckets(const Layout& layout) {
     return static_cast<std::uint32_t>(layout.bucket_count());
   }
@@ -40,6 +46,9 @@ class MadeParts {
   std::size_t bucket_floats_;
   std::uint32_t count_;
   std::uint32_t folded_;  ///< from there on
+  std::uint32_t told_ = count_;
+  std::uint32_t late_ = kLatest;
+  int in_time_ = 0;  ///< boundaries in a row
 };
 
 }  // namespace stencil

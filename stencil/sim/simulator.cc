@@ -199,7 +199,6 @@ void Simulation::make_part(Worker& worker) {
     return turn(worker);
   }
   worker.stepping = false;
-  worker.made->boundary();
   worker.standing.made_from = Standing::kNoBucket;
   boundary(worker);
 }
@@ -266,6 +265,7 @@ void Simulation::linger(Worker& worker) {
   }
   if (worker.boundary.phase() != Boundary::Phase::kNone) return;
   if (worker.standing.wanted != WorkerState::kTraining) return;
+  worker.made->boundary(worker.boundary.in_time());
   if (worker.boundary.waited()) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);
