@@ -185,15 +185,13 @@ class Session::Impl {
   void made_from(std::size_t first) {
     if (!joined_ || failed_ || config_.engine.mode.kind != stencil::Mode::Kind::kAsync) return;
     const TimePoint begun = EventLoop::now();
-    const stencil::MadeParts::News news = made_.made_from(first);
-    if (news.fold_from == news.fold_to) return;
+    const auto made = made_.made_from(first);
+    if (!made) return;
     values_ = adapter_.values();
     // What is not finite, or held, is found or done at the boundary.
-    (void)mixer_.fold(values_, news.fold_from, news.fold_to);
-    if (news.tell) {
-      made_from_ = *news.tell;
-      wake();
-    }
+    (void)mixer_.fold(values_, made->from, made->to);
+    made_from_ = made->from;
+    wake();
     exchange_time_ += EventLoop::now() - begun;
   }
 

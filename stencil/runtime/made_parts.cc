@@ -1,6 +1,7 @@
 #include "stencil/runtime/made_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stencil {
 namespace {
@@ -10,18 +11,15 @@ constexpr int kProven = 4;
 
 }  // namespace
 
-MadeParts::News MadeParts::made_from(std::size_t first) {
+std::optional<MadeParts::Buckets> MadeParts::made_from(std::size_t first) {
   const auto whole = static_cast<std::uint32_t>((first + bucket_floats_ - 1) / bucket_floats_);
-  if (whole >= folded_) return {.fold_from = folded_, .fold_to = folded_, .tell = {}};
-  News news{.fold_from = whole, .fold_to = folded_, .tell = {}};
-  folded_ = whole;
-  const std::uint32_t tell = folded_ + (late_ * count_ + kLatest - 1) / kLatest;
-  if (tell < told_) news.tell = told_ = tell;
-  return news;
+  const std::uint32_t tell = whole + (late_ * count_ + kLatest - 1) / kLatest;
+  if (tell >= told_) return {};
+  return Buckets{.from = tell, .to = std::exchange(told_, tell)};
 }
 
 void MadeParts::boundary(bool in_time) {
-  folded_ = told_ = count_;
+  told_ = count_;
   in_time_ = in_time ? in_time_ + 1 : 0;
   if (!in_time) {
     late_ = std::max(late_ - 1, 1U);

@@ -23,15 +23,14 @@ namespace stencil {
 class MadeParts {
  public:
   explicit MadeParts(const Layout& layout)
-      : bucket_floats_(layout.bucket_floats()), count_(buckets(layout)), folded_(count_) {}
+      : bucket_floats_(layout.bucket_floats()), count_(buckets(layout)) {}
 
-  struct News {
-    std::uint32_t fold_from = 0, fold_to = 0;  ///< buckets that are whole now and were not; to fold
-    /// Sweeps of this step may bring buckets from here on.
-    std::optional<std::uint32_t> tell;
+  struct Buckets {
+    std::uint32_t from = 0, to = 0;  ///< `to` is past the last
   };
-  /// All values from `first` on have made this step. Where it was told so before: nothing new.
-  News made_from(std::size_t first);
+  /// All values from `first` on have made this step. Returns the buckets that sweeps of this step
+  /// may bring now and could not before, to fold and to tell of; nothing where there are none.
+  std::optional<Buckets> made_from(std::size_t first);
   /// The step is over, all of it made; what its sweeps were to bring came `in_time`, or not.
   void boundary(bool in_time);
   /// Eighths of the model that are made before they are told of.
@@ -45,8 +44,7 @@ class MadeParts {
 
   std::size_t bucket_floats_;
   std::uint32_t count_;
-  std::uint32_t folded_;  ///< from there on
-  std::uint32_t told_ = count_;
+  std::uint32_t told_ = count_;  ///< of the buckets from there on
   std::uint32_t late_ = kLatest;
   int in_time_ = 0;  ///< boundaries in a row
 };

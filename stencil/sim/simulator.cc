@@ -170,6 +170,10 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   if (!made.stepping && !made.waiting) proceed(made);
 }
 
+bool Simulation::overlaps() const {
+  return config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
+}
+
 void Simulation::begin_step(Worker& worker) {
   const auto it = config_.slow.find(worker.rank);
   const double factor = it == config_.slow.end() ? 1 : it->second;
@@ -177,8 +181,7 @@ void Simulation::begin_step(Worker& worker) {
   worker.stepping = true;
   worker.parts = 0;
   const double length = config_.step_seconds * factor * stretch;
-  const bool overlap = config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
-  for (std::uint64_t part = overlap ? 1 : kParts; part <= kParts; ++part) {
+  for (std::uint64_t part = overlaps() ? 1 : kParts; part <= kParts; ++part) {
     const double left = (1 - kForwardShare) * static_cast<double>(kParts - part) / kParts;
     due_.push_back({now_ + seconds(length - length * left), order_++, worker.rank, true});
     std::ranges::push_heap(due_, std::less<>());
@@ -188,14 +191,13 @@ void Simulation::begin_step(Worker& worker) {
 /// A part of a local step is made, the last values first; the step ends with the last part. The
 /// gradient is of the model as it was when the step began: nothing but a fold changes x.
 void Simulation::make_part(Worker& worker) {
-  const bool overlap = config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
   const std::uint64_t part = ++worker.parts;
   if (part == 1) objective_.step(worker.rank, worker.x);
-  if (overlap && part < kParts) {
-    const auto news = worker.made->made_from(layout_.size() * (kParts - part) / kParts);
-    (void)worker.mixer->fold(worker.x, news.fold_from, news.fold_to);
-    if (!news.tell) return;
-    worker.standing.made_from = *news.tell;
+  if (overlaps() && part < kParts) {
+    const auto made = worker.made->made_from(layout_.size() * (kParts - part) / kParts);
+    if (!made) return;
+    (void)worker.mixer->fold(worker.x, made->from, made->to);
+    worker.standing.made_from = made->from;
     return turn(worker);
   }
   worker.stepping = false;

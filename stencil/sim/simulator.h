@@ -95,6 +95,7 @@ class Simulation {
   void boundary(Worker& worker);
   void proceed(Worker& worker);
   void linger(Worker& worker);
+  [[nodiscard]] bool overlaps() const;
   void begin_step(Worker& worker);
   void make_part(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include <optional>
+#include <utility>
 
 namespace stencil {
 namespace {
@@ -17,45 +18,36 @@ MadeParts early() {
   return parts;
 }
 
-TEST(MadeParts, FoldsBucketsOnceTheyAreWhole) {
-  MadeParts parts(kLayout);
-  const auto none = parts.made_from(29);
-  EXPECT_EQ(none.fold_from, none.fold_to) << "the last bucket lacks its first float";
-  const auto last = parts.made_from(28);
-  EXPECT_EQ(std::pair(last.fold_from, last.fold_to), std::pair(7U, 8U));
-  const auto first = parts.made_from(0);
-  EXPECT_EQ(std::pair(first.fold_from, first.fold_to), std::pair(0U, 7U));
+/// What `parts` has to tell once all values from `first` on are made.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> told(MadeParts& parts, std::size_t first) {
+  const auto buckets = parts.made_from(first);
+  if (!buckets) return {};
+  return std::pair(buckets->from, buckets->to);
 }
 
-TEST(MadeParts, HasNothingNewToSayOfWhatWasMadeBefore) {
+TEST(MadeParts, TellsOfBucketsThatAreWholeAnEighthLate) {
   MadeParts parts = early();
-  (void)parts.made_from(8);
-  for (const std::size_t first : {8, 9, 30, 31}) {
-    const auto again = parts.made_from(first);
-    EXPECT_EQ(again.fold_from, again.fold_to) << first;
-    EXPECT_FALSE(again.tell) << first;
-  }
+  EXPECT_FALSE(told(parts, 28)) << "the last bucket, and an eighth late";
+  EXPECT_FALSE(told(parts, 25)) << "the one before it lacks its first float";
+  EXPECT_EQ(told(parts, 24), std::pair(7U, 8U));
+  EXPECT_EQ(told(parts, 0), std::pair(1U, 7U));
+  parts.boundary(false);
+  EXPECT_FALSE(told(parts, 28)) << "each step begins anew";
+  EXPECT_EQ(told(parts, 4), std::pair(2U, 8U));
+}
+
+TEST(MadeParts, TellsNothingTwice) {
+  MadeParts parts = early();
+  EXPECT_TRUE(told(parts, 8));
+  for (const std::size_t first : {8, 9, 30, 31}) EXPECT_FALSE(told(parts, first)) << first;
 }
 
 TEST(MadeParts, TellsOfNothingBeforeTheBoundaryWhereSweepsComeInTime) {
   MadeParts parts(kLayout);
   for (int step = 0; step < 3; ++step) {
-    for (const std::size_t first : {28, 14, 0}) EXPECT_FALSE(parts.made_from(first).tell);
+    for (const std::size_t first : {28, 14, 0}) EXPECT_FALSE(told(parts, first));
     parts.boundary(true);
   }
-}
-
-TEST(MadeParts, TellsAnEighthLateWhereTheyDoNot) {
-  MadeParts parts = early();
-  std::vector<std::uint32_t> told;
-  for (std::size_t bucket = 8; bucket-- > 0;) {
-    const auto news = parts.made_from(4 * bucket);
-    EXPECT_EQ(news.tell.has_value(), bucket < 7);
-    if (news.tell) told.push_back(*news.tell);
-  }
-  EXPECT_EQ(told, (std::vector<std::uint32_t>{7, 6, 5, 4, 3, 2, 1}));
-  parts.boundary(false);
-  EXPECT_FALSE(parts.made_from(28).tell) << "each step begins anew";
 }
 
 TEST(MadeParts, BecomesEarlierAtOnceAndLaterAgainWhenThatIsProven) {
