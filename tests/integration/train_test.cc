@@ -23,8 +23,9 @@ class TrainTest : public ::testing::Test {
     return folder_.path() / name;
   }
 
-  /// A short run of the plainest model on few, small, generated examples. Some hundred epochs take
-  /// a second: shorter, and the first worker could be through before the last has started.
+  /// A short run of the plainest model on few, small, generated examples. A hundred epochs take
+  /// about a second: shorter, and the first of four workers could be through before the last has
+  /// started.
   [[nodiscard]] std::vector<std::string> wishes(const std::string& topology,
                                                 const std::string& epochs,
                                                 const std::string& name = "run") const {
@@ -91,7 +92,7 @@ TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
 
 TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
   write_cifar10(folder_.path() / "cifar", 5, 200, 200);
-  std::vector<std::string> some = wishes("torus:2x2", "200");
+  std::vector<std::string> some = wishes("torus:2x2", "100");
   some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
   const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
   ASSERT_EQ(result.code, 0) << result.out << result.err;
@@ -144,7 +145,7 @@ TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
 
 TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
   for (const bool forbidden : {false, true}) {
-    std::vector<std::string> some = wishes("torus:2x2", "400", forbidden ? "tcp" : "auto");
+    std::vector<std::string> some = wishes("torus:2x2", "100", forbidden ? "tcp" : "auto");
     if (forbidden) some.insert(some.end(), {"--transport", "tcp"});
     const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
     ASSERT_EQ(result.code, 0) << result.out << result.err;
@@ -163,7 +164,7 @@ TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
 }
 
 TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kPatience).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
   const auto summary = summary_of(run());
   const ProgramResult again = run_program(
       FAST_PROGRAM,
@@ -180,7 +181,7 @@ TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
 }
 
 TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "400"), {}, kPatience).code, 0);
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
   const std::string summary = read_text(run() / "summary.json");
   const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kPatience);
   EXPECT_EQ(refused.code, 4);
@@ -240,7 +241,7 @@ TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
-  std::vector<std::string> some = wishes("torus:2x2", "1500");
+  std::vector<std::string> some = wishes("torus:2x2", "500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
@@ -257,7 +258,7 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
-  std::vector<std::string> some = wishes("ring:4", "2500");
+  std::vector<std::string> some = wishes("ring:4", "1500");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
@@ -282,8 +283,8 @@ TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
 }
 
 TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
-  Program first(FAST_PROGRAM, wishes("ring:2", "400", "first"));
-  Program second(FAST_PROGRAM, wishes("torus:2x2", "400", "second"));
+  Program first(FAST_PROGRAM, wishes("ring:2", "200", "first"));
+  Program second(FAST_PROGRAM, wishes("torus:2x2", "200", "second"));
   EXPECT_EQ(first.wait(kPatience).code, 0) << first.out() << first.err();
   EXPECT_EQ(second.wait(kPatience).code, 0) << second.out() << second.err();
   EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);
@@ -302,7 +303,7 @@ TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
 }
 
 TEST_F(TrainTest, QuietLeavesTheResultAlone) {
-  std::vector<std::string> quiet = wishes("ring:2", "400");
+  std::vector<std::string> quiet = wishes("ring:2", "40");
   quiet.push_back("--quiet");
   const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kPatience);
   EXPECT_EQ(result.code, 0) << result.err;
