@@ -29,7 +29,7 @@ struct SessionOptions {
   std::string peer_template;  ///< "tcp://worker-{rank}:5555"
 
   std::string mode = "async";  ///< "async" | "bounded:K" | "sync"
-  /// "fp32" | "fp16" | "bf16" | "int8" | "topk:F"; see stencil/codec/codecs.h
+  /// "fp32" | "fp16" | "bf16" | "int8" | "int4" | "topk:F"; see stencil/codec/codecs.h
   std::string codec = "fp32";
   /// "auto": with neighbours on this host in shared memory (but in mode sync) | "tcp": never
   std::string transport = "auto";

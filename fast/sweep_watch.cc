@@ -33,8 +33,8 @@ std::string SweepWatch::advice(double rate) const {
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
        << " times a step, where " << std::setprecision(6) << asked_
        << " were asked for: links are thin or neighbours answer late, which costs accuracy";
-  if (codec_ != CodecKind::kInt8 && codec_ != CodecKind::kTopK) {
-    text << "; --codec int8 or topk:0.1 sends less";
+  if (codec_ != CodecKind::kInt4 && codec_ != CodecKind::kTopK) {
+    text << "; --codec int4 or topk:0.1 sends less";
   }
   if (mode_.kind != Mode::Kind::kBounded) text << "; --mode bounded:3 waits for averages";
   return text.str();

@@ -244,6 +244,57 @@ void part_settle(benchmark::State& state, std::size_t floats, std::size_t bucket
   });
 }
 
+/// Codec int4: the same by residues, of workers as far apart as a step has moved them.
+struct ResidueBench {
+  ResidueBench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
+      : bench(floats, bucket_floats, spec), spread(bench.mixer.spread_initially()) {
+    bench.each_bucket([&](std::uint32_t b) {
+      const std::size_t size = bench.mixer.layout().bucket(b).size;
+      offers.emplace_back(bench.codecs.offer_size(size));
+      replies.emplace_back(bench.codecs.reply_size(size));
+      (void)bench.mixer.offer(b, spread, offers.back());
+      bench.mixer.close(b);
+      answer(b);
+    });
+  }
+  void answer(std::uint32_t b) {
+    benchmark::DoNotOptimize(
+        bench.mixer.answer(b, spread, offers[b], 2, bench.codecs.differences(), replies[b]));
+  }
+  Bench bench;
+  Spread spread;
+  std::vector<Bytes> offers, replies;
+};
+
+void residue_offer(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                   const CodecSpec& spec) {
+  ResidueBench residues(floats, bucket, spec);
+  measure(state, floats, 2, [&] {
+    residues.bench.each_bucket([&](std::uint32_t b) {
+      benchmark::DoNotOptimize(residues.bench.mixer.offer(b, residues.spread, residues.offers[b]));
+      residues.bench.mixer.close(b);
+    });
+  });
+}
+
+void residue_answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                    const CodecSpec& spec) {
+  ResidueBench residues(floats, bucket, spec);
+  measure(state, floats, 3,
+          [&] { residues.bench.each_bucket([&](std::uint32_t b) { residues.answer(b); }); });
+}
+
+void residue_settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                    const CodecSpec& spec) {
+  ResidueBench residues(floats, bucket, spec);
+  measure(state, floats, 2, [&] {
+    residues.bench.each_bucket([&](std::uint32_t b) {
+      benchmark::DoNotOptimize(residues.bench.mixer.settle(
+          b, residues.spread, residues.bench.codecs.differences(), residues.replies[b], 2));
+    });
+  });
+}
+
 struct Named {
   const char* name;
   Operation run;
@@ -256,6 +307,8 @@ constexpr Named kExchange[] = {
 
 constexpr Named kPartial[] = {
     {"offer", part_offer}, {"answer", part_answer}, {"settle", part_settle}};
+constexpr Named kResidues[] = {
+    {"offer", residue_offer}, {"answer", residue_answer}, {"settle", residue_settle}};
 
 void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
          CodecSpec spec) {
@@ -281,9 +334,14 @@ void add_all() {
           kResNet18, kib * 256, CodecKind::kFp32);
     }
     for (const CodecKind codec : kDenseCodecs) {
+      if (codec == CodecKind::kInt4) continue;
       add(std::string("codec/") + each.name + "/" + std::string(name(codec)), each.run, kResNet18,
           kBucket, codec);
     }
+  }
+  for (const Named& each : kResidues) {
+    add(std::string("codec/") + each.name + "/int4", each.run, kResNet18, kBucket,
+        CodecKind::kInt4);
   }
   for (const Named& each : kPartial) {
     for (const char* const codec : {"topk:0.001", "topk:0.01", "topk:0.1"}) {

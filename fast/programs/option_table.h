@@ -74,8 +74,9 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
         "async, bounded:K (nobody more than K steps ahead of a neighbour) or sync (lock step)");
   visit(
       "--codec", w.codec, "NAME",
-      "numbers on the wire: fp32, fp16, bf16, int8 (differences; values as fp16) or topk:F (the "
-      "part F <= 0.5 that moved most; one more copy of the model per neighbour; not in mode sync)");
+      "numbers on the wire: fp32, fp16, bf16, int8 (differences; values as fp16), int4 (a third of "
+      "that: differences, and of values the last bits) or topk:F (the part F <= 0.5 that moved "
+      "most; one more copy of the model per neighbour; not in mode sync)");
   visit("--transport", w.transport, "HOW",
         "auto: neighbours on one host in shared memory (but in mode sync); tcp: never");
   visit("--sweeps", w.sweeps, "COUNT",

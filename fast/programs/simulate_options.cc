@@ -125,7 +125,7 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--learning-rate,--lr", q.learning_rate, "RATE", "of the gradient steps", kWorkers);
   add("--noise", q.noise, "SIZE", "of the quadratic's gradients", kWorkers);
   add("--mode", q.mode, "MODE", "async, bounded:K or sync", kWorkers);
-  add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8 or topk:F", kWorkers);
+  add("--codec", q.codec, "NAME", "fp32, fp16, bf16, int8, int4 or topk:F", kWorkers);
   add_number_or_auto(app, "--sweeps", q.sweeps, "begun per step; auto: as for fast train")
       ->type_name("COUNT")
       ->group(kWorkers);

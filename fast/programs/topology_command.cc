@@ -166,7 +166,7 @@ int topology_command(const std::vector<std::string>& args) {
       ->type_name("SPEC")
       ->capture_default_str();
   app.add_option("--parameters", query.parameters, "size instead of --model")->type_name("COUNT");
-  app.add_option("--codec", query.codec, "fp32, fp16, bf16, int8 or topk:F")
+  app.add_option("--codec", query.codec, "fp32, fp16, bf16, int8, int4 or topk:F")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket; 0: by the model's size")

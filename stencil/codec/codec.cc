@@ -5,7 +5,7 @@
 #include "stencil/codec/bf16_codec.h"
 #include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/fp32_codec.h"
-#include "stencil/codec/int8_codec.h"
+#include "stencil/codec/int_codec.h"
 #include "stencil/core/error.h"
 
 namespace stencil {
@@ -19,7 +19,8 @@ std::unique_ptr<Codec> make_codec(CodecKind kind) {
     case CodecKind::kBf16:
       return std::make_unique<Bf16Codec>();
     case CodecKind::kInt8:
-      return std::make_unique<Int8Codec>();
+    case CodecKind::kInt4:
+      return std::make_unique<IntCodec>(kind);
     case CodecKind::kTopK:
       break;
   }

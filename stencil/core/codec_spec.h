@@ -8,12 +8,12 @@
 namespace stencil {
 
 /// How values are coded on the wire; one file each in codec/.
-enum class CodecKind : std::uint8_t { kFp32, kFp16, kBf16, kInt8, kTopK };
-inline constexpr std::array<std::string_view, 5> kCodecNames = {"fp32", "fp16", "bf16", "int8",
-                                                                "topk"};
+enum class CodecKind : std::uint8_t { kFp32, kFp16, kBf16, kInt8, kTopK, kInt4 };
+inline constexpr std::array<std::string_view, 6> kCodecNames = {"fp32", "fp16", "bf16",
+                                                                "int8", "topk", "int4"};
 /// Those that code every value of a bucket. kTopK sends a part of them, as they are.
 inline constexpr std::array kDenseCodecs = {CodecKind::kFp32, CodecKind::kFp16, CodecKind::kBf16,
-                                            CodecKind::kInt8};
+                                            CodecKind::kInt8, CodecKind::kInt4};
 
 [[nodiscard]] constexpr std::string_view name(CodecKind kind) {
   return kCodecNames.at(static_cast<std::size_t>(kind));
@@ -41,7 +41,7 @@ struct CodecSpec {
 /// As --codec calls it: "fp16", "topk:0.01".
 [[nodiscard]] std::string name(const CodecSpec& spec);
 
-/// "fp32" | "fp16" | "bf16" | "int8" | "topk:F" with 0 < F <= 0.5, to six decimals. Throws
+/// "fp32" | "fp16" | "bf16" | "int8" | "int4" | "topk:F" with 0 < F <= 0.5, to six decimals. Throws
 /// ConfigError that lists them.
 [[nodiscard]] CodecSpec parse_codec(std::string_view text);
 

@@ -257,6 +257,39 @@ void Mixer::show(std::uint32_t bucket, Shown& shown) {
   (void)kernels::sum(v.y.data(), v.p.data(), at.values.data(), v.y.size());
 }
 
+MixReport Mixer::offer(std::uint32_t bucket, Spread& spread, std::span<std::byte> out) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  const View v = view(bucket);
+  const MixReport result = report(residue_delta::offer(v.y, v.p, spread.bucket(bucket), out));
+  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
+  return result;
+}
+
+MixReport Mixer::answer(std::uint32_t bucket, Spread& spread, std::span<const std::byte> s,
+                        int divisor, const Codec& reply_codec, std::span<std::byte> reply) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
+  const View v = view(bucket);
+  return report(
+      residue_delta::answer(v.y, v.p, spread.bucket(bucket), s, divisor, reply_codec, reply));
+}
+
+MixReport Mixer::settle(std::uint32_t bucket, Spread& spread, const Codec& codec,
+                        std::span<const std::byte> d, int divisor) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(residue_delta::settle(view(bucket).p, spread.bucket(bucket), codec, d, divisor));
+}
+
+MixReport Mixer::merge(std::uint32_t bucket, Spread& spread, const residue_delta::Offer& ours,
+                       const residue_delta::Offer& theirs) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(residue_delta::merge(view(bucket).p, spread.bucket(bucket), ours, theirs));
+}
+
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
                        std::uint32_t slot) {
   BucketControl& control = theirs.control(bucket);

@@ -12,6 +12,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_delta.h"
+#include "stencil/mix/residue_delta.h"
 #include "stencil/mix/team.h"
 #include "stencil/mix/top_k_delta.h"
 #include "stencil/shared/segment.h"
@@ -103,6 +104,17 @@ class Mixer {
                   std::span<const std::byte> theirs);
   /// A bucket that was adopted holds no news for this neighbour.
   void show(std::uint32_t bucket, Shown& shown);
+
+  // The same where offers are residues, by codec int4; `spread` is the neighbour's. See
+  // residue_delta.h. Where offers cross, either may be residues, or exact in fp32.
+  [[nodiscard]] Spread spread_initially() const { return {layout_, segment_.y()}; }
+  MixReport offer(std::uint32_t bucket, Spread& spread, std::span<std::byte> out);
+  MixReport answer(std::uint32_t bucket, Spread& spread, std::span<const std::byte> s, int divisor,
+                   const Codec& reply_codec, std::span<std::byte> reply);
+  MixReport settle(std::uint32_t bucket, Spread& spread, const Codec& codec,
+                   std::span<const std::byte> d, int divisor);
+  MixReport merge(std::uint32_t bucket, Spread& spread, const residue_delta::Offer& ours,
+                  const residue_delta::Offer& theirs);
 
   /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
   /// ours may be open on this bucket; they answer by the rule that all answers go by. `slot` is our

@@ -82,12 +82,14 @@ void Pump::make_offer(Side& side, const Action& action) {
   message.bucket = action.bucket;
   message.sequence = action.sequence;
   const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
-  const bool part =
-      codecs_.top_k() != nullptr && !finishing() && action.bucket < mixer_.telemetry_bucket();
-  message.codec = part ? CodecKind::kTopK : coding.kind();
+  const bool training = !finishing() && action.bucket < mixer_.telemetry_bucket();
+  message.codec = training ? codecs_.offered() : coding.kind();
   const std::span<std::byte> bytes = give_payload(message);
+  const bool part = message.codec == CodecKind::kTopK;
   const MixReport report = part ? mixer_.offer(action.bucket, side.shown, *codecs_.top_k(), bytes)
-                                : mixer_.offer(action.bucket, coding, bytes);
+                           : message.codec == CodecKind::kInt4
+                               ? mixer_.offer(action.bucket, side.spread, bytes)
+                               : mixer_.offer(action.bucket, coding, bytes);
   if (!report.applied && report.why == MixReport::Why::kNotFinite) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
     // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
@@ -117,7 +119,9 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   const auto s = view(offer.payload);
   const MixReport report =
       part ? mixer_.answer(action.bucket, side.shown, s, action.divisor, bytes)
-           : mixer_.answer(action.bucket, reader(offer), s, action.divisor, coding, bytes);
+      : offer.codec == CodecKind::kInt4
+          ? mixer_.answer(action.bucket, side.spread, s, action.divisor, coding, bytes)
+          : mixer_.answer(action.bucket, reader(offer), s, action.divisor, coding, bytes);
   if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
     return decline(side, action, ReplyStatus::kBusy);
   }
@@ -186,6 +190,9 @@ MixReport Pump::settle_now(const Owed& owed) {
     return {.why = MixReport::Why::kMalformed};
   }
   const auto d = view(reply.payload);
+  if (ours.codec == CodecKind::kInt4) {
+    return mixer_.settle(owed.bucket, side(owed.rank).spread, reader(reply), d, reply.divisor);
+  }
   if (reply.codec != CodecKind::kTopK) {
     return mixer_.settle(owed.bucket, reader(reply), d, reply.divisor);
   }
@@ -204,6 +211,10 @@ MixReport Pump::merge_now(const Owed& owed) {
         mixer_.merge(owed.bucket, side(owed.rank).shown, ours.codec, mine, offer.codec, theirs);
     report.norm2 = ours.norm2;
     return report;
+  }
+  if (offer.codec == CodecKind::kInt4 || ours.codec == CodecKind::kInt4) {
+    return mixer_.merge(owed.bucket, side(owed.rank).spread, {mine, ours.codec == CodecKind::kFp32},
+                        {theirs, offer.codec == CodecKind::kFp32});
   }
   const Codec& coding = *codecs_.reader(MessageKind::kOffer, ours.codec);
   return mixer_.merge(owed.bucket, coding, mine, reader(offer), theirs);

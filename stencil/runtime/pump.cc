@@ -53,6 +53,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
     side.slot =
         static_cast<std::uint32_t>(std::ranges::find(theirs, options.engine.rank) - theirs.begin());
     if (codecs_.top_k() != nullptr) side.shown = mixer.shown_initially();
+    if (codecs_.offered() == CodecKind::kInt4) side.spread = mixer.spread_initially();
     sides_.push_back(std::move(side));
   }
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
@@ -203,6 +204,11 @@ std::optional<std::size_t> Pump::payload_size(const Message& message) const {
     const std::size_t floats = mixer_.layout().bucket(message.bucket).size;
     return message.kind == MessageKind::kOffer ? codecs_.offer_size(floats)
                                                : codecs_.reply_size(floats);
+  }
+  if (message.kind == MessageKind::kOffer && message.codec == CodecKind::kInt4) {
+    const bool sent = codecs_.offered() == CodecKind::kInt4;
+    if (!sent || message.bucket == mixer_.telemetry_bucket()) return std::nullopt;
+    return codecs_.offer_size(mixer_.layout().bucket(message.bucket).size);
   }
   const Codec* coding = codecs_.reader(message.kind, message.codec);
   if (coding == nullptr) return std::nullopt;

@@ -142,6 +142,7 @@ class Pump {
     std::uint32_t slot = 0;  ///< our place among their neighbours
     std::string meeting;     ///< their latest token
     Shown shown;             ///< codec topk only
+    Spread spread;           ///< codec int4 only
   };
   /// Something to be done to a bucket; kept while another process holds it.
   struct Owed {

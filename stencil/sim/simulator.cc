@@ -35,7 +35,14 @@ std::vector<double> shown_by(CodecKind kind, const Payload& offer, std::size_t f
 std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open,
                             std::size_t floats) {
   std::vector<double> change(floats);
-  if (flight.crossed) {
+  if (flight.crossed && (flight.codec == CodecKind::kInt4 || open.codec == CodecKind::kInt4)) {
+    std::vector<float> apart(floats);
+    (void)residue_delta::subtract({view(flight.payload), flight.codec == CodecKind::kFp32},
+                                  {view(open.payload), open.codec == CodecKind::kFp32}, apart);
+    for (std::size_t i = 0; i < floats; ++i) {
+      if (!std::isnan(apart[i])) change[i] = 0.5 * apart[i];
+    }
+  } else if (flight.crossed) {
     const auto theirs = shown_by(flight.codec, flight.payload, floats);
     const auto ours = shown_by(open.codec, open.payload, floats);
     for (std::size_t i = 0; i < floats; ++i) {

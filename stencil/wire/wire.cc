@@ -9,7 +9,7 @@
 //   Header.state            0 .. 4, WorkerState
 //   Header.calm             0 .. 2^21, hops
 //   Header.status           0 .. 3, ReplyStatus
-//   Header.codec            0 .. 4, CodecKind; likewise Hello.codec
+//   Header.codec            0 .. 5, CodecKind; likewise Hello.codec
 //   Hello.codec_share       1 .. 500,000 with codec 4; 0 with the others
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly when kind = kHello

@@ -89,7 +89,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   m.status = static_cast<ReplyStatus>(source.byte() % 4);
   // A neighbour's own, unless it says something else.
   const bool coded = how & 8;
-  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 4) : CodecKind::kFp32;
+  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 5) : CodecKind::kFp32;
   m.hello = right;
   m.hello.incarnation = 1 + source.byte() % 3;
   if (how & 16) m.hello.initial_hash = source.byte();
@@ -152,7 +152,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;
-  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 4);
+  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 5);
   if (engine.hello.codec.kind == CodecKind::kTopK) {
     if (engine.mode.kind == Mode::Kind::kSync) return 0;  // refused
     engine.hello.codec.share = kShare;

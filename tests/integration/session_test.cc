@@ -429,7 +429,7 @@ TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
     few.sweeps = 1000;  // no time between two steps is long enough
     few.log = [&](stencil::LogLevel level, std::string_view text) {
       if (level != stencil::LogLevel::kWarning) return;
-      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("--codec int8")));
+      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("--codec int4")));
       ++said;
     };
     Session session(worker.adapter, few);

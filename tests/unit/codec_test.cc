@@ -14,7 +14,7 @@
 #include "stencil/codec/bf16_codec.h"
 #include "stencil/codec/codecs.h"
 #include "stencil/codec/fp16_codec.h"
-#include "stencil/codec/int8_codec.h"
+#include "stencil/codec/int_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/core/random.h"
 #include "tests/support/instruction_sets.h"
@@ -43,7 +43,7 @@ TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
     FAIL() << "took fp8";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("'fp8'"));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8, topk:F"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8, int4, topk:F"));
   }
 }
 
@@ -159,12 +159,12 @@ TEST(Bf16, RoundsToTheNearestAndTiesToEven) {
 }
 
 TEST(Int8, RoundsWithoutABiasAndTheSameEachTime) {
-  const Int8Codec codec;
+  const IntCodec codec(CodecKind::kInt8);
   Random random(7);
   double off = 0, off2 = 0;
   constexpr int kRounds = 2000;
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<float> values(Int8Codec::kBlock), back(values.size());
+    std::vector<float> values(IntCodec::kBlock), back(values.size());
     for (float& value : values) value = static_cast<float>(random.uniform());
     values[0] = 1;  // a step is 1/64
     std::vector<std::byte> bytes(codec.encoded_size(values.size())), again(bytes.size());
@@ -179,13 +179,13 @@ TEST(Int8, RoundsWithoutABiasAndTheSameEachTime) {
       off2 += steps * steps;
     }
   }
-  const double count = kRounds * static_cast<double>(Int8Codec::kBlock);
+  const double count = kRounds * static_cast<double>(IntCodec::kBlock);
   EXPECT_NEAR(off / count, 0, 5 * std::sqrt(1.0 / 6 / count)) << "five standard errors";
   EXPECT_NEAR(off2 / count, 1.0 / 6, 0.01) << "the variance of stochastic rounding";
 }
 
 TEST(Int8, RefusesWhatIsNeverSent) {
-  const Int8Codec codec;
+  const IntCodec codec(CodecKind::kInt8);
   std::vector<float> back(3);
   std::vector<std::byte> bytes(4, std::byte{1});
   EXPECT_TRUE(codec.decode(bytes, back));
@@ -206,6 +206,18 @@ TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
   EXPECT_EQ(kinds(kFp16), std::pair(kFp16, kFp16));
   EXPECT_EQ(kinds(kBf16), std::pair(kBf16, kBf16));
   EXPECT_EQ(kinds(kInt8), std::pair(kFp16, kInt8));
+  EXPECT_EQ(kinds(kInt4), std::pair(kFp16, kInt4));
+}
+
+TEST(Codecs, Int4OffersResiduesAndIsPulledInFp16) {
+  const Codecs codecs(CodecKind::kInt4);
+  EXPECT_EQ(codecs.offered(), CodecKind::kInt4);
+  EXPECT_EQ(codecs.offer_size(640), 350U) << "a checksum each block";
+  EXPECT_EQ(codecs.reply_size(640), 330U);
+  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kInt4), nullptr) << "read near one's own";
+  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kInt4), &codecs.differences());
+  EXPECT_EQ(codecs.reader(MessageKind::kSnapshot, CodecKind::kFp16), &codecs.values());
+  EXPECT_EQ(Codecs(CodecKind::kInt8).offered(), CodecKind::kFp16);
 }
 
 TEST(Codecs, TopKSendsPartsAndReadsTheRestInFp32Alone) {

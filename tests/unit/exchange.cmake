@@ -27,6 +27,8 @@ fast_test(places_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/places_test.cc
           LINK stencil_codec LABELS unit)
 fast_test(top_k_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/top_k_test.cc
           LINK stencil_mix LABELS unit)
+fast_test(residue_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/residue_test.cc
+          LINK stencil_mix PkgConfig::hwy LABELS unit)
 fast_test(instruction_sets_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/instruction_sets_test.cc
           LINK stencil_mix PkgConfig::hwy LABELS unit)
 fast_test(payload_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/payload_test.cc

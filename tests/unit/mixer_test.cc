@@ -73,7 +73,8 @@ TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
   expect_sums(before);
-  // Each errs by half a step of its coding; differences here reach 6, which int8 has in 64 steps.
+  // Each errs by a step of its coding at most; differences here reach 6, which int8 has in 64
+  // steps.
   const bool coarse = codec_->kind() == CodecKind::kBf16 || codec_->kind() == CodecKind::kInt8;
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[0][i], x_[1][i], coarse ? 0.1 : 5e-3);
 }

@@ -120,7 +120,7 @@ class Two {
 TEST(PumpCost, AfterWarmUpNothingIsAllocatedWhateverTheModel) {
   constexpr int kSteps = 40;
   for (const CodecSpec codec : {CodecSpec(CodecKind::kFp32), CodecSpec(CodecKind::kFp16),
-                                CodecSpec(CodecKind::kTopK, 10'000)}) {
+                                CodecSpec(CodecKind::kInt4), CodecSpec(CodecKind::kTopK, 10'000)}) {
     for (const std::size_t buckets : {3U, 50U}) {
       Two two(buckets, codec);
       two.pass(std::chrono::seconds(1));

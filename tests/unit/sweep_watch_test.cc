@@ -61,9 +61,9 @@ TEST(SweepWatchTest, AdviceNamesWhatWasFoundAndWhatIsNotYetDone) {
   using testing::AllOf, testing::HasSubstr, testing::Not;
   EXPECT_THAT(watch_of(2).advice(0.254),
               AllOf(HasSubstr("0.25 times a step"), HasSubstr("2 were asked for"),
-                    HasSubstr("--codec int8"), HasSubstr("--mode bounded:3")));
+                    HasSubstr("--codec int4"), HasSubstr("--mode bounded:3")));
   EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3),
-              AllOf(HasSubstr("--codec int8"), Not(HasSubstr("--mode"))));
+              AllOf(HasSubstr("--codec int4"), Not(HasSubstr("--mode"))));
   EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3),
               AllOf(Not(HasSubstr("--codec")), HasSubstr("--mode bounded:3")));
 }

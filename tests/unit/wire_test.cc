@@ -181,7 +181,7 @@ TEST(Wire, ValuesOutsideTheirRangeAreErrors) {
   EXPECT_EQ(fault_of(with(11, 1)), Fault::kOutOfRange) << "divisor";
   EXPECT_EQ(fault_of(with(11, 259)), Fault::kOutOfRange) << "divisor that is 3 in eight bits";
   EXPECT_EQ(fault_of(with(12, 4)), Fault::kOutOfRange) << "status";
-  EXPECT_EQ(fault_of(with(13, 5)), Fault::kOutOfRange) << "codec";
+  EXPECT_EQ(fault_of(with(13, 6)), Fault::kOutOfRange) << "codec";
   EXPECT_EQ(fault_of(with(16, 1)), Fault::kPayloadSize) << "payload that is not there";
   EXPECT_TRUE(decode_frame(with(99, 1)).ok()) << "an unknown field, as a newer protocol may have";
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "stencil/codec/codec.h"
+
+namespace stencil {
+
+/// 8 or 4 bits a value and one exponent a block of 64: a quarter of the bytes and 1.6 %, or an
+/// eighth and 25 %, of the block's largest magnitude. For the replied differences, which shrink as
+/// workers agree; the values themselves travel as codecs.h says.
+///
+///   int8: block := exponent (1 byte) value (1 byte, two's complement) x 1 .. 64
+///         a float is value * 2^(exponent - 133)
+///   int4: block := exponent (1 byte) value (4 bits, two's complement) x 1 .. 64, see nibbles.h
+///         a float is value * 2^(exponent - 129)
+///
+/// `exponent` is that of the block's largest magnitude, in a float's own bias, so the largest
+/// becomes 64 .. 127, or 4 .. 7. 255 and the value -128, or -8, are never sent and refused when
+/// read.
+///
+/// Since the step is a power of two, decoding is exact, and encoding what was decoded gives the
+/// same bytes. Rounding is stochastic, up with the probability of the rest, so its mean error is 0;
+/// the odds come from a hash of the value's bits and of its place in the block, so that runs repeat
+/// and there is no state. A magnitude above 127 steps, or 7 (only near the block's largest),
+/// becomes that.
+class IntCodec final : public Codec {
+ public:
+  static constexpr std::size_t kBlock = 64;  ///< floats that share an exponent
+
+  /// kInt8 or kInt4.
+  explicit IntCodec(CodecKind kind) : kind_(kind) {}
+
+  [[nodiscard]] CodecKind kind() const override { return kind_; }
+  [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
+  [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
+  [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;
+
+ private:
+  CodecKind kind_;
+};
+
+}  // namespace stencil

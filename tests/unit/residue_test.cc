@@ -1,0 +1,287 @@
+// Codec int4: offers that tell the last bits alone, and exchanges by them.
+#include "stencil/codec/residue.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "stencil/core/random.h"
+#include "stencil/mix/mixer.h"
+#include "tests/support/instruction_sets.h"
+
+namespace stencil {
+namespace {
+
+std::uint64_t seed() {
+  return static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
+}
+
+std::vector<float> noise(Random& random, std::size_t n, double scale) {
+  std::vector<float> values(n);
+  for (float& v : values) v = static_cast<float>(scale * random.normal());
+  return values;
+}
+
+Bytes residues(std::span<const float> values, float apart) {
+  Bytes bytes(residue::size(values.size()));
+  const std::vector<float> all(values.size() / residue::kBlock + 1, apart);
+  EXPECT_TRUE(residue::write(values, all, bytes));
+  return bytes;
+}
+
+TEST(Residue, IsReadToAQuarterOfWhatBothEndsWereApartWhereverThatHolds) {
+  SCOPED_TRACE(seed());
+  Random random(seed());
+  for (const std::size_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 1000}) {
+    for (const double scale : {1e-30, 1e-3, 1.0, 1e20}) {
+      std::vector<float> theirs(n);
+      for (float& v : theirs) v = static_cast<float>(scale * (1 + random.uniform()));
+      const auto apart = static_cast<float>(scale * std::pow(10.0, -4 * random.uniform()));
+      auto read = theirs;
+      // 7.5 steps of a quarter are right wherever the power of two falls.
+      for (float& v : read) v += static_cast<float>((3.7 * random.uniform() - 1.85) * apart);
+      ASSERT_TRUE(residue::read(residues(theirs, apart), read));
+      for (std::size_t i = 0; i < n; ++i) {
+        const double rounded = 0.25 * apart + 1e-6 * std::abs(theirs[i]);
+        ASSERT_NEAR(read[i], theirs[i], rounded) << n << " " << scale << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Residue, IsNotReadWhereBothEndsAreFurtherApart) {
+  SCOPED_TRACE(seed());
+  Random random(seed());
+  const auto theirs = noise(random, 1000, 1), ours = noise(random, 1000, 1);
+  auto read = ours;
+  ASSERT_TRUE(residue::read(residues(theirs, 1e-3F), read));
+  EXPECT_EQ(read, ours);
+  // One value of a block is enough.
+  auto nearly = theirs;
+  nearly[70] += 0.1F;
+  read = nearly;
+  ASSERT_TRUE(residue::read(residues(theirs, 1e-3F), read));
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (i / residue::kBlock == 1) {
+      ASSERT_EQ(read[i], nearly[i]);
+    } else {
+      ASSERT_NEAR(read[i], theirs[i], 0.25e-3);
+    }
+  }
+}
+
+TEST(Residue, StepsAreWithinWhatFloatsHoldAndTheLargestValue) {
+  const std::vector<float> theirs(64, 1.7F);
+  auto read = theirs;
+  read[5] += 3e-6F;
+  ASSERT_TRUE(residue::read(residues(theirs, 0), read));
+  EXPECT_NEAR(read[5], 1.7, 5e-7);
+  read[5] = -1.7F;
+  ASSERT_TRUE(residue::read(residues(theirs, 1e10F), read));
+  EXPECT_NEAR(read[5], 1.7, 0.5);
+}
+
+TEST(Residue, CrossedOffersAreTheExactNegativeAtTheOtherEnd) {
+  SCOPED_TRACE(seed());
+  Random random(seed());
+  for (int round = 0; round < 50; ++round) {
+    const std::size_t n = 1 + random.below(200);
+    const auto a = noise(random, n, 1);
+    auto b = a;
+    for (float& v : b) v += static_cast<float>(1.2e-3 * (random.uniform() - 0.5));
+    const float apart_a = 1e-3F;
+    const auto apart_b = static_cast<float>(1e-3 * std::pow(2, round % 5 - 2));
+    const Bytes of_a = residues(a, apart_a), of_b = residues(b, apart_b);
+    std::vector<float> here(n), there(n);
+    ASSERT_TRUE(residue::subtract(of_b, of_a, here));
+    ASSERT_TRUE(residue::subtract(of_a, of_b, there));
+    const bool comparable = std::abs(round % 5 - 2) <= 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!comparable) continue;
+      ASSERT_EQ(here[i], -there[i]);
+      ASSERT_NEAR(here[i], b[i] - a[i], 0.25 * (apart_a + apart_b) + 1e-6) << "half of both steps";
+    }
+  }
+}
+
+TEST(Residue, WhoseStepsAreFarApartSayNothingOfEachOther) {
+  std::vector<float> apart(3, 1.0F);
+  ASSERT_TRUE(residue::subtract(residues(std::vector<float>{1, 2, 3}, 1e-3F),
+                                residues(std::vector<float>{1, 2, 3}, 1.0F), apart));
+  for (const float value : apart) EXPECT_TRUE(std::isnan(value));
+  ASSERT_TRUE(residue::subtract(residues(std::vector<float>{1, 2, 3}, 0.01F),
+                                residues(std::vector<float>{1, 2.5, 3}, 0.01F), apart));
+  for (const float value : apart)
+    EXPECT_TRUE(std::isnan(value)) << "further apart than residues go";
+}
+
+TEST(Residue, WhatIsNeverSentIsRefused) {
+  const std::vector<float> values(70, 1.0F);
+  for (const std::size_t block : {std::size_t{0}, residue::size(residue::kBlock)}) {
+    for (const unsigned char step : {0, 241, 255}) {
+      Bytes bytes = residues(values, 0.1F);
+      const Bytes good = bytes;
+      bytes[block] = std::byte{step};
+      auto read = values;
+      EXPECT_FALSE(residue::read(bytes, read)) << +step;
+      EXPECT_FALSE(residue::subtract(bytes, good, read)) << +step;
+      EXPECT_FALSE(residue::subtract(good, bytes, read)) << +step;
+    }
+  }
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    for (const std::size_t place : {0U, 69U}) {
+      auto broken = values;
+      broken[place] = bad;
+      Bytes out(residue::size(broken.size()));
+      EXPECT_FALSE(residue::write(broken, std::vector<float>(2), out));
+    }
+  }
+  std::vector<float> far(1, 3e38F);
+  EXPECT_TRUE(residue::read(residues(far, 1.0F), far));
+  EXPECT_NEAR(far[0] / 3e38F, 1, 1e-6);
+}
+
+TEST(Residue, IsTheSameOnEveryInstructionSet) {
+  SCOPED_TRACE(seed());
+  Random random(seed());
+  for (int round = 0; round < 100; ++round) {
+    const std::size_t n = random.below(300);
+    const auto a = noise(random, n, 1), b = noise(random, n, 1);
+    Bytes first;
+    std::vector<float> first_read, first_apart;
+    test::for_each_instruction_set([&](const char* name) {
+      const Bytes of_a = residues(a, 0.01F), of_b = residues(b, 0.02F);
+      auto read = b;
+      std::vector<float> apart(n);
+      ASSERT_TRUE(residue::read(of_a, read));
+      ASSERT_TRUE(residue::subtract(of_a, of_b, apart));
+      if (first.empty()) first = of_a, first_read = read, first_apart = apart;
+      ASSERT_EQ(of_a, first) << name;
+      ASSERT_EQ(read, first_read) << name;
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(apart[i] == first_apart[i] || std::isnan(first_apart[i])) << name;
+      }
+    });
+  }
+}
+
+/// Two workers that exchange by residues, each with what it knows of the other.
+class Residues : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kFloats = 3000;
+
+  Residues() {
+    Random random(seed());
+    for (int i = 0; i < 2; ++i) {
+      x_[i] = noise(random, kFloats, 1);
+      mixers_[i] = std::make_unique<Mixer>(layout_, x_[i], std::vector<double>{});
+      spreads_[i] = mixers_[i]->spread_initially();
+    }
+  }
+
+  std::vector<float> z(int i) {
+    std::vector<float> values(kFloats);
+    mixers_[i]->read_z(values);
+    return values;
+  }
+  std::vector<double> sums() {
+    const auto a = z(0), b = z(1);
+    std::vector<double> sum(kFloats);
+    for (std::size_t i = 0; i < kFloats; ++i) sum[i] = double{a[i]} + b[i];
+    return sum;
+  }
+  void expect_sums(const std::vector<double>& before) {
+    const auto after = sums();
+    for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i], 2e-6) << i;
+  }
+  double apart2() {
+    const auto a = z(0), b = z(1);
+    double sum = 0;
+    for (std::size_t i = 0; i < kFloats; ++i) sum += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+    return sum;
+  }
+  [[nodiscard]] std::size_t bytes(std::uint32_t bucket) const {
+    return residue::size(layout_.bucket(bucket).size);
+  }
+  Bytes offer(int from, std::uint32_t bucket) {
+    Bytes s(bytes(bucket));
+    EXPECT_TRUE(mixers_[from]->offer(bucket, spreads_[from], s).applied);
+    return s;
+  }
+  void exchange(int from, std::uint32_t bucket) {
+    const Bytes s = offer(from, bucket);
+    Bytes d(int4_->encoded_size(layout_.bucket(bucket).size));
+    const int to = 1 - from;
+    ASSERT_TRUE(mixers_[to]->answer(bucket, spreads_[to], s, 2, *int4_, d).applied);
+    ASSERT_TRUE(mixers_[from]->settle(bucket, spreads_[from], *int4_, d, 2).applied);
+    mixers_[from]->close(bucket);
+  }
+
+  Layout layout_ = Layout::flat(kFloats, 1200);
+  std::unique_ptr<Codec> int4_ = make_codec(CodecKind::kInt4);
+  std::array<std::unique_ptr<Mixer>, 2> mixers_;
+  std::array<Spread, 2> spreads_;
+  std::vector<float> x_[2];
+};
+
+TEST_F(Residues, FindTheirStepsByThemselvesAndComeToAgreeWithTheMeanKept) {
+  SCOPED_TRACE(seed());
+  const auto before = sums();
+  const double start = apart2();
+  for (int round = 0; round < 200; ++round) {
+    for (std::uint32_t b = 0; b < 3; ++b) exchange(round % 2, b);
+  }
+  expect_sums(before);
+  EXPECT_LT(apart2(), 1e-6 * start)
+      << "from steps of a thousandth to those of the distance and back";
+}
+
+TEST_F(Residues, ThatCrossKeepTheMeanAndComeToAgree) {
+  SCOPED_TRACE(seed());
+  for (std::uint32_t b = 0; b < 3; ++b) exchange(0, b);
+  const auto before = sums();
+  const double start = apart2();
+  for (int round = 0; round < 200; ++round) {
+    for (std::uint32_t b = 0; b < 3; ++b) {
+      const Bytes s0 = offer(0, b), s1 = offer(1, b);
+      ASSERT_TRUE(mixers_[0]->merge(b, spreads_[0], {s0}, {s1}).applied);
+      ASSERT_TRUE(mixers_[1]->merge(b, spreads_[1], {s1}, {s0}).applied);
+    }
+  }
+  expect_sums(before);
+  EXPECT_LT(apart2(), 1e-6 * start);
+}
+
+TEST_F(Residues, ThatCrossExactValuesKeepTheMean) {
+  SCOPED_TRACE(seed());
+  const auto before = sums();
+  const auto fp32 = make_codec(CodecKind::kFp32);
+  for (std::uint32_t b = 0; b < 3; ++b) {
+    const Bytes s0 = offer(0, b);
+    Bytes s1(4 * layout_.bucket(b).size);
+    ASSERT_TRUE(mixers_[1]->offer(b, *fp32, s1).applied);
+    ASSERT_TRUE(mixers_[0]->merge(b, spreads_[0], {s0}, {s1, true}).applied);
+    ASSERT_TRUE(mixers_[1]->merge(b, spreads_[1], {s1, true}, {s0}).applied);
+  }
+  expect_sums(before);
+}
+
+TEST_F(Residues, WhatAPeerSendsAmissChangesNothing) {
+  const auto a = z(0), b = z(1);
+  Bytes bad = offer(0, 0);
+  bad[residue::size(5 * residue::kBlock)] = std::byte{255};
+  Bytes d(int4_->encoded_size(1200));
+  EXPECT_FALSE(mixers_[1]->answer(0, spreads_[1], bad, 2, *int4_, d).applied);
+  EXPECT_FALSE(mixers_[1]->merge(0, spreads_[1], {offer(1, 0)}, {bad}).applied);
+  std::ranges::fill(d, std::byte{0x88});
+  EXPECT_FALSE(mixers_[0]->settle(0, spreads_[0], *int4_, d, 2).applied) << "-8 is never sent";
+  EXPECT_EQ(z(0), a);
+  EXPECT_EQ(z(1), b);
+}
+
+}  // namespace
+}  // namespace stencil
