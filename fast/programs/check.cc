@@ -58,11 +58,6 @@ void check_training(const WorkerConfig& w) {
 void check_exchange(const WorkerConfig& w) {
   stencil::check_codec(stencil::parse_codec(w.codec), stencil::Mode::parse(w.mode));
   demand_name("transport", w.transport, {"auto", "tcp"});
-  if (w.overlap && stencil::Mode::parse(w.mode).kind != stencil::Mode::Kind::kAsync) {
-    throw ConfigError("--overlap has no meaning in mode " + w.mode +
-                          ", which exchanges nothing in the middle of a step",
-                      "leave it out, or use --mode async");
-  }
   const double sweeps = w.sweeps.value_or(1);
   demand(sweeps >= 0 && sweeps <= 1000, "sweeps", sweeps,
          "use 0 (train alone) to 1000 sweeps per step, or auto");

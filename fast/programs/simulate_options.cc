@@ -132,7 +132,8 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   add("--linger", q.linger, "SHARE", "of a step to wait at most for its sweeps", kWorkers);
   add("--phase-lock", q.phase_lock, "SHARE",
       "of its time to wait at most for neighbours about to end their step", kWorkers);
-  app.add_flag("--overlap", q.overlap, "sweeps begin in a step's backward pass")->group(kWorkers);
+  app.add_flag("--overlap,!--no-overlap", q.overlap, "sweeps begin in a step's backward pass")
+      ->group(kWorkers);
   add("--window", q.window, "BUCKETS", "in flight per sweep", kWorkers);
   add("--bucket-floats", q.bucket_floats, "FLOATS", "size of a bucket; 0: by the model's size",
       kWorkers);

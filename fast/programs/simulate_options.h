@@ -20,7 +20,7 @@ struct SimulateQuery {
   std::optional<double> sweeps;
   double linger = 0.1;
   double phase_lock = 0.15;
-  bool overlap = false;
+  bool overlap = true;
   int window = 4, bucket_floats = 0;
   int steps = 30, rows = 15;
   double step_time = 0.1, jitter = 0.1;

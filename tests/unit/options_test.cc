@@ -191,7 +191,6 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--momentum", "1"}, "--momentum 1"},
       {{"--warmup", "2"}, "--warmup 2"},
       {{"--mode", "asink"}, "asink"},
-      {{"--mode", "sync", "--overlap"}, "--overlap has no meaning in mode sync"},
       {{"--mode", "bounded:"}, "bounded:"},
       {{"--mode", "bounded:0"}, "bounded:0"},
       {{"--codec", "fp8"}, "fp8"},
