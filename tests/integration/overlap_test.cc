@@ -57,7 +57,7 @@ TEST_P(OverlapTest, WhatIsMadeIsExchangedBeforeTheStepEndsAndTheMeanIsKept) {
     using Status = stencil::PumpStatus;
     for (int step = 0; step < kSteps; ++step) {
       std::uint64_t before = 0;
-      if (step == kLooked) {
+      if (step == kLooked && async) {  // in other modes a neighbour may be at its finish by now
         EXPECT_TRUE(wait_until([](const Status& s) { return s.flushed; }));
         before = session.status().engine.offers;
       }

@@ -75,10 +75,11 @@ INSTANTIATE_TEST_SUITE_P(Networks, Large,
 
 /// Training goes on (no finish): what the running exchange alone reaches.
 TEST(Running, falls_to_the_floor_that_each_codec_states) {
-  constexpr std::array<std::pair<CodecKind, double>, 4> kFloors = {{{CodecKind::kFp32, 1e-4},
+  constexpr std::array<std::pair<CodecKind, double>, 5> kFloors = {{{CodecKind::kFp32, 1e-4},
                                                                     {CodecKind::kFp16, 3e-4},
                                                                     {CodecKind::kBf16, 2.4e-3},
-                                                                    {CodecKind::kInt8, 3e-4}}};
+                                                                    {CodecKind::kInt8, 3e-4},
+                                                                    {CodecKind::kInt4, 1e-6}}};
   for (const auto& [codec, floor] : kFloors) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {
       SCOPED_TRACE(name);
