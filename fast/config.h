@@ -44,7 +44,7 @@ struct WorkerConfig {
   std::optional<double> sweeps;    ///< begun per step; 0.25: one every four; nothing: auto
   double linger = 0.1;             ///< share of a step that a boundary waits for its sweeps
   double phase_lock = 0.15;        ///< and for neighbours that are about to end theirs
-  bool overlap = true;             ///< mode async: exchange begins in the backward pass
+  bool overlap = true;             ///< exchange begins in the backward pass, in mode async
   int mix_threads = 1;             ///< share a boundary's work on large models
   int bucket_kib = 0;              ///< 0: what suits the model, 16 to 256
   int window = 4;                  ///< buckets in flight per sweep

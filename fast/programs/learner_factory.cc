@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "stencil/engine/config.h"
-
 #ifdef FAST_HAVE_TORCH
 #include "adapters/torch/torch_learner.h"
 #else
@@ -38,8 +36,7 @@ LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& sha
   options.seed = config.seed;
   options.threads = std::max(1, config.threads);
   options.mix_buffers = config.buffers == "mix";
-  options.overlap =
-      config.overlap && stencil::Mode::parse(config.mode).kind == stencil::Mode::Kind::kAsync;
+  options.overlap = config.overlap;
   return options;
 }
 
