@@ -71,7 +71,9 @@ constexpr double kForwardShare = 1.0 / 3;
 struct Simulation::Worker {
   Rank rank = kNoRank;
   bool alive = true;
-  std::vector<float> x;
+  std::vector<float> x;     ///< of the step under way, what is made and folded
+  std::vector<float> next;  ///< x as that step will leave it
+  std::size_t taken = 0;    ///< first value of next that x has
   std::vector<double> telemetry;
   std::unique_ptr<Mixer> mixer;
   std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
@@ -87,6 +89,13 @@ struct Simulation::Worker {
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;
   Random random{0};
+
+  /// Values from `begin` on are as the step under way leaves them.
+  void take(std::size_t begin) {
+    const std::span<const float> left = std::span(next).subspan(begin, taken - begin);
+    std::ranges::copy(left, std::span(x).subspan(begin).begin());
+    taken = begin;
+  }
 };
 
 Simulation::Simulation(SimulationConfig config, Objective& objective)
@@ -198,15 +207,20 @@ void Simulation::begin_step(Worker& worker) {
 /// A part of a local step is made, the last values first; the step ends with the last part. The
 /// gradient is of the model as it was when the step began: nothing but a fold changes x.
 void Simulation::make_part(Worker& worker) {
-  const std::uint64_t part = ++worker.parts;
-  if (part == 1) objective_.step(worker.rank, worker.x);
-  if (overlaps() && part < kParts) {
-    const auto made = worker.made->made_from(layout_.size() * (kParts - part) / kParts);
+  if (worker.parts++ == 0) {
+    worker.next = worker.x;
+    worker.taken = worker.x.size();
+    objective_.step(worker.rank, worker.next);
+  }
+  if (overlaps() && worker.parts < kParts) {
+    const auto made = worker.made->made_from(layout_.size() * (kParts - worker.parts) / kParts);
     if (!made) return;
+    worker.take(layout_.bucket(made->from).begin);
     (void)worker.mixer->fold(worker.x, made->from, made->to);
     worker.standing.made_from = made->from;
     return turn(worker);
   }
+  worker.take(0);
   worker.stepping = false;
   worker.standing.made_from = Standing::kNoBucket;
   boundary(worker);
@@ -346,6 +360,8 @@ bool Simulation::finish() {
   for (auto& worker : workers_) {
     if (!worker->alive) continue;
     worker->standing.wanted = WorkerState::kSettling;
+    // What is left of a step whose gradient is there.
+    if (worker->stepping && worker->parts > 0) worker->take(0);
     objective_.last(worker->rank, worker->x);
     (void)worker->mixer->fold(worker->x);
     turn(*worker);

@@ -72,6 +72,7 @@ class Simulation {
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] double end_time() const;
   [[nodiscard]] int size() const { return config_.topology.size(); }
+  /// As it stands: of a step under way, what has been folded.
   [[nodiscard]] std::span<const float> model(Rank rank) const;
   [[nodiscard]] PumpStatus status(Rank rank) const;
   /// Step boundaries that `rank` has passed.

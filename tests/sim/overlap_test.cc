@@ -62,6 +62,24 @@ TEST(Overlap, HoldsUpNoSweepOfAnEarlierStep) {
   EXPECT_GT(with.sweeps, 0.95 * without.sweeps) << "thin links are as busy";
 }
 
+TEST(Overlap, LeavesAnUnmadePartOfAStepOutOfWhatIsSeenOfModels) {
+  // Over quick links exchange begins at the boundary with it too, so models lie as far apart.
+  const auto apart = [](bool overlap) {
+    const sim::SimulationConfig config = config_of(0.05, overlap, 9750);
+    const auto objective = sim::make_quadratic(8, kFloats, 0.1, 0.1, config.seed);
+    sim::Simulation simulation(config, *objective);
+    double sum = 0;
+    for (int look = 1; look <= 40; ++look) {
+      simulation.run_until(5 + 0.23 * look);
+      sum += simulation.snapshot().consensus_distance;
+    }
+    return sum;
+  };
+  const double without = apart(false), with = apart(true);
+  std::cout << "apart by " << with / without << " of what they are without\n";
+  EXPECT_NEAR(with, without, 0.2 * without);
+}
+
 TEST(Overlap, KeepsTheMeanThroughOutagesAndEndsInAgreement) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     sim::SimulationConfig config = config_of(0.5, true, 9720 + i);
