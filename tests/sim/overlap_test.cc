@@ -69,8 +69,8 @@ TEST(Overlap, LeavesAnUnmadePartOfAStepOutOfWhatIsSeenOfModels) {
     const auto objective = sim::make_quadratic(8, kFloats, 0.1, 0.1, config.seed);
     sim::Simulation simulation(config, *objective);
     double sum = 0;
-    for (int look = 1; look <= 40; ++look) {
-      simulation.run_until(5 + 0.23 * look);
+    for (int look = 1; look <= 20; ++look) {
+      simulation.run_until(2 + 0.23 * look);
       sum += simulation.snapshot().consensus_distance;
     }
     return sum;
