@@ -258,7 +258,7 @@ TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
 }
 
 TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
-  std::vector<std::string> some = wishes("ring:4", "1500");
+  std::vector<std::string> some = wishes("ring:4", "900");
   some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
   Program program(FAST_PROGRAM, some);
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
@@ -283,8 +283,8 @@ TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
 }
 
 TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
-  Program first(FAST_PROGRAM, wishes("ring:2", "200", "first"));
-  Program second(FAST_PROGRAM, wishes("torus:2x2", "200", "second"));
+  Program first(FAST_PROGRAM, wishes("ring:2", "100", "first"));
+  Program second(FAST_PROGRAM, wishes("torus:2x2", "100", "second"));
   EXPECT_EQ(first.wait(kPatience).code, 0) << first.out() << first.err();
   EXPECT_EQ(second.wait(kPatience).code, 0) << second.out() << second.err();
   EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);

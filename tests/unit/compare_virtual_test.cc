@@ -15,9 +15,9 @@ class VirtualRun : public ::testing::TestWithParam<const char*> {
     cell.job.model = "linear";
     cell.job.data = "synthetic:2112,500";
     cell.job.validation = 64;
-    cell.job.epochs = 25;
+    cell.job.epochs = 8;
     cell.condition.topology = "ring:4";
-    cell.strategy = {.name = GetParam(), .learning_rate = 0.001};
+    cell.strategy = {.name = GetParam(), .learning_rate = 0.02};
     cell.time = TimeKind::kVirtual;
     cell.clockwork = {.step_seconds = 0.01, .latency = 0.0005, .rate_mbit = 1000};
     return cell;
