@@ -339,10 +339,6 @@ class SpecReader {
     }
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       in_.check(t, "name", [&] {
-        if (s.name == "stencil-gradients" && kinds_[i] != TimeKind::kVirtual &&
-            meets(row, conditions_[i])) {
-          throw ConfigError("stencil-gradients has no real processes", "use time = \"virtual\"");
-        }
         if (s.name == "allreduce" && s.bucket_kib != 0 && kinds_[i] == TimeKind::kVirtual &&
             meets(row, conditions_[i])) {
           throw ConfigError("allreduce's buckets are not modelled in virtual time",

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <thread>
 
+#include "adapters/torch/models/model.h"
 #include "bench/compare/cell.h"
 #include "bench/compare/judge.h"
 #include "bench/compare/real/participant.h"
@@ -260,6 +262,66 @@ TEST_F(RealRun, an_all_reduce_tells_its_waiting_from_its_computing) {
   other.join();
   EXPECT_GT(waited[0], 1) << "the other's step takes two seconds";
   EXPECT_LT(waited[1], 1);
+}
+
+/// A learner's step with a gradient that is somebody else's.
+void step_by(TorchLearner& learner, TorchLearner& with_gradient) {
+  const torch::NoGradGuard no_grad;
+  auto own = learner.model().parameters();
+  const auto theirs = with_gradient.model().parameters();
+  for (std::size_t i = 0; i < own.size(); ++i) own[i].grad().copy_(theirs[i].grad());
+  learner.update();
+}
+
+TEST_F(RealRun, a_neighbours_gradient_is_one_more_step_of_the_optimizer) {
+  Cell cell = cell_of("stencil-gradients");
+  cell.condition.topology = "ring:2";
+  const ImageShape shape = load_split(cell, {}).training.train.shape;
+  const auto learner = [&](int rank) { return make_learner(cell, shape, /*threads=*/1, rank); };
+  const auto join = [&](int rank) {
+    const Place place{.rank = rank, .workers = 2, .budget = 1, .meeting = folder_.path()};
+    return make_participant(cell, place, learner(rank));
+  };
+  auto other = std::async(std::launch::async, join, 1);
+  const Participant receiver = join(0);
+  const Participant sender = other.get();
+  const std::vector<float> images(32 * shape.pixels(), 0.5F);
+  const std::vector<std::int64_t> ours(32, 0), theirs(32, 1);
+
+  (void)sender.learner->train_step({images, theirs});
+  const auto gradient = learner(1);
+  gradient->clear_gradients();
+  (void)gradient->backward({images, theirs});
+
+  const auto alone = learner(0);
+  const auto apart = [&] {
+    double most = 0;
+    const auto a = receiver.learner->adapter().values(), b = alone->adapter().values();
+    for (std::size_t i = 0; i < a.size(); ++i) most = std::max<double>(most, std::abs(a[i] - b[i]));
+    return most;
+  };
+  EXPECT_TRUE(testing::eventually([&] {
+    (void)receiver.learner->train_step({images, ours});
+    (void)alone->train_step({images, ours});
+    return apart() > 1e-6;
+  })) << "it has not come";
+  step_by(*alone, *gradient);
+  EXPECT_LT(apart(), 1e-6);
+}
+
+TEST_F(RealRun, neighbours_that_trade_gradients_make_their_budget_and_send_each_to_each_neighbour) {
+  Cell cell = cell_of("stencil-gradients");
+  const auto run = testing::run_program(
+      FAST_COMPARE,
+      arguments(spec_of("[[strategy]]\nname = \"stencil-gradients\"\nlearning_rate = 0.05\n",
+                        "epochs = 2\n")),
+      {}, kPatience);
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  const auto result = CellStore(folder_.path() / "cells").find(cell);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->samples, 2 * 128);
+  EXPECT_EQ(result->bytes, 2 * 4 * 2 * result->model_bytes) << "two steps of four, two neighbours";
+  EXPECT_TRUE(result->mean_model.has_value());
 }
 
 TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {

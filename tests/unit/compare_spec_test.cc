@@ -207,8 +207,6 @@ INSTANTIATE_TEST_SUITE_P(
             ":9:", "step_seconds"},
         Bad{"UnknownTime", "name = \"slow\"", "name = \"slow\"\ntime = \"later\"",
             ":9:", "stand-in"},
-        Bad{"GradientsInRealTime", "\"allreduce\"", "\"stencil-gradients\"",
-            ":11:", "stencil-gradients"},
         Bad{"TuningWithoutValidation", "[job]", "[tune]\nlearning_rates = [0.1]\n[job]",
             ":4:", "learning_rates"}),
     [](const auto& info) { return info.param.what; });

@@ -4,15 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
-#include <optional>
-#include <thread>
-#include <vector>
-#include <zmq.hpp>
 
 #include "adapters/torch/models/model.h"
 #include "bench/compare/real/counted_exchange.h"
+#include "bench/compare/real/over_zmq.h"
 #include "bench/compare/real/wrapped_learner.h"
 #include "fast/report/run_folder.h"
 #include "fast/schedule.h"
@@ -23,23 +19,6 @@ namespace {
 
 enum class Request : char { kPush = 'p', kGet = 'g', kBye = 'b' };
 
-int milliseconds(double seconds) {
-  return static_cast<int>(seconds * 1000);
-}
-
-/// The server binds a port that the system hands out and writes it down; workers look for it.
-std::string await_endpoint(const Place& place) {
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds(place.deadline));
-  while (std::chrono::steady_clock::now() < until) {
-    std::ifstream in(place.meeting / "server");
-    if (std::string endpoint; in >> endpoint) return endpoint;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  throw DeadlineError("the parameter server did not come up in " +
-                      std::to_string(static_cast<int>(place.deadline)) + " s");
-}
-
 class ServerClient final : public WrappedLearner {
  public:
   ServerClient(const Place& place, std::unique_ptr<TorchLearner> inner)
@@ -48,7 +27,8 @@ class ServerClient final : public WrappedLearner {
     socket_.set(zmq::sockopt::rcvtimeo, milliseconds(place.deadline));
     socket_.set(zmq::sockopt::sndtimeo, milliseconds(place.deadline));
     socket_.set(zmq::sockopt::routing_id, std::to_string(place.rank));
-    socket_.connect(await_endpoint(place));
+    socket_.connect(
+        await_address(place.meeting / "server", "the parameter server", place.deadline));
     ask(Request::kGet, {});
   }
   ~ServerClient() override {
@@ -63,15 +43,8 @@ class ServerClient final : public WrappedLearner {
     inner_->clear_gradients();
     StepResult result = inner_->backward(batch);
     if (!std::isfinite(result.loss)) return result;
-    zmq::message_t gradient(inner_->adapter().values().size_bytes());
-    auto* to = gradient.data<char>();
-    for (const auto& parameter : inner_->model().parameters()) {
-      const auto grad = parameter.grad().contiguous();
-      std::memcpy(to, grad.data_ptr<float>(), grad.nbytes());
-      to += grad.nbytes();
-    }
     const auto asked = std::chrono::steady_clock::now();
-    ask(Request::kPush, std::move(gradient));
+    ask(Request::kPush, gradient_of(*inner_));
     result.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
     return result;
   }

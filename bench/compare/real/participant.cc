@@ -1,11 +1,15 @@
 #include "bench/compare/real/participant.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "bench/compare/real/allreduce.h"
 #include "bench/compare/real/counted_exchange.h"
+#include "bench/compare/real/neighbour_gradients.h"
 #include "bench/compare/real/parameter_server.h"
 #include "fast/errors.h"
 #include "fast/session.h"
@@ -39,8 +43,10 @@ Participant make_participant(const Cell& cell, const Place& place,
   }
   if (name == "allreduce")
     return make_allreduce(place, std::move(learner), cell.strategy.bucket_kib);
+  if (name == "stencil-gradients") return make_neighbour_gradients(cell, place, std::move(learner));
   if (has_server(cell.strategy)) return make_server_client(place, std::move(learner));
-  throw ConfigError("strategy '" + name + "' has no real processes", "use time = \"virtual\"");
+  throw ConfigError("no strategy '" + name + "'",
+                    fmt::format("use one of {}", fmt::join(strategy_names(), ", ")));
 }
 
 }  // namespace fast::compare
