@@ -38,6 +38,8 @@ Examples:
     fast-compare bench/specs/uniform-8.toml --cifar10 DIR --out runs/uniform
   The quick one with worker 2 six times slower and 50 Mbit/s for each (as root):
     fast-compare --quick --slow 2:6 --link 50
+  The tables of what has been made already, without data:
+    fast-compare bench/specs/in-step.toml --finished
   How long a step of a model lasts here (for [time] step_seconds):
     fast-compare measure --model resnet20 --cifar10 DIR)";
 
@@ -70,7 +72,7 @@ name = "local"
 
 struct Wishes {
   std::vector<std::string> specs;
-  bool quick = false, quiet = false;
+  bool quick = false, quiet = false, finished = false;
   std::string out, cells;
   DataPlaces places;
   ToldCondition condition;
@@ -133,6 +135,7 @@ int compare(const std::vector<std::string>& args) {
       ->type_name("N");
   app.add_option("--hours", w.hours, "begin no new cell after so long; 0: no limit")
       ->type_name("HOURS");
+  app.add_flag("--finished", w.finished, "make nothing: show the cells that are finished");
   app.add_option("--deadline", w.deadline, "longest wait of a worker for others")
       ->type_name("SECONDS");
   app.add_flag("--quiet,-q", w.quiet, "no progress, only the table");
@@ -149,7 +152,9 @@ int compare(const std::vector<std::string>& args) {
   }
   if (w.cells.empty()) w.cells = w.quick ? "runs/compare-quick/cells" : "bench/results/cells";
   const CellStore store(w.cells);
-  for (const Spec& spec : specs) check(spec, store, w.places);
+  if (!w.finished) {
+    for (const Spec& spec : specs) check(spec, store, w.places);
+  }
   int failures = 0;
   for (const Spec& spec : specs) {
     const fs::path out = w.out.empty()      ? fs::path("runs") / ("compare-" + spec.name)
@@ -160,10 +165,13 @@ int compare(const std::vector<std::string>& args) {
     options.hours = w.hours;
     options.jobs = w.jobs > 0 ? w.jobs : static_cast<int>(std::thread::hardware_concurrency());
     options.real = {this_program(), out / "runs", w.places, 1, w.deadline};
-    const std::vector<Finished> finished = run_matrix(spec, store, options);
+    const std::vector<Finished> finished =
+        w.finished ? finished_cells(spec, store) : run_matrix(spec, store, options);
     if (finished.empty()) {
       fmt::print(stderr, "fast-compare: {}: no cell was finished{}\n", spec.name,
-                 w.hours > 0 ? "; give it more --hours" : "");
+                 w.finished    ? "; leave --finished out to make them"
+                 : w.hours > 0 ? "; give it more --hours"
+                               : "");
       return static_cast<int>(ExitCode::kFailure);
     }
     const Circumstances circumstances{
@@ -172,8 +180,8 @@ int compare(const std::vector<std::string>& args) {
     fmt::print("{}\nreport: {}\n", to_markdown(make_groups(finished)),
                fs::absolute(out / "report.html").string());
     if (finished.size() < spec.cells.size()) {
-      fmt::print("{} of {} cells are finished; the same command makes the rest\n", finished.size(),
-                 spec.cells.size());
+      fmt::print("{} of {} cells are finished; the same command {}makes the rest\n",
+                 finished.size(), spec.cells.size(), w.finished ? "without --finished " : "");
     }
     for (const auto& [cell, result] : finished) {
       if (result.failure.empty()) continue;

@@ -194,4 +194,12 @@ std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
   return out;
 }
 
+std::vector<Finished> finished_cells(const Spec& spec, const CellStore& store) {
+  std::vector<Finished> out;
+  for (const Cell& cell : spec.cells) {
+    if (auto result = store.find(cell)) out.push_back({cell, std::move(*result)});
+  }
+  return out;
+}
+
 }  // namespace fast::compare

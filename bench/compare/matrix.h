@@ -24,4 +24,7 @@ struct MatrixOptions {
 [[nodiscard]] std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
                                                const MatrixOptions& options);
 
+/// Of a spec's cells those that the store holds; nothing is made.
+[[nodiscard]] std::vector<Finished> finished_cells(const Spec& spec, const CellStore& store);
+
 }  // namespace fast::compare

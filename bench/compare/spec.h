@@ -26,17 +26,19 @@ void choose_sweeps(Cell& cell);
 ///
 ///     name = "uniform"
 ///     seeds = [1, 2, 3]
-///     tuned_by = "tune-8"   # only said, where the rates were found by a comparison with [tune]
-///     [job]            # what is trained; see Job
-///     [time]           # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter two,
-///                      # latency, rate_mbit for virtual
-///     [tune]           # learning_rates = [..]: for each strategy every rate, judged on the
-///                      # held-out examples; without it the strategies' own rates
-///     [[strategy]]     # name, learning_rate, sweeps, linger, phase_lock, overlap, codec,
-///                      # bucket_kib, buffers, momentum_correction; epochs where they are not those
-///                      of # [job]; seeds and conditions where fewer
-///     [[condition]]    # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
-///                      # time where it is not that of [time]
+///     tuned_by = "tune-8"  # only said, where the rates were found by a comparison with [tune]
+///     [job]                # what is trained; see Job
+///     [time]               # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter
+///                          # two; latency, rate_mbit for virtual
+///     [tune]               # learning_rates = [..]: for each strategy every rate, judged on the
+///                          # held-out examples; without it the strategies' own rates
+///     [[strategy]]         # name, learning_rate, sweeps, linger, phase_lock, overlap, codec,
+///                          # bucket_kib, buffers, momentum_correction;
+///                          # epochs where they are not those of [job];
+///                          # learning_rates where they are not those of [tune];
+///                          # seeds and conditions where fewer
+///     [[condition]]        # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
+///                          # time where it is not that of [time]
 ///
 /// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
 /// and key for what is unknown, of a wrong type, missing or contradictory.

@@ -129,6 +129,24 @@ TEST_F(RealRun, a_finished_matrix_is_not_made_again_and_gives_the_same_table) {
   EXPECT_EQ(testing::read_text(folder_.path() / "out" / "table.md"), table);
 }
 
+TEST_F(RealRun, what_is_finished_can_be_shown_without_making_the_rest) {
+  const std::string job = "[[strategy]]\nname = \"local\"\n";
+  auto all = arguments(spec_of(job, "epochs = 2\n"));
+  all.emplace_back("--finished");
+  const auto nothing = testing::run_program(FAST_COMPARE, all, {}, kPatience);
+  EXPECT_EQ(nothing.code, static_cast<int>(ExitCode::kFailure));
+  EXPECT_THAT(nothing.err, HasSubstr("no cell was finished; leave --finished out to make them"));
+  all.pop_back();
+  ASSERT_EQ(testing::run_program(FAST_COMPARE, all, {}, kPatience).code, 0);
+
+  all = arguments(spec_of(job + "[[strategy]]\nname = \"allreduce\"\n", "epochs = 2\n"));
+  all.emplace_back("--finished");
+  const auto half = testing::run_program(FAST_COMPARE, all, {}, kPatience);
+  EXPECT_EQ(half.code, 0) << half.err;
+  EXPECT_THAT(half.out, HasSubstr("1 of 2 cells are finished; the same command without "
+                                  "--finished makes the rest"));
+}
+
 TEST_F(RealRun, an_interrupted_matrix_ends_soon_keeps_what_is_finished_and_goes_on_with_the_rest) {
   const auto strategy = [](const std::string& epochs, const std::string& condition) {
     return "[[strategy]]\nname = \"stencil-async\"\nepochs = " + epochs + "\nconditions = [\"" +
