@@ -472,8 +472,7 @@ Spec parse_spec(std::string_view text, const std::string& file) {
 
 Spec read_spec(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw FileError(file + " cannot be read", "name a spec, e.g. bench/specs/fast-links.toml");
+  if (!in) throw FileError(file + " cannot be read", "name a spec, e.g. bench/specs/in-step.toml");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return parse_spec(text, file);
 }

@@ -13,7 +13,7 @@
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/tcp_bytes.h"
 #include "bench/compare/real/wrapped_learner.h"
-#include "fast/session.h"
+#include "fast/exchange.h"
 
 namespace fast::compare {
 namespace {
@@ -108,11 +108,7 @@ Participant make_allreduce(const Place& place, std::unique_ptr<TorchLearner> lea
                            int bucket_kib) {
   auto made = std::make_unique<AllReduceLearner>(place, std::move(learner), bucket_kib);
   AllReduceLearner* const reducing = made.get();
-  return {std::move(made), [place, reducing](ModelAdapter&, const SessionOptions&) {
-            return std::make_unique<CountedExchange>(place.workers, place.budget,
-                                                     std::function<double()>{},
-                                                     [reducing] { return reducing->bytes_sent(); });
-          }};
+  return {std::move(made), make_counted(place, [reducing] { return reducing->bytes_sent(); })};
 }
 
 }  // namespace fast::compare

@@ -2,8 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <utility>
 
+#include "bench/compare/real/participant.h"
 #include "fast/exchange.h"
+#include "fast/session.h"
 
 namespace fast::compare {
 
@@ -44,5 +48,13 @@ class CountedExchange final : public Exchange {
   std::uint64_t samples_ = 0;
   double loss_ = 0;
 };
+
+/// Of workers that each make their share of the budget. `bytes` as above.
+inline MakeExchange make_counted(const Place& place, std::function<std::uint64_t()> bytes = {}) {
+  return [place, bytes = std::move(bytes)](ModelAdapter&, const SessionOptions&) {
+    return std::make_unique<CountedExchange>(place.workers, place.budget, std::function<double()>{},
+                                             bytes);
+  };
+}
 
 }  // namespace fast::compare

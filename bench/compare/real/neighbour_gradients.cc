@@ -10,7 +10,6 @@
 #include "bench/compare/real/over_zmq.h"
 #include "bench/compare/real/wrapped_learner.h"
 #include "fast/report/run_folder.h"
-#include "fast/session.h"
 #include "stencil/core/topology.h"
 
 namespace fast::compare {
@@ -91,11 +90,7 @@ Participant make_neighbour_gradients(const Cell& cell, const Place& place,
   auto made = std::make_unique<GradientTrader>(stencil::Topology::parse(cell.condition.topology),
                                                place, std::move(learner));
   GradientTrader* const trader = made.get();
-  return {std::move(made), [place, trader](ModelAdapter&, const SessionOptions&) {
-            return std::make_unique<CountedExchange>(place.workers, place.budget,
-                                                     std::function<double()>{},
-                                                     [trader] { return trader->bytes_sent(); });
-          }};
+  return {std::move(made), make_counted(place, [trader] { return trader->bytes_sent(); })};
 }
 
 }  // namespace fast::compare

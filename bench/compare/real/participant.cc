@@ -12,7 +12,6 @@
 #include "bench/compare/real/neighbour_gradients.h"
 #include "bench/compare/real/parameter_server.h"
 #include "fast/errors.h"
-#include "fast/session.h"
 
 namespace fast::compare {
 
@@ -36,11 +35,7 @@ Participant make_participant(const Cell& cell, const Place& place,
                              std::unique_ptr<TorchLearner> learner) {
   const std::string& name = cell.strategy.name;
   if (!cell.strategy.mode().empty()) return {std::move(learner), {}};
-  if (name == "single" || name == "local") {
-    return {std::move(learner), [place](ModelAdapter&, const SessionOptions&) {
-              return std::make_unique<CountedExchange>(place.workers, place.budget);
-            }};
-  }
+  if (name == "single" || name == "local") return {std::move(learner), make_counted(place)};
   if (name == "allreduce")
     return make_allreduce(place, std::move(learner), cell.strategy.bucket_kib);
   if (name == "stencil-gradients") return make_neighbour_gradients(cell, place, std::move(learner));
