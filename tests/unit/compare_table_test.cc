@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/compare/report/ceiling.h"
+#include "bench/compare/report/pairing.h"
 #include "bench/compare/report/rendering.h"
 #include "bench/compare/spec.h"
 
@@ -47,6 +48,39 @@ TEST(Table, seeds_become_one_row_with_mean_and_deviation) {
   EXPECT_NEAR(row.accuracy->deviation, 0.0282842712, 1e-9);
   EXPECT_NEAR(row.worst->mean, 0.61, 1e-12);
   EXPECT_NEAR(groups[0].target, kTargetShare * 0.62, 1e-12);
+}
+
+TEST(Pairing, is_of_one_condition_and_seed_after_as_many_samples) {
+  std::vector<Finished> all = {
+      finished("allreduce", 1, 0.60, 10, 1000),
+      finished("allreduce", 2, 0.70, 10, 1000),
+      finished("stencil-async", 2, 0.71, 10, 1000),
+      finished("stencil-async", 1, 0.58, 10, 1000),
+      finished("stencil-async", 3, 0.90, 10, 1000),  // beside nothing
+      finished("local", 1, 0.30, 10, 0),             // once
+  };
+  Finished longer = finished("stencil-async", 1, 0.80, 10, 1000);
+  longer.cell.job.epochs *= 2;
+  all.push_back(longer);
+  Finished elsewhere = finished("allreduce", 1, 0.50, 10, 1000);
+  elsewhere.cell.condition.name = "elsewhere";
+  all.push_back(elsewhere);
+  Finished there = finished("stencil-async", 1, 0.53, 10, 1000);
+  there.cell.condition.name = "elsewhere";
+  there.result.workers = {0.52, 0.50};
+  there.result.curve.back().loss = 0.25;
+  all.push_back(there);
+
+  const auto pairs = pairings(make_groups(all));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].label, "stencil-async");
+  EXPECT_EQ(pairs[0].accuracy.count, 3);
+  EXPECT_NEAR(pairs[0].accuracy.mean, (0.01 - 0.02 + 0.03) / 3, 1e-12);
+  EXPECT_NEAR(standard_error(pairs[0].accuracy), 0.0145296631, 1e-9);
+  EXPECT_NEAR(pairs[0].worst.mean, (0.01 - 0.02 + 0.01) / 3, 1e-12);
+  EXPECT_NEAR(pairs[0].loss.mean, 0.25 / 3, 1e-12);
+  EXPECT_THAT(to_markdown(make_groups(all)),
+              HasSubstr("| stencil-async | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.083 ± 0.083 |"));
 }
 
 TEST(Table, a_condition_has_its_topologys_workers_even_where_one_alone_comes_first) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/compare/report/pairing.h"
+
 namespace fast::compare {
 namespace {
 
@@ -66,6 +68,27 @@ std::string waiting_rows(const Group& group) {
   return out;
 }
 
+/// "-0.33 ± 0.19": a mean and its standard error.
+std::string mean_and_error(const Spread& s, double scale, int digits) {
+  return fmt::format("{:+.{}f} ± {:.{}f}", scale * s.mean, digits, scale * standard_error(s),
+                     digits);
+}
+
+std::string paired_rows(const std::vector<Pairing>& pairings) {
+  std::string out =
+      "### Beside all-reduce, all conditions together\n\n"
+      "Differences to the all-reduce of the same condition and seed, after as many samples; mean ± "
+      "standard error.\n\n"
+      "| strategy | pairs | mean model, points | worst worker, points | held-out loss |\n"
+      "|---|---|---|---|---|\n";
+  for (const Pairing& p : pairings) {
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", p.label, p.accuracy.count,
+                       mean_and_error(p.accuracy, 100, 2), mean_and_error(p.worst, 100, 2),
+                       mean_and_error(p.loss, 1, 3));
+  }
+  return out + "\n";
+}
+
 /// "virtual beside real", the difference in per cent or points.
 std::string check_rows(const std::vector<Check>& checks) {
   std::string out =
@@ -103,6 +126,7 @@ std::string to_markdown(const std::vector<Group>& groups) {
     }
     out += "\n";
   }
+  if (const auto paired = pairings(groups); !paired.empty()) out += paired_rows(paired);
   if (const auto pairs = checks(groups); !pairs.empty()) out += check_rows(pairs);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bench/compare/report/embedded.h"
+#include "bench/compare/report/pairing.h"
 #include "bench/compare/report/rendering.h"
 #include "fast/report/embedded.h"
 #include "fast/report/page_template.h"
@@ -86,6 +87,17 @@ ordered_json check_json(const Check& check) {
   return out;
 }
 
+ordered_json pairing_json(const Pairing& pairing) {
+  const auto difference = [](const Spread& s) -> ordered_json {
+    return {{"mean", s.mean}, {"standard_error", standard_error(s)}};
+  };
+  return {{"label", pairing.label},
+          {"pairs", pairing.accuracy.count},
+          {"accuracy", difference(pairing.accuracy)},
+          {"worst_worker", difference(pairing.worst)},
+          {"loss", difference(pairing.loss)}};
+}
+
 /// Cells may have been made on several machines, by several versions.
 std::vector<std::string> makers(const std::vector<Finished>& finished) {
   std::set<std::string> out;
@@ -123,6 +135,10 @@ ordered_json all_json(const std::vector<Finished>& finished, const std::vector<G
                       {"rows", ordered_json::array()}};
     for (const Row& row : group.rows) g["rows"].push_back(row_json(row));
     out["groups"].push_back(std::move(g));
+  }
+  out["beside_allreduce"] = ordered_json::array();
+  for (const Pairing& pairing : pairings(groups)) {
+    out["beside_allreduce"].push_back(pairing_json(pairing));
   }
   out["checks"] = ordered_json::array();
   for (const Check& check : checks(groups)) out["checks"].push_back(check_json(check));

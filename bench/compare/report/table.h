@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,14 @@ struct Spread {
 };
 [[nodiscard]] Spread spread_of(const std::vector<double>& values);
 
+/// Where a run of one seed ended.
+struct RunEnd {
+  std::uint64_t seed = 0;
+  double accuracy = 0;  ///< of the mean model
+  double worst = 0;     ///< of the worst worker
+  double loss = 0;      ///< over the held-out examples
+};
+
 /// One strategy under one condition, all seeds together.
 struct Row {
   Cell cell;                       ///< of the first seed
@@ -36,6 +45,7 @@ struct Row {
   std::optional<Spread> bytes_per_sample;
   double samples = 0;
   double consensus = 0;
+  std::vector<RunEnd> ends;              ///< of the seeds that ended well, where they learn
   std::vector<CurvePoint> curve;         ///< mean over seeds
   std::vector<double> curve_deviation;   ///< of its accuracy
   std::optional<double> at_equal_time;   ///< held-out accuracy when the fastest row was done

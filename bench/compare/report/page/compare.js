@@ -169,18 +169,31 @@
           : make('td', {class: value && known(value(row)) && value(row) === best[i] ? 'best' : ''}, text(row)))))));
   };
 
+  // --- tables of all conditions together; a row begins with its strategy's colour
+  const overall = (section, id, rows, columns) => {
+    byId(section).hidden = rows.length === 0;
+    byId(id).replaceChildren(
+      make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
+      make('tbody', {}, ...rows.map(row => make('tr', {}, ...columns.map(([, text], i) =>
+        make('td', {}, ...(i === 0 ? [make('i', {style: `background:${colour(row.label)}`})] : []), text(row)))))));
+  };
+
+  const pairs = () => {
+    const apart = (d, scale, digits) => (d.mean > 0 ? '+' : '') + (scale * d.mean).toFixed(digits)
+      + ' ± ' + (scale * d.standard_error).toFixed(digits);
+    overall('paired', 'pairs', data.beside_allreduce, [['strategy', p => p.label],
+      ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
+      ['worst worker, points', p => apart(p.worst_worker, 100, 2)],
+      ['held-out loss', p => apart(p.loss, 1, 3)]]);
+  };
+
   const checks = () => {
-    byId('checked').hidden = data.checks.length === 0;
-    const columns = [['strategy', c => c.label], ['condition', c => c.condition],
-      ['topology', c => c.topology],
+    overall('checked', 'checks', data.checks, [['strategy', c => c.label],
+      ['condition', c => c.condition], ['topology', c => c.topology],
       ['real', c => seconds(mean(c.real.seconds))], ['virtual', c => seconds(mean(c.virtual.seconds))],
       ['difference', c => c.real.seconds && c.virtual.seconds
         ? signed(100 * (c.virtual.seconds.mean / c.real.seconds.mean - 1)) + ' %' : '–'],
-      ['mean model %, real', c => spread(c.real.accuracy)], ['virtual', c => spread(c.virtual.accuracy)]];
-    byId('checks').replaceChildren(
-      make('thead', {}, make('tr', {}, ...columns.map(([name]) => make('th', {}, name)))),
-      make('tbody', {}, ...data.checks.map(check => make('tr', {}, ...columns.map(([, text], i) =>
-        make('td', {}, ...(i === 0 ? [make('i', {style: `background:${colour(check.label)}`})] : []), text(check)))))));
+      ['mean model %, real', c => spread(c.real.accuracy)], ['virtual', c => spread(c.virtual.accuracy)]]);
   };
 
   const draw = () => {
@@ -194,6 +207,7 @@
       callback: v => /^1e/.test(v.toExponential()) ? v.toExponential() : ''}}));
     race();
     table();
+    pairs();
     checks();
   };
 
