@@ -74,13 +74,34 @@ TEST(Pairing, is_of_one_condition_and_seed_after_as_many_samples) {
   const auto pairs = pairings(make_groups(all));
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].label, "stencil-async");
-  EXPECT_EQ(pairs[0].accuracy.count, 3);
+  EXPECT_EQ(pairs[0].pairs, 3);
   EXPECT_NEAR(pairs[0].accuracy.mean, (0.01 - 0.02 + 0.03) / 3, 1e-12);
-  EXPECT_NEAR(standard_error(pairs[0].accuracy), 0.0145296631, 1e-9);
+  EXPECT_NEAR(pairs[0].accuracy.error, 0.0145296631, 1e-9);
   EXPECT_NEAR(pairs[0].worst.mean, (0.01 - 0.02 + 0.01) / 3, 1e-12);
   EXPECT_NEAR(pairs[0].loss.mean, 0.25 / 3, 1e-12);
   EXPECT_THAT(to_markdown(make_groups(all)),
-              HasSubstr("| stencil-async | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.083 ± 0.083 |"));
+              HasSubstr("| stencil-async | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.67 ± 1.45 | +0.083 ± 0.083 |"));
+}
+
+TEST(Pairing, pairs_that_share_an_all_reduce_run_share_its_chance) {
+  std::vector<Finished> all;
+  for (const std::uint64_t seed : {1, 2}) {
+    for (const char* const condition : {"quick", "slow", "jittery"}) {
+      for (const char* const strategy : {"allreduce", "stencil-async"}) {
+        // The all-reduce is the same run each time; its chance is all that differs.
+        const double chance = strategy[0] == 'a' && seed == 1 ? 0.02 : 0;
+        all.push_back(finished(strategy, seed, 0.6 + chance, 10, 1000));
+        all.back().cell.condition.name = condition;
+      }
+    }
+  }
+  const auto pairs = pairings(make_groups(all));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].pairs, 6);
+  EXPECT_NEAR(pairs[0].accuracy.mean, -0.01, 1e-12);
+  EXPECT_NEAR(pairs[0].accuracy.error, 0.01, 1e-12) << "of two runs, not of six";
+  std::erase_if(all, [](const Finished& one) { return one.cell.seed == 2; });
+  EXPECT_TRUE(pairings(make_groups(all)).empty()) << "one run has no error";
 }
 
 TEST(Table, a_condition_has_its_topologys_workers_even_where_one_alone_comes_first) {

@@ -2,26 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace fast::compare {
 namespace {
 
-struct Differences {
-  std::string label;
-  std::vector<double> accuracy, worst, loss;
+struct Pair {
+  RunEnd ours, theirs;
 };
 
-Differences& of(const std::string& label, std::vector<Differences>& all) {
-  const auto known = std::ranges::find(all, label, &Differences::label);
-  if (known != all.end()) return *known;
-  all.emplace_back().label = label;
-  return all.back();
+struct Paired {
+  std::string label;
+  std::vector<Pair> pairs;
+};
+
+/// Tells an all-reduce run from others; timed anew it is the same.
+auto identity(const RunEnd& run) {
+  return std::tie(run.seed, run.accuracy, run.loss);
 }
 
-}  // namespace
+std::vector<Pair>& of(const std::string& label, std::vector<Paired>& all) {
+  const auto known = std::ranges::find(all, label, &Paired::label);
+  if (known != all.end()) return known->pairs;
+  all.emplace_back().label = label;
+  return all.back().pairs;
+}
 
-std::vector<Pairing> pairings(const std::vector<Group>& groups) {
-  std::vector<Differences> all;
+std::vector<Paired> by_label(const std::vector<Group>& groups) {
+  std::vector<Paired> all;
   for (const Group& group : groups) {
     const auto base = std::ranges::find_if(
         group.rows, [](const Row& row) { return row.cell.strategy.name == "allreduce"; });
@@ -30,24 +39,48 @@ std::vector<Pairing> pairings(const std::vector<Group>& groups) {
       if (&row == &*base || row.cell.job.epochs != base->cell.job.epochs) continue;
       for (const RunEnd& ours : row.ends) {
         const auto theirs = std::ranges::find(base->ends, ours.seed, &RunEnd::seed);
-        if (theirs == base->ends.end()) continue;
-        Differences& d = of(row.label, all);
-        d.accuracy.push_back(ours.accuracy - theirs->accuracy);
-        d.worst.push_back(ours.worst - theirs->worst);
-        d.loss.push_back(ours.loss - theirs->loss);
+        if (theirs != base->ends.end()) of(row.label, all).push_back({ours, *theirs});
       }
     }
   }
-  std::vector<Pairing> out;
-  for (const Differences& d : all) {
-    if (d.accuracy.size() < 2) continue;
-    out.push_back({d.label, spread_of(d.accuracy), spread_of(d.worst), spread_of(d.loss)});
-  }
-  return out;
+  return all;
 }
 
-double standard_error(const Spread& spread) {
-  return spread.deviation / std::sqrt(spread.count);
+Difference difference(const std::vector<Pair>& pairs, double RunEnd::*figure) {
+  const auto n = static_cast<double>(pairs.size());
+  Difference d;
+  for (const Pair& pair : pairs) d.mean += (pair.ours.*figure - pair.theirs.*figure) / n;
+  std::map<std::tuple<std::uint64_t, double, double>, double> residuals;  // by all-reduce run
+  for (const Pair& pair : pairs) {
+    residuals[identity(pair.theirs)] += pair.ours.*figure - pair.theirs.*figure - d.mean;
+  }
+  double squares = 0;
+  for (const auto& [run, sum] : residuals) squares += sum * sum;
+  const auto runs = static_cast<double>(residuals.size());
+  d.error = std::sqrt(runs / (runs - 1) * squares) / n;
+  return d;
+}
+
+bool beside_one_run(const std::vector<Pair>& pairs) {
+  return std::ranges::all_of(pairs, [&](const Pair& pair) {
+    return identity(pair.theirs) == identity(pairs.front().theirs);
+  });
+}
+
+}  // namespace
+
+std::vector<Pairing> pairings(const std::vector<Group>& groups) {
+  std::vector<Pairing> out;
+  for (const auto& [label, pairs] : by_label(groups)) {
+    if (beside_one_run(pairs)) continue;
+    out.push_back({.label = label,
+                   .pairs = static_cast<int>(pairs.size()),
+                   .accuracy = difference(pairs, &RunEnd::accuracy),
+                   .worst = difference(pairs, &RunEnd::worst),
+                   .held_out = difference(pairs, &RunEnd::held_out),
+                   .loss = difference(pairs, &RunEnd::loss)});
+  }
+  return out;
 }
 
 }  // namespace fast::compare

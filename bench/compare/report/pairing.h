@@ -7,20 +7,28 @@
 
 namespace fast::compare {
 
+/// A mean of differences and its standard error.
+struct Difference {
+  double mean = 0, error = 0;
+};
+
 /// How a strategy ends beside all-reduce, all conditions together: differences to the first
 /// all-reduce of the same condition and seed that has seen as many samples. Chance that both ends
 /// of a pair share (the seed's shards and initial weights, the condition) is gone from them.
+///
+/// An all-reduce learns the same under conditions that change only time, so several pairs may share
+/// its chance. The standard error heeds that: it is clustered by all-reduce runs (Liang and Zeger
+/// 1986), Var(mean) = G / (G - 1) * sum over the G runs of (sum of its pairs' residuals)^2 / n^2.
 struct Pairing {
   std::string label;  ///< of its rows
-  Spread accuracy;    ///< of the mean model
-  Spread worst;       ///< of the worst worker
-  Spread loss;        ///< over the held-out examples
+  int pairs = 0;
+  Difference accuracy;  ///< of the mean model
+  Difference worst;     ///< of the worst worker
+  Difference held_out;  ///< of the mean model on the held-out examples
+  Difference loss;      ///< over them
 };
 
-/// Of every label with two pairs or more, in the order of the rows.
+/// Of every label beside two all-reduce runs or more, in the order of the rows.
 [[nodiscard]] std::vector<Pairing> pairings(const std::vector<Group>& groups);
-
-/// Of a mean.
-[[nodiscard]] double standard_error(const Spread& spread);
 
 }  // namespace fast::compare

@@ -69,9 +69,8 @@ std::string waiting_rows(const Group& group) {
 }
 
 /// "-0.33 ± 0.19": a mean and its standard error.
-std::string mean_and_error(const Spread& s, double scale, int digits) {
-  return fmt::format("{:+.{}f} ± {:.{}f}", scale * s.mean, digits, scale * standard_error(s),
-                     digits);
+std::string mean_and_error(const Difference& d, double scale, int digits) {
+  return fmt::format("{:+.{}f} ± {:.{}f}", scale * d.mean, digits, scale * d.error, digits);
 }
 
 std::string paired_rows(const std::vector<Pairing>& pairings) {
@@ -79,12 +78,13 @@ std::string paired_rows(const std::vector<Pairing>& pairings) {
       "### Beside all-reduce, all conditions together\n\n"
       "Differences to the all-reduce of the same condition and seed, after as many samples; mean ± "
       "standard error.\n\n"
-      "| strategy | pairs | mean model, points | worst worker, points | held-out loss |\n"
-      "|---|---|---|---|---|\n";
+      "| strategy | pairs | mean model, points | worst worker, points | on held-out examples, "
+      "points "
+      "| loss on them |\n|---|---|---|---|---|---|\n";
   for (const Pairing& p : pairings) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", p.label, p.accuracy.count,
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", p.label, p.pairs,
                        mean_and_error(p.accuracy, 100, 2), mean_and_error(p.worst, 100, 2),
-                       mean_and_error(p.loss, 1, 3));
+                       mean_and_error(p.held_out, 100, 2), mean_and_error(p.loss, 1, 3));
   }
   return out + "\n";
 }

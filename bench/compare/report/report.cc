@@ -88,13 +88,14 @@ ordered_json check_json(const Check& check) {
 }
 
 ordered_json pairing_json(const Pairing& pairing) {
-  const auto difference = [](const Spread& s) -> ordered_json {
-    return {{"mean", s.mean}, {"standard_error", standard_error(s)}};
+  const auto difference = [](const Difference& d) -> ordered_json {
+    return {{"mean", d.mean}, {"standard_error", d.error}};
   };
   return {{"label", pairing.label},
-          {"pairs", pairing.accuracy.count},
+          {"pairs", pairing.pairs},
           {"accuracy", difference(pairing.accuracy)},
           {"worst_worker", difference(pairing.worst)},
+          {"held_out", difference(pairing.held_out)},
           {"loss", difference(pairing.loss)}};
 }
 

@@ -124,7 +124,8 @@ Row make_row(const std::vector<const Finished*>& seeds) {
     if (r.mean_model) accuracy.push_back(*r.mean_model);
     if (!r.workers.empty()) worst.push_back(*std::ranges::min_element(r.workers));
     if (r.mean_model && !r.workers.empty() && !r.curve.empty()) {
-      row.ends.push_back({one->cell.seed, accuracy.back(), worst.back(), r.curve.back().loss});
+      row.ends.push_back({one->cell.seed, accuracy.back(), worst.back(), r.curve.back().accuracy,
+                          r.curve.back().loss});
     }
     seconds.push_back(r.training_seconds);
     bytes.push_back(r.samples > 0 ? r.bytes / r.samples : 0);

@@ -27,7 +27,8 @@ struct RunEnd {
   std::uint64_t seed = 0;
   double accuracy = 0;  ///< of the mean model
   double worst = 0;     ///< of the worst worker
-  double loss = 0;      ///< over the held-out examples
+  double held_out = 0;  ///< accuracy of the mean model on the held-out examples
+  double loss = 0;      ///< over them
 };
 
 /// One strategy under one condition, all seeds together.

@@ -184,7 +184,8 @@
     overall('paired', 'pairs', data.beside_allreduce, [['strategy', p => p.label],
       ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
       ['worst worker, points', p => apart(p.worst_worker, 100, 2)],
-      ['held-out loss', p => apart(p.loss, 1, 3)]]);
+      ['on held-out examples, points', p => apart(p.held_out, 100, 2)],
+      ['loss on them', p => apart(p.loss, 1, 3)]]);
   };
 
   const checks = () => {
