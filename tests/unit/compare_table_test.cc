@@ -79,8 +79,10 @@ TEST(Pairing, is_of_one_condition_and_seed_after_as_many_samples) {
   EXPECT_NEAR(pairs[0].accuracy.error, 0.0145296631, 1e-9);
   EXPECT_NEAR(pairs[0].worst.mean, (0.01 - 0.02 + 0.01) / 3, 1e-12);
   EXPECT_NEAR(pairs[0].loss.mean, 0.25 / 3, 1e-12);
-  EXPECT_THAT(to_markdown(make_groups(all)),
-              HasSubstr("| stencil-async | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.67 ± 1.45 | +0.083 ± 0.083 |"));
+  EXPECT_THAT(
+      to_markdown(make_groups(all)),
+      HasSubstr(
+          "| stencil-async | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.67 ± 1.45 | +0.083 ± 0.083 |"));
 }
 
 TEST(Pairing, pairs_that_share_an_all_reduce_run_share_its_chance) {
