@@ -3,4 +3,6 @@ if(TARGET compare)
     fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
               LINK compare fast_cifar_files LABELS unit TIMEOUT 120)
   endforeach()
+  target_compile_definitions(compare_spec_test PRIVATE
+    FAST_SPECS="${PROJECT_SOURCE_DIR}/bench/specs")
 endif()

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "bench/compare/told_condition.h"
 #include "fast/config.h"
 #include "fast/errors.h"
@@ -109,6 +111,17 @@ TEST(Spec, a_strategy_may_have_rates_of_its_own_to_try) {
   EXPECT_EQ(spec.cells.back().strategy.name, "stencil-bounded:3");
   EXPECT_EQ(spec.cells.back().strategy.learning_rate, 0.01);
   EXPECT_TRUE(spec.cells.back().tuning);
+}
+
+TEST(Spec, every_committed_one_is_read_and_called_as_its_file) {
+  int specs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(FAST_SPECS)) {
+    const Spec spec = read_spec(entry.path().string());
+    EXPECT_EQ(spec.name + ".toml", entry.path().filename());
+    EXPECT_FALSE(spec.cells.empty()) << entry.path();
+    ++specs;
+  }
+  EXPECT_GT(specs, 10);
 }
 
 TEST(ToldCondition, takes_the_place_of_the_specs_own) {
