@@ -19,7 +19,7 @@ namespace fast {
 /// With a share of 1, m is the model's whole last move over the rate: what quasi-global momentum
 /// (Lin et al. 2021, "Quasi-global momentum", algorithm 1) averages over steps. With 0 it is plain
 /// SGD's. The mean of all workers stays as it is: what the exchange moves adds up to nothing.
-/// Costs one more copy of the parameters. What it gains: bench/results/cifar10.md.
+/// Costs one more copy of the parameters. What it gains: bench/results/cifar10-research.md.
 ///
 /// What is put into momentum goes on for some ten steps: with a share of 0.5 it moves the model 4.5
 /// times as far again, which the averages of those steps take back. Where models meet seldom

@@ -12,8 +12,8 @@ namespace stencil {
 
 /// Keeps workers in step whose steps last alike. While one of them computes a gradient, everybody
 /// else's come in: out of step, half a step's worth of them in the mean, which it then does not
-/// know of, and momentum bears such a delay badly (bench/results/cifar10.md, "Workers out of
-/// step"). So who ends a step waits a little for the neighbours that are about to end theirs:
+/// know of, and momentum bears such a delay badly (bench/results/cifar10-research.md, "Workers out
+/// of step"). So who ends a step waits a little for the neighbours that are about to end theirs:
 ///
 ///  - who is about to: whose boundaries so far let expect the next one within the patience left.
 ///    Who has just passed one is not waited for, nor who is late by more than ever is saved, such
