@@ -13,7 +13,7 @@ struct Pair {
 };
 
 struct Paired {
-  std::string label;
+  std::string label, partition;
   std::vector<Pair> pairs;
 };
 
@@ -22,14 +22,17 @@ auto identity(const RunEnd& run) {
   return std::tie(run.seed, run.accuracy, run.loss);
 }
 
-std::vector<Pair>& of(const std::string& label, std::vector<Paired>& all) {
-  const auto known = std::ranges::find(all, label, &Paired::label);
+std::vector<Pair>& of(const std::string& label, const std::string& partition,
+                      std::vector<Paired>& all) {
+  const auto known = std::ranges::find_if(all, [&](const Paired& paired) {
+    return paired.label == label && paired.partition == partition;
+  });
   if (known != all.end()) return known->pairs;
-  all.emplace_back().label = label;
+  all.push_back({label, partition, {}});
   return all.back().pairs;
 }
 
-std::vector<Paired> by_label(const std::vector<Group>& groups) {
+std::vector<Paired> by_label_and_partition(const std::vector<Group>& groups) {
   std::vector<Paired> all;
   for (const Group& group : groups) {
     const auto base = std::ranges::find_if(
@@ -39,7 +42,8 @@ std::vector<Paired> by_label(const std::vector<Group>& groups) {
       if (&row == &*base || row.cell.job.epochs != base->cell.job.epochs) continue;
       for (const RunEnd& ours : row.ends) {
         const auto theirs = std::ranges::find(base->ends, ours.seed, &RunEnd::seed);
-        if (theirs != base->ends.end()) of(row.label, all).push_back({ours, *theirs});
+        if (theirs == base->ends.end()) continue;
+        of(row.label, group.condition.partition, all).push_back({ours, *theirs});
       }
     }
   }
@@ -71,9 +75,10 @@ bool beside_one_run(const std::vector<Pair>& pairs) {
 
 std::vector<Pairing> pairings(const std::vector<Group>& groups) {
   std::vector<Pairing> out;
-  for (const auto& [label, pairs] : by_label(groups)) {
+  for (const auto& [label, partition, pairs] : by_label_and_partition(groups)) {
     if (beside_one_run(pairs)) continue;
     out.push_back({.label = label,
+                   .partition = partition,
                    .pairs = static_cast<int>(pairs.size()),
                    .accuracy = difference(pairs, &RunEnd::accuracy),
                    .worst = difference(pairs, &RunEnd::worst),

@@ -12,7 +12,8 @@ struct Difference {
   double mean = 0, error = 0;
 };
 
-/// How a strategy ends beside all-reduce, all conditions together: differences to the first
+/// How a strategy ends beside all-reduce, all conditions of one way to deal out the data together:
+/// differences to the first
 /// all-reduce of the same condition and seed that has seen as many samples. Chance that both ends
 /// of a pair share (the seed's shards and initial weights, the condition) is gone from them.
 ///
@@ -20,7 +21,8 @@ struct Difference {
 /// its chance. The standard error heeds that: it is clustered by all-reduce runs (Liang and Zeger
 /// 1986), Var(mean) = G / (G - 1) * sum over the G runs of (sum of its pairs' residuals)^2 / n^2.
 struct Pairing {
-  std::string label;  ///< of its rows
+  std::string label;      ///< of its rows
+  std::string partition;  ///< of the data: "iid", ..
   int pairs = 0;
   Difference accuracy;  ///< of the mean model
   Difference worst;     ///< of the worst worker
@@ -28,7 +30,7 @@ struct Pairing {
   Difference loss;      ///< over them
 };
 
-/// Of every label beside two all-reduce runs or more, in the order of the rows.
+/// Of every label and partition beside two all-reduce runs or more, in the order of the rows.
 [[nodiscard]] std::vector<Pairing> pairings(const std::vector<Group>& groups);
 
 }  // namespace fast::compare

@@ -75,14 +75,15 @@ std::string mean_and_error(const Difference& d, double scale, int digits) {
 
 std::string paired_rows(const std::vector<Pairing>& pairings) {
   std::string out =
-      "### Beside all-reduce, all conditions together\n\n"
+      "### Beside all-reduce, conditions together\n\n"
       "Differences to the all-reduce of the same condition and seed, after as many samples; mean ± "
       "standard error.\n\n"
-      "| strategy | pairs | mean model, points | worst worker, points | on held-out examples, "
+      "| strategy | shards | pairs | mean model, points | worst worker, points | on held-out "
+      "examples, "
       "points "
-      "| loss on them |\n|---|---|---|---|---|---|\n";
+      "| loss on them |\n|---|---|---|---|---|---|---|\n";
   for (const Pairing& p : pairings) {
-    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", p.label, p.pairs,
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", p.label, p.partition, p.pairs,
                        mean_and_error(p.accuracy, 100, 2), mean_and_error(p.worst, 100, 2),
                        mean_and_error(p.held_out, 100, 2), mean_and_error(p.loss, 1, 3));
   }

@@ -92,6 +92,7 @@ ordered_json pairing_json(const Pairing& pairing) {
     return {{"mean", d.mean}, {"standard_error", d.error}};
   };
   return {{"label", pairing.label},
+          {"partition", pairing.partition},
           {"pairs", pairing.pairs},
           {"accuracy", difference(pairing.accuracy)},
           {"worst_worker", difference(pairing.worst)},
