@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -179,27 +181,30 @@ class Matrix {
   Clock::time_point start_ = Clock::now();
 };
 
+/// In the spec's order.
+std::vector<Finished> collect(const Spec& spec,
+                              const std::function<std::optional<CellResult>(const Cell&)>& find) {
+  std::vector<Finished> out;
+  for (const Cell& cell : spec.cells) {
+    if (auto result = find(cell)) out.push_back({cell, std::move(*result)});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
                                  const MatrixOptions& options) {
   Matrix matrix(spec, store, options);
   matrix.run();
-  std::vector<Finished> out;
-  for (const Cell& cell : spec.cells) {
-    auto result = store.find(cell);
-    if (!result) result = matrix.unkept(cell);
-    if (result) out.push_back({cell, std::move(*result)});
-  }
-  return out;
+  return collect(spec, [&](const Cell& cell) {
+    const auto kept = store.find(cell);
+    return kept ? kept : matrix.unkept(cell);
+  });
 }
 
 std::vector<Finished> finished_cells(const Spec& spec, const CellStore& store) {
-  std::vector<Finished> out;
-  for (const Cell& cell : spec.cells) {
-    if (auto result = store.find(cell)) out.push_back({cell, std::move(*result)});
-  }
-  return out;
+  return collect(spec, [&](const Cell& cell) { return store.find(cell); });
 }
 
 }  // namespace fast::compare

@@ -149,7 +149,6 @@ class Reader {
 struct StrategyRow {
   Strategy strategy;
   double epochs = 0;
-  std::vector<double> rates;  ///< to try; empty: the strategy's own alone
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
 };
@@ -170,8 +169,11 @@ class SpecReader {
       spec.job_at = in_.place(*job);
     }
     if (const auto* time = in_.table(root, "time")) read_time(*time);
+    std::vector<double> rates;
     if (const auto* tune = in_.table(root, "tune")) {
-      read_rates(*tune, tuned_rates_);
+      in_.demand(in_.read(*tune, "learning_rates", rates) && !rates.empty() &&
+                     std::ranges::all_of(rates, [](double rate) { return rate > 0; }),
+                 *tune, "learning_rates", "write learning_rates = [0.05, 0.1, 0.2]");
       in_.no_others(*tune, "[tune]");
       in_.demand(base_.job.validation > 0, *tune, "learning_rates",
                  "tuning needs held-out examples: validation = 5000 in [job]");
@@ -179,13 +181,12 @@ class SpecReader {
     for (const auto* row : in_.tables(root, "condition")) read_condition(*row);
     in_.demand(!conditions_.empty(), root, "condition", "write at least one [[condition]]");
     if (std::ranges::find(kinds_, TimeKind::kStandIn) != kinds_.end()) {
-      in_.demand(tuned_rates_.empty(), root, "tune",
-                 "a stand-in learns nothing: tune in virtual time");
+      in_.demand(rates.empty(), root, "tune", "a stand-in learns nothing: tune in virtual time");
     }
     for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");
     in_.no_others(root, "the spec");
-    spec.cells = cells();
+    spec.cells = cells(rates);
     return spec;
   }
 
@@ -195,12 +196,6 @@ class SpecReader {
     const std::set<std::uint64_t> different(seeds.begin(), seeds.end());
     in_.demand(!seeds.empty() && different.size() == seeds.size(), t, "seeds",
                "name at least one, and none twice");
-  }
-
-  void read_rates(const toml::table& t, std::vector<double>& rates) {
-    in_.demand(in_.read(t, "learning_rates", rates) && !rates.empty() &&
-                   std::ranges::all_of(rates, [](double rate) { return rate > 0; }),
-               t, "learning_rates", "write learning_rates = [0.05, 0.1, 0.2]");
   }
 
   void read_job(const toml::table& t) {
@@ -336,12 +331,6 @@ class SpecReader {
     row.epochs = base_.job.epochs;
     in_.read(t, "epochs", row.epochs);
     in_.demand(row.epochs > 0, t, "epochs", "use more than 0");
-    row.rates = tuned_rates_;
-    if (t.get("learning_rates") != nullptr) {
-      in_.demand(!tuned_rates_.empty(), t, "learning_rates",
-                 "only a comparison with [tune] tries several: write learning_rate");
-      read_rates(t, row.rates);
-    }
     row.seeds = seeds;
     read_seeds(t, row.seeds);
     in_.read(t, "conditions", row.conditions);
@@ -400,7 +389,7 @@ class SpecReader {
     }
   }
 
-  [[nodiscard]] std::vector<Cell> cells() const {
+  [[nodiscard]] std::vector<Cell> cells(const std::vector<double>& rates) const {
     std::vector<Cell> out;
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       const Condition& condition = conditions_[i];
@@ -412,11 +401,11 @@ class SpecReader {
         cell.job.epochs = row.epochs;
         cell.strategy = row.strategy;
         choose_sweeps(cell);
-        cell.tuning = !row.rates.empty();
+        cell.tuning = !rates.empty();
         for (const std::uint64_t seed : row.seeds) {
           cell.seed = seed;
-          if (row.rates.empty()) out.push_back(cell);
-          for (const double rate : row.rates) {
+          if (rates.empty()) out.push_back(cell);
+          for (const double rate : rates) {
             cell.strategy.learning_rate = rate;
             out.push_back(cell);
           }
@@ -429,8 +418,7 @@ class SpecReader {
   Reader in_;
   Cell base_;
   std::vector<Condition> conditions_;
-  std::vector<TimeKind> kinds_;      ///< of the conditions
-  std::vector<double> tuned_rates_;  ///< of [tune]; empty: there is none
+  std::vector<TimeKind> kinds_;  ///< of the conditions
   std::vector<StrategyRow> strategies_;
 };
 

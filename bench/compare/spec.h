@@ -35,7 +35,6 @@ void choose_sweeps(Cell& cell);
 ///     [[strategy]]         # name, learning_rate, sweeps, linger, phase_lock, overlap, codec,
 ///                          # bucket_kib, buffers, momentum_correction;
 ///                          # epochs where they are not those of [job];
-///                          # learning_rates where they are not those of [tune];
 ///                          # seeds and conditions where fewer
 ///     [[condition]]        # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
 ///                          # time where it is not that of [time]

@@ -102,17 +102,6 @@ TEST(Spec, tuning_tries_every_rate_on_held_out_examples) {
   EXPECT_EQ(spec.cells[1].strategy.learning_rate, 0.2);
 }
 
-TEST(Spec, a_strategy_may_have_rates_of_its_own_to_try) {
-  std::string text = kGood;
-  text.replace(text.find("epochs = 3"), 10, "validation = 10");
-  text += "learning_rates = [0.01]\n[tune]\nlearning_rates = [0.1, 0.2]\n";
-  const Spec spec = parse_spec(text, "tune.toml");
-  ASSERT_EQ(spec.cells.size(), 9U);
-  EXPECT_EQ(spec.cells.back().strategy.name, "stencil-bounded:3");
-  EXPECT_EQ(spec.cells.back().strategy.learning_rate, 0.01);
-  EXPECT_TRUE(spec.cells.back().tuning);
-}
-
 TEST(Spec, every_committed_one_is_read_and_called_as_its_file) {
   int specs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(FAST_SPECS)) {
@@ -231,8 +220,6 @@ INSTANTIATE_TEST_SUITE_P(
             ":9:", "step_seconds"},
         Bad{"UnknownTime", "name = \"slow\"", "name = \"slow\"\ntime = \"later\"",
             ":9:", "stand-in"},
-        Bad{"RatesToTryWithoutTuning", "\"allreduce\"", "\"allreduce\"\nlearning_rates = [0.1]",
-            ":12:", "learning_rates"},
         Bad{"TuningByNoRate", "[job]", "[tune]\nlearning_rates = [0]\n[job]",
             ":4:", "learning_rates"},
         Bad{"TuningWithoutValidation", "[job]", "[tune]\nlearning_rates = [0.1]\n[job]",

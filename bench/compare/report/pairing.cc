@@ -14,6 +14,7 @@ struct Pair {
 
 struct Paired {
   std::string label, partition;
+  TimeKind time = TimeKind::kReal;
   std::vector<Pair> pairs;
 };
 
@@ -22,17 +23,18 @@ auto identity(const RunEnd& run) {
   return std::tie(run.seed, run.accuracy, run.loss);
 }
 
-std::vector<Pair>& of(const std::string& label, const std::string& partition,
-                      std::vector<Paired>& all) {
+std::vector<Pair>& like(const Row& row, std::vector<Paired>& all) {
+  const std::string& partition = row.cell.condition.partition;
   const auto known = std::ranges::find_if(all, [&](const Paired& paired) {
-    return paired.label == label && paired.partition == partition;
+    return paired.label == row.label && paired.partition == partition &&
+           paired.time == row.cell.time;
   });
   if (known != all.end()) return known->pairs;
-  all.push_back({label, partition, {}});
+  all.push_back({row.label, partition, row.cell.time, {}});
   return all.back().pairs;
 }
 
-std::vector<Paired> by_label_and_partition(const std::vector<Group>& groups) {
+std::vector<Paired> all_pairs(const std::vector<Group>& groups) {
   std::vector<Paired> all;
   for (const Group& group : groups) {
     const auto base = std::ranges::find_if(
@@ -43,7 +45,7 @@ std::vector<Paired> by_label_and_partition(const std::vector<Group>& groups) {
       for (const RunEnd& ours : row.ends) {
         const auto theirs = std::ranges::find(base->ends, ours.seed, &RunEnd::seed);
         if (theirs == base->ends.end()) continue;
-        of(row.label, group.condition.partition, all).push_back({ours, *theirs});
+        like(row, all).push_back({ours, *theirs});
       }
     }
   }
@@ -75,10 +77,11 @@ bool beside_one_run(const std::vector<Pair>& pairs) {
 
 std::vector<Pairing> pairings(const std::vector<Group>& groups) {
   std::vector<Pairing> out;
-  for (const auto& [label, partition, pairs] : by_label_and_partition(groups)) {
+  for (const auto& [label, partition, time, pairs] : all_pairs(groups)) {
     if (beside_one_run(pairs)) continue;
     out.push_back({.label = label,
                    .partition = partition,
+                   .time = time,
                    .pairs = static_cast<int>(pairs.size()),
                    .accuracy = difference(pairs, &RunEnd::accuracy),
                    .worst = difference(pairs, &RunEnd::worst),

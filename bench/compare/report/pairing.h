@@ -12,10 +12,10 @@ struct Difference {
   double mean = 0, error = 0;
 };
 
-/// How a strategy ends beside all-reduce, all conditions of one way to deal out the data together:
-/// differences to the first
-/// all-reduce of the same condition and seed that has seen as many samples. Chance that both ends
-/// of a pair share (the seed's shards and initial weights, the condition) is gone from them.
+/// How a strategy ends beside all-reduce, all conditions of one kind of time and one way to deal
+/// out the data together: differences to the first all-reduce of the same condition and seed that
+/// has seen as many samples. Chance that both ends of a pair share (the seed's shards and initial
+/// weights, the condition) is gone from them.
 ///
 /// An all-reduce learns the same under conditions that change only time, so several pairs may share
 /// its chance. The standard error heeds that: it is clustered by all-reduce runs (Liang and Zeger
@@ -23,6 +23,7 @@ struct Difference {
 struct Pairing {
   std::string label;      ///< of its rows
   std::string partition;  ///< of the data: "iid", ..
+  TimeKind time = TimeKind::kReal;
   int pairs = 0;
   Difference accuracy;  ///< of the mean model
   Difference worst;     ///< of the worst worker
@@ -30,7 +31,7 @@ struct Pairing {
   Difference loss;      ///< over them
 };
 
-/// Of every label and partition beside two all-reduce runs or more, in the order of the rows.
+/// Of every label, partition and time beside two all-reduce runs or more, in the order of the rows.
 [[nodiscard]] std::vector<Pairing> pairings(const std::vector<Group>& groups);
 
 }  // namespace fast::compare

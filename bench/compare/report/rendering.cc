@@ -78,14 +78,13 @@ std::string paired_rows(const std::vector<Pairing>& pairings) {
       "### Beside all-reduce, conditions together\n\n"
       "Differences to the all-reduce of the same condition and seed, after as many samples; mean ± "
       "standard error.\n\n"
-      "| strategy | shards | pairs | mean model, points | worst worker, points | on held-out "
-      "examples, "
-      "points "
-      "| loss on them |\n|---|---|---|---|---|---|---|\n";
+      "| strategy | shards | time | pairs | mean model, points | worst worker, points | "
+      "on held-out examples, points | loss on them |\n|---|---|---|---|---|---|---|---|\n";
   for (const Pairing& p : pairings) {
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", p.label, p.partition, p.pairs,
-                       mean_and_error(p.accuracy, 100, 2), mean_and_error(p.worst, 100, 2),
-                       mean_and_error(p.held_out, 100, 2), mean_and_error(p.loss, 1, 3));
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", p.label, p.partition,
+                       name(p.time), p.pairs, mean_and_error(p.accuracy, 100, 2),
+                       mean_and_error(p.worst, 100, 2), mean_and_error(p.held_out, 100, 2),
+                       mean_and_error(p.loss, 1, 3));
   }
   return out + "\n";
 }

@@ -93,6 +93,7 @@ ordered_json pairing_json(const Pairing& pairing) {
   };
   return {{"label", pairing.label},
           {"partition", pairing.partition},
+          {"time", name(pairing.time)},
           {"pairs", pairing.pairs},
           {"accuracy", difference(pairing.accuracy)},
           {"worst_worker", difference(pairing.worst)},

@@ -182,7 +182,7 @@
     const apart = (d, scale, digits) => (d.mean > 0 ? '+' : '') + (scale * d.mean).toFixed(digits)
       + ' ± ' + (scale * d.standard_error).toFixed(digits);
     overall('paired', 'pairs', data.beside_allreduce, [['strategy', p => p.label],
-      ['shards', p => p.partition], ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
+      ['shards', p => p.partition], ['time', p => p.time], ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
       ['worst worker, points', p => apart(p.worst_worker, 100, 2)],
       ['on held-out examples, points', p => apart(p.held_out, 100, 2)],
       ['loss on them', p => apart(p.loss, 1, 3)]]);
