@@ -327,7 +327,7 @@ TEST_F(RealRun, a_neighbours_gradient_is_one_more_step_of_the_optimizer) {
   EXPECT_LT(apart(), 1e-6);
 }
 
-TEST_F(RealRun, neighbours_that_trade_gradients_make_their_budget_and_send_each_to_each_neighbour) {
+TEST_F(RealRun, neighbours_that_trade_gradients_send_each_to_each_neighbour) {
   Cell cell = cell_of("stencil-gradients");
   const auto run = testing::run_program(
       FAST_COMPARE,
@@ -337,9 +337,42 @@ TEST_F(RealRun, neighbours_that_trade_gradients_make_their_budget_and_send_each_
   ASSERT_EQ(run.code, 0) << run.out << run.err;
   const auto result = CellStore(folder_.path() / "cells").find(cell);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->samples, 2 * 128);
-  EXPECT_EQ(result->bytes, 2 * 4 * 2 * result->model_bytes) << "two steps of four, two neighbours";
+  EXPECT_GE(result->samples, 2 * 128);
+  EXPECT_LE(result->samples, 3 * 128) << "what is under way is not counted yet";
+  EXPECT_EQ(result->bytes, result->samples / 32 * 2 * result->model_bytes);
   EXPECT_TRUE(result->mean_model.has_value());
+}
+
+TEST_F(RealRun, neighbours_that_trade_gradients_make_what_a_slow_one_does_not) {
+  Cell cell = cell_of("stencil-gradients");
+  cell.job.epochs = 50;
+  cell.strategy.learning_rate = 0.001;
+  cell.condition.slow = {{1, 50.0}};
+  auto told = arguments(spec_of(
+      "[[strategy]]\nname = \"stencil-gradients\"\nlearning_rate = 0.001\n", "epochs = 50\n"));
+  told.insert(told.end(), {"--slow", "1:50"});
+  const auto run = testing::run_program(FAST_COMPARE, told, {}, kPatience);
+  ASSERT_EQ(run.code, 0) << run.out << run.err;
+  const testing::RunWatch folder(folder_.path() / "out" / "runs" / hash(cell));
+  std::uint64_t all = 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    const WorkerHistory history = folder.history(rank);
+    ASSERT_FALSE(history.progress.empty());
+    all += history.progress.back().samples;
+    if (rank == 1) {
+      EXPECT_LT(history.progress.back().samples, 50 * 128 / 10);
+    }
+  }
+  EXPECT_GE(all, 50 * 128);
+  EXPECT_LE(all, 1.1 * 50 * 128);
+}
+
+/// Have all four made a step?
+bool all_step(const testing::RunWatch& run) {
+  for (int rank = 0; rank < 4; ++rank) {
+    if (run.step(rank) == 0) return false;
+  }
+  return true;
 }
 
 TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
@@ -351,16 +384,7 @@ TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
                                 cell.job.epochs = 100000;
                                 return cell;
                               }()));
-  ASSERT_TRUE(program.wait_until(
-      [&] {
-        for (int rank = 0; rank < 4; ++rank) {
-          const WorkerHistory history = run.history(rank);
-          if (history.progress.empty() || history.progress.back().step == 0) return false;
-        }
-        return true;
-      },
-      kPatience))
-      << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_step(run); }, kPatience)) << program.err();
   kill(testing::worker_pids(program.pid())[2], SIGKILL);
   const auto result = program.wait(kPatience);
   EXPECT_EQ(result.code, 1);
@@ -373,12 +397,23 @@ TEST_F(RealRun, a_killed_worker_ends_an_all_reduce_with_a_clear_error) {
   EXPECT_THAT(history.end->text, HasSubstr("a worker is gone"));
 }
 
-TEST_F(RealRun, a_killed_worker_ends_a_stencil_run_well) {
-  const std::string spec = spec_of("[[strategy]]\nname = \"stencil-async\"\n", "epochs = 400\n");
+class Unsynchronised : public RealRun, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Strategies, Unsynchronised,
+                         ::testing::Values("stencil-async", "stencil-gradients"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(Unsynchronised, a_killed_worker_ends_a_stencil_run_well) {
+  const std::string spec =
+      spec_of(std::string("[[strategy]]\nname = \"") + GetParam() + "\"\nlearning_rate = 0.001\n",
+              "epochs = 400\n");
   const Cell cell = parse_spec(spec, "spec.toml").cells.front();
   testing::Program program(FAST_COMPARE, arguments(spec));
   const testing::RunWatch run(folder_.path() / "out" / "runs" / hash(cell));
-  ASSERT_TRUE(program.wait_until([&] { return run.all_train(4); }, kPatience)) << program.err();
+  ASSERT_TRUE(program.wait_until([&] { return all_step(run); }, kPatience)) << program.err();
   kill(testing::worker_pids(program.pid())[2], SIGKILL);
   const auto result = program.wait(kPatience);
   EXPECT_EQ(result.code, 0) << result.err;

@@ -8,6 +8,7 @@
 #include "adapters/torch/models/model.h"
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/over_zmq.h"
+#include "bench/compare/real/shared_count.h"
 #include "bench/compare/real/wrapped_learner.h"
 #include "fast/report/run_folder.h"
 #include "stencil/core/topology.h"
@@ -22,7 +23,9 @@ class GradientTrader final : public WrappedLearner {
  public:
   GradientTrader(const stencil::Topology& topology, const Place& place,
                  std::unique_ptr<TorchLearner> inner)
-      : WrappedLearner(std::move(inner)), inbox_(context_, ZMQ_PULL) {
+      : WrappedLearner(std::move(inner)),
+        made_(place.meeting / "samples"),
+        inbox_(context_, ZMQ_PULL) {
     const auto size = static_cast<std::int64_t>(inner_->adapter().values().size_bytes());
     inbox_.set(zmq::sockopt::rcvhwm, kMostWaiting);
     inbox_.set(zmq::sockopt::maxmsgsize, size);
@@ -47,9 +50,12 @@ class GradientTrader final : public WrappedLearner {
     for (zmq::socket_t& outbox : outboxes_) send(own, outbox);
     zmq::message_t theirs;
     while (inbox_.recv(theirs, zmq::recv_flags::dontwait)) apply(theirs);
+    made_.add(batch.labels.size());
     return result;
   }
 
+  /// Samples, by all workers.
+  [[nodiscard]] std::uint64_t made() const { return made_.value(); }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_; }
 
  private:
@@ -77,6 +83,7 @@ class GradientTrader final : public WrappedLearner {
     inner_->update();
   }
 
+  SharedCount made_;
   zmq::context_t context_;
   zmq::socket_t inbox_;
   std::vector<zmq::socket_t> outboxes_;
@@ -90,7 +97,14 @@ Participant make_neighbour_gradients(const Cell& cell, const Place& place,
   auto made = std::make_unique<GradientTrader>(stencil::Topology::parse(cell.condition.topology),
                                                place, std::move(learner));
   GradientTrader* const trader = made.get();
-  return {std::move(made), make_counted(place, [trader] { return trader->bytes_sent(); })};
+  return {std::move(made), [place, trader](ModelAdapter&, const SessionOptions&) {
+            return std::make_unique<CountedExchange>(
+                place.workers, place.budget,
+                [place, trader] {
+                  return static_cast<double>(trader->made()) / static_cast<double>(place.budget);
+                },
+                [trader] { return trader->bytes_sent(); });
+          }};
 }
 
 }  // namespace fast::compare

@@ -65,7 +65,9 @@ class RealRun {
 
  private:
   /// Neighbours of a worker that dies go on without it.
-  [[nodiscard]] bool bears_losses() const { return cell_.strategy.by_buckets(); }
+  [[nodiscard]] bool bears_losses() const {
+    return cell_.strategy.name.starts_with("stencil-") && cell_.strategy.name != "stencil-sync";
+  }
 
   LaunchResult start() {
     const LinkShaper shaper(cell_.workers() + 1, cell_.condition.link_mbit);
