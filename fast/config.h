@@ -31,7 +31,7 @@ struct WorkerConfig {
   int batch = 32;     ///< per worker
   OptimizerOptions optimizer;
   std::string schedule = "cosine";
-  double warmup = 0.05;  ///< share of the run
+  double warmup = 0.15;  ///< share of the run
   std::uint64_t seed = 1;
   int threads = 1;
   std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers

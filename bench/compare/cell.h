@@ -30,7 +30,7 @@ struct Job {
   double momentum = 0.9, weight_decay = 5e-4;
   bool nesterov = true;
   std::string schedule = "cosine";
-  double warmup = 0.05;
+  double warmup = 0.15;
 };
 
 [[nodiscard]] std::string_view name(TimeKind kind);

@@ -7,7 +7,7 @@ namespace stencil {
 
 namespace {
 
-constexpr double kStraying = 0.7;
+constexpr double kStraying = 0.6;
 constexpr double kMomentum = 0.9;
 constexpr int kMost = 6;
 constexpr int kLargestCounted = 64;

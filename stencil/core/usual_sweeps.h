@@ -17,10 +17,10 @@ namespace stencil {
 /// their own square, which is summed over all l > 0. Dense, O(N^3).
 [[nodiscard]] double straying(const Topology& topology, double sweeps);
 
-/// Sweeps a step, where nobody says otherwise: the fewest that keep straying() within 0.7, and not
-/// more than 6. In training, fewer cost accuracy and more gained none
-/// (bench/results/cifar10-research.md). 1 for four workers, 2 on torus:2x4, 3 on torus:4x4, 4 on
-/// ring:8. Over 64 workers, where grids want all six, it is six unasked.
+/// Sweeps a step, where nobody says otherwise: the fewest that keep straying() within 0.6, and not
+/// more than 6. In training, fewer cost accuracy and more gained little
+/// (bench/results/cifar10-research.md). 2 on torus:2x2 and torus:2x4, 3 on torus:4x4, 4 on ring:8.
+/// Over 64 workers, where grids want all six, it is six unasked.
 [[nodiscard]] int usual_sweeps(const Topology& topology);
 
 }  // namespace stencil

@@ -71,7 +71,7 @@ std::string told(const Cell& cell) {
   choose_sweeps(usual);
   const Strategy &s = cell.strategy, &u = usual.strategy;
   std::string out = s.name;
-  if (s.sweeps != u.sweeps) out += fmt::format(", {} sweeps", s.sweeps);
+  if (s.sweeps != u.sweeps) out += fmt::format(", {} sweep{}", s.sweeps, s.sweeps == 1 ? "" : "s");
   if (s.linger != u.linger) out += fmt::format(", linger {}", s.linger);
   if (s.phase_lock != u.phase_lock) out += fmt::format(", phase lock {}", s.phase_lock);
   if (s.overlap != u.overlap) out += s.overlap ? ", overlapping" : ", not overlapping";
