@@ -21,6 +21,7 @@ TEST(UsualSweeps, the_better_connected_the_fewer) {
   EXPECT_EQ(usual("torus:4x4"), 3);
   EXPECT_EQ(usual("ring:8"), 4);
   EXPECT_EQ(usual("torus:5x5"), 4);
+  EXPECT_EQ(usual("torus:6x6"), 6);
   EXPECT_EQ(usual("ring:16"), 6) << "more is nobody's default";
   EXPECT_EQ(usual("torus:64x64"), 6);
 }

@@ -49,11 +49,13 @@ class CountedExchange final : public Exchange {
   double loss_ = 0;
 };
 
-/// Of workers that each make their share of the budget. `bytes` as above.
-inline MakeExchange make_counted(const Place& place, std::function<std::uint64_t()> bytes = {}) {
-  return [place, bytes = std::move(bytes)](ModelAdapter&, const SessionOptions&) {
-    return std::make_unique<CountedExchange>(place.workers, place.budget, std::function<double()>{},
-                                             bytes);
+/// Of workers that each make their share of the budget, where `progress` does not say otherwise.
+/// Both as above.
+inline MakeExchange make_counted(const Place& place, std::function<std::uint64_t()> bytes = {},
+                                 std::function<double()> progress = {}) {
+  return [place, bytes = std::move(bytes), progress = std::move(progress)](ModelAdapter&,
+                                                                           const SessionOptions&) {
+    return std::make_unique<CountedExchange>(place.workers, place.budget, progress, bytes);
   };
 }
 

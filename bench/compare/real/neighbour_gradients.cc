@@ -24,6 +24,7 @@ class GradientTrader final : public WrappedLearner {
   GradientTrader(const stencil::Topology& topology, const Place& place,
                  std::unique_ptr<TorchLearner> inner)
       : WrappedLearner(std::move(inner)),
+        budget_(static_cast<double>(place.budget)),
         made_(place.meeting / "samples"),
         inbox_(context_, ZMQ_PULL) {
     const auto size = static_cast<std::int64_t>(inner_->adapter().values().size_bytes());
@@ -54,8 +55,8 @@ class GradientTrader final : public WrappedLearner {
     return result;
   }
 
-  /// Samples, by all workers.
-  [[nodiscard]] std::uint64_t made() const { return made_.value(); }
+  /// Of all workers together.
+  [[nodiscard]] double progress() const { return static_cast<double>(made_.value()) / budget_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_; }
 
  private:
@@ -83,6 +84,7 @@ class GradientTrader final : public WrappedLearner {
     inner_->update();
   }
 
+  double budget_;
   SharedCount made_;
   zmq::context_t context_;
   zmq::socket_t inbox_;
@@ -97,14 +99,9 @@ Participant make_neighbour_gradients(const Cell& cell, const Place& place,
   auto made = std::make_unique<GradientTrader>(stencil::Topology::parse(cell.condition.topology),
                                                place, std::move(learner));
   GradientTrader* const trader = made.get();
-  return {std::move(made), [place, trader](ModelAdapter&, const SessionOptions&) {
-            return std::make_unique<CountedExchange>(
-                place.workers, place.budget,
-                [place, trader] {
-                  return static_cast<double>(trader->made()) / static_cast<double>(place.budget);
-                },
-                [trader] { return trader->bytes_sent(); });
-          }};
+  return {std::move(made), make_counted(
+                               place, [trader] { return trader->bytes_sent(); },
+                               [trader] { return trader->progress(); })};
 }
 
 }  // namespace fast::compare

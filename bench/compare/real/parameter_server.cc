@@ -183,11 +183,9 @@ class Server {
 Participant make_server_client(const Place& place, std::unique_ptr<TorchLearner> learner) {
   auto made = std::make_unique<ServerClient>(place, std::move(learner));
   ServerClient* const client = made.get();
-  return {std::move(made), [place, client](ModelAdapter&, const SessionOptions&) {
-            return std::make_unique<CountedExchange>(
-                place.workers, place.budget, [client] { return client->progress(); },
-                [client] { return client->bytes_sent(); });
-          }};
+  return {std::move(made), make_counted(
+                               place, [client] { return client->bytes_sent(); },
+                               [client] { return client->progress(); })};
 }
 
 void serve_parameters(const Cell& cell, const Place& place, TorchLearner& learner) {
