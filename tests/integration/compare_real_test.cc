@@ -426,6 +426,20 @@ TEST_P(Unsynchronised, a_killed_worker_ends_a_stencil_run_well) {
   EXPECT_FALSE(row["accuracy"].is_null());
 }
 
+TEST_F(RealRun, a_measured_step_says_of_which_images_it_is) {
+  const std::vector<std::string> measure{"measure", "--model", "mlp", "--batch", "4"};
+  const auto synthetic = testing::run_program(FAST_COMPARE, measure, {}, kPatience);
+  EXPECT_EQ(synthetic.code, 0) << synthetic.err;
+  EXPECT_THAT(synthetic.out, HasSubstr("mlp, batch 4 of synthetic, 3x16x16, on one core"));
+
+  testing::write_cifar10(folder_.path() / "cifar", 5, 20, 20);
+  std::vector<std::string> of_cifar = measure;
+  of_cifar.insert(of_cifar.end(), {"--cifar10", (folder_.path() / "cifar").string()});
+  const auto real = testing::run_program(FAST_COMPARE, of_cifar, {}, kPatience);
+  EXPECT_EQ(real.code, 0) << real.err;
+  EXPECT_THAT(real.out, HasSubstr("mlp, batch 4 of cifar10, 3x32x32, on one core"));
+}
+
 TEST_F(RealRun, what_the_data_cannot_give_fails_before_anything_runs) {
   for (const char* const job : {"examples = 500\n", "examples = 32\n"}) {
     const auto result = testing::run_program(
