@@ -31,6 +31,11 @@ bool has_server(const Strategy& strategy) {
   return strategy.name.starts_with("parameter-server");
 }
 
+bool bears_losses(const Strategy& strategy) {
+  const std::string mode = strategy.mode();
+  return (!mode.empty() && mode != "sync") || strategy.name == "stencil-gradients";
+}
+
 Participant make_participant(const Cell& cell, const Place& place,
                              std::unique_ptr<TorchLearner> learner) {
   const std::string& name = cell.strategy.name;

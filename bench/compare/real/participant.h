@@ -37,5 +37,7 @@ struct Participant {
 
 /// True where a server process has to be started beside the workers.
 [[nodiscard]] bool has_server(const Strategy& strategy);
+/// True where the others go on, and end well, when a worker dies.
+[[nodiscard]] bool bears_losses(const Strategy& strategy);
 
 }  // namespace fast::compare

@@ -48,7 +48,7 @@ class RealRun {
     });
     const int code = overall_code(launched);
     const bool some_ended = std::ranges::any_of(launched.exits, &ChildExit::ok);
-    if (!result.diverged && code != 0 && some_ended && bears_losses()) {
+    if (!result.diverged && code != 0 && some_ended && bears_losses(cell_.strategy)) {
       for (int rank = 0; rank < cell_.workers(); ++rank) {
         const ChildExit& exit = launched.exits[static_cast<std::size_t>(rank)];
         if (exit.shell_code() != 0) lost_.insert(rank);
@@ -64,11 +64,6 @@ class RealRun {
   }
 
  private:
-  /// Neighbours of a worker that dies go on without it.
-  [[nodiscard]] bool bears_losses() const {
-    return cell_.strategy.name.starts_with("stencil-") && cell_.strategy.name != "stencil-sync";
-  }
-
   LaunchResult start() {
     const LinkShaper shaper(cell_.workers() + 1, cell_.condition.link_mbit);
     const std::string run_id = fresh_run_id();
