@@ -428,7 +428,8 @@ TEST_P(Unsynchronised, a_killed_worker_ends_a_stencil_run_well) {
 
 TEST_F(RealRun, a_measured_step_says_of_which_images_it_is) {
   const std::vector<std::string> measure{"measure", "--model", "mlp", "--batch", "4"};
-  const auto synthetic = testing::run_program(FAST_COMPARE, measure, {}, kPatience);
+  const auto synthetic =
+      testing::run_program(FAST_COMPARE, measure, {{"FAST_CIFAR10_DIR", ""}}, kPatience);
   EXPECT_EQ(synthetic.code, 0) << synthetic.err;
   EXPECT_THAT(synthetic.out, HasSubstr("mlp, batch 4 of synthetic, 3x16x16, on one core"));
 

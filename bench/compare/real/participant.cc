@@ -32,8 +32,7 @@ bool has_server(const Strategy& strategy) {
 }
 
 bool bears_losses(const Strategy& strategy) {
-  const std::string mode = strategy.mode();
-  return (!mode.empty() && mode != "sync") || strategy.name == "stencil-gradients";
+  return strategy.by_buckets() || strategy.name == "stencil-gradients";
 }
 
 Participant make_participant(const Cell& cell, const Place& place,
