@@ -18,9 +18,9 @@ namespace stencil {
 [[nodiscard]] double straying(const Topology& topology, double sweeps);
 
 /// Sweeps a step, where nobody says otherwise: the fewest that keep straying() within 0.6, and not
-/// more than 6. In training, fewer cost accuracy and more gained little
-/// (bench/results/cifar10-research.md). 2 on torus:2x2 and torus:2x4, 3 on torus:4x4, 4 on ring:8.
-/// Over 64 workers, where grids want all six, it is six unasked.
+/// more than 6. In training resnet8, fewer cost accuracy and more gained little; resnet20 may want
+/// more (bench/results/cifar10-research.md). 2 on torus:2x2 and torus:2x4, 3 on torus:4x4, 4 on
+/// ring:8. Over 64 workers, where grids want all six, it is six unasked.
 [[nodiscard]] int usual_sweeps(const Topology& topology);
 
 }  // namespace stencil
