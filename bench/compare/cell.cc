@@ -89,6 +89,10 @@ CellResult result_from(const json& j) {
   r.failure = j.value("failure", "");
   for (const json& point : j.at("curve")) r.curve.push_back(point_from(point));
   if (!j.at("mean_model").is_null()) r.mean_model = j.at("mean_model").get<double>();
+  if (j.contains("unseen")) {
+    const json& u = j.at("unseen");
+    r.unseen = {.examples = u.at("examples"), .accuracy = u.at("accuracy"), .loss = u.at("loss")};
+  }
   r.workers = j.at("workers").get<std::vector<double>>();
   r.consensus = j.at("consensus");
   r.samples = j.at("samples");
@@ -105,20 +109,27 @@ CellResult result_from(const json& j) {
 ordered_json to_object(const CellResult& r) {
   ordered_json curve = ordered_json::array();
   for (const CurvePoint& point : r.curve) curve.push_back(point_json(point));
-  return {{"diverged", r.diverged},
-          {"failure", r.failure},
-          {"mean_model", r.mean_model ? ordered_json(*r.mean_model) : ordered_json(nullptr)},
-          {"workers", r.workers},
-          {"consensus", r.consensus},
-          {"samples", r.samples},
-          {"training_seconds", r.training_seconds},
-          {"bytes", r.bytes},
-          {"model_bytes", r.model_bytes},
-          {"steps_per_second", r.steps_per_second},
-          {"wall_seconds", r.wall_seconds},
-          {"machine", r.machine},
-          {"version", r.version},
-          {"curve", std::move(curve)}};
+  ordered_json out = {
+      {"diverged", r.diverged},
+      {"failure", r.failure},
+      {"mean_model", r.mean_model ? ordered_json(*r.mean_model) : ordered_json(nullptr)},
+      {"workers", r.workers},
+      {"consensus", r.consensus},
+      {"samples", r.samples},
+      {"training_seconds", r.training_seconds},
+      {"bytes", r.bytes},
+      {"model_bytes", r.model_bytes},
+      {"steps_per_second", r.steps_per_second},
+      {"wall_seconds", r.wall_seconds},
+      {"machine", r.machine},
+      {"version", r.version},
+      {"curve", std::move(curve)}};
+  if (r.unseen) {
+    out["unseen"] = {{"examples", r.unseen->examples},
+                     {"accuracy", r.unseen->accuracy},
+                     {"loss", r.unseen->loss}};
+  }
+  return out;
 }
 
 std::string read_file(const std::filesystem::path& file) {
@@ -134,9 +145,14 @@ json parse_file(const std::filesystem::path& path) {
   return all;
 }
 
-CellResult result_in(const json& all, const std::filesystem::path& path) {
+/// Nothing where it does not tell what the cell asks for.
+std::optional<CellResult> result_in(const json& all, const std::filesystem::path& path,
+                                    const Cell& cell) {
   try {
-    return result_from(all.at("result"));
+    CellResult result = result_from(all.at("result"));
+    const std::size_t judged = result.unseen ? result.unseen->examples : 0;
+    if (cell.job.unseen > 0 && cell.job.unseen != judged && !result.diverged) return std::nullopt;
+    return result;
   } catch (const json::exception& error) {
     throw FileError(path.string() + ": " + error.what(), "remove the file; the cell runs again");
   }
@@ -254,7 +270,7 @@ std::optional<CellResult> CellStore::find(const Cell& cell) const {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const json all = parse_file(path);
   if (all.at("cell") != describe(cell)) return std::nullopt;
-  return result_in(all, path);
+  return result_in(all, path, cell);
 }
 
 std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
@@ -270,7 +286,8 @@ std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
   for (const std::filesystem::path& path : files) {
     json all = parse_file(path);
     if (all.at("cell").is_object()) all.at("cell").erase("clockwork");
-    if (all.at("cell") == wanted) return result_in(all, path);
+    if (all.at("cell") != wanted) continue;
+    if (auto result = result_in(all, path, cell)) return result;
   }
   return std::nullopt;
 }

@@ -24,7 +24,11 @@ struct Job {
   std::string data = "synthetic";  ///< "cifar10" is found by --cifar10 DIR
   std::size_t examples = 0;        ///< use so many training examples; 0: all
   std::size_t validation = 0;      ///< of them, how many are held out
-  double epochs = 5;               ///< of what is left, by all workers together
+  /// So many beyond `examples`, which no curve and no tuning looks at, judge the mean model at the
+  /// end as the test set does: chance in what is judged shrinks by as many. Virtual time only. Not
+  /// of what determines a cell: what is learned does not know.
+  std::size_t unseen = 0;
+  double epochs = 5;  ///< of what is left, by all workers together
   int batch = 32;
   std::string optimizer = "sgd";
   double momentum = 0.9, weight_decay = 5e-4;
@@ -88,13 +92,20 @@ struct CurvePoint {
   double consensus = 0;  ///< rms over workers of |x_i - mean| / |mean|
 };
 
+/// The mean model in the end, judged on Job::unseen.
+struct Unseen {
+  std::size_t examples = 0;
+  double accuracy = 0, loss = 0;
+};
+
 struct CellResult {
   bool diverged = false;             ///< a loss or a parameter became non-finite
   std::string failure;               ///< why it did not end well; empty where it did
   int lost = 0;                      ///< workers that died, where the others ended well
   std::vector<CurvePoint> curve;     ///< over the held-out examples
   std::optional<double> mean_model;  ///< accuracy at the end; see Cell::tuning
-  std::vector<double> workers;       ///< of each worker's own model
+  std::optional<Unseen> unseen;
+  std::vector<double> workers;  ///< of each worker's own model
   double consensus = 0;
   double samples = 0;           ///< made by all workers
   double training_seconds = 0;  ///< of the cell's kind of time
@@ -112,7 +123,8 @@ struct CellResult {
 [[nodiscard]] std::string title(const Cell& cell);
 
 /// Finished cells, one small JSON file each, named by strategy, seed and hash. A file that does not
-/// hold exactly this cell (a collision, an edited file) counts as none.
+/// hold exactly this cell (a collision, an edited file) counts as none, and so does one whose
+/// result does not tell of as many unseen examples as the cell asks for.
 class CellStore {
  public:
   explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}

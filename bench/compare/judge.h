@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,8 +28,13 @@ class Judge {
 
   /// Accuracy and loss of the mean on the held-out examples.
   [[nodiscard]] CurvePoint point(const Mean& mean);
-  /// Accuracy of the mean on the cell's final set; statistics from all training examples.
-  [[nodiscard]] double final_accuracy(std::span<const float> mean);
+  /// Of the mean model in the end, with statistics from all training examples: its accuracy on the
+  /// cell's final set; and on the unseen examples, where there are any.
+  struct Final {
+    double accuracy = 0;
+    std::optional<Unseen> unseen;
+  };
+  [[nodiscard]] Final final(std::span<const float> mean);
   /// The same of a worker's own model: statistics as its neighbours and it agreed on them, where
   /// the strategy does that, or from its own shard.
   [[nodiscard]] double own_accuracy(std::span<const float> weights,

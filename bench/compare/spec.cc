@@ -183,6 +183,10 @@ class SpecReader {
     if (std::ranges::find(kinds_, TimeKind::kStandIn) != kinds_.end()) {
       in_.demand(rates.empty(), root, "tune", "a stand-in learns nothing: tune in virtual time");
     }
+    if (base_.job.unseen > 0) {
+      in_.demand(std::ranges::all_of(kinds_, [](auto kind) { return kind == TimeKind::kVirtual; }),
+                 *in_.table(root, "job"), "unseen", "they judge runs of virtual time alone");
+    }
     for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");
     in_.no_others(root, "the spec");
@@ -214,6 +218,9 @@ class SpecReader {
     });
     in_.read(t, "examples", j.examples);
     in_.read(t, "validation", j.validation);
+    in_.read(t, "unseen", j.unseen);
+    in_.demand(j.unseen == 0 || j.examples > 0, t, "unseen",
+               "they are of those that `examples` leaves: say how many it uses");
     in_.read(t, "epochs", j.epochs);
     in_.demand(j.epochs > 0, t, "epochs", "use more than 0");
     in_.read(t, "batch", j.batch);

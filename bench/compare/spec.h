@@ -27,7 +27,7 @@ void choose_sweeps(Cell& cell);
 ///     name = "uniform"
 ///     seeds = [1, 2, 3]
 ///     tuned_by = "tune-8"  # only said, where the rates were found by a comparison with [tune]
-///     [job]                # what is trained; see Job
+///     [job]                # what is trained and judged on; see Job
 ///     [time]               # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter
 ///                          # two; latency, rate_mbit for virtual
 ///     [tune]               # learning_rates = [..]: for each strategy every rate, judged on the

@@ -50,16 +50,17 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 
   const std::size_t used = job.examples == 0 ? order.size() : job.examples;
-  if (used > order.size() || job.validation >= used) {
+  if (used > order.size() || job.validation >= used || job.unseen > order.size() - used) {
     throw ConfigError("examples = " + std::to_string(job.examples) +
                           ", validation = " + std::to_string(job.validation) +
-                          ": the data set has " + std::to_string(order.size()),
+                          ", unseen = " + std::to_string(job.unseen) + ": the data set has " +
+                          std::to_string(order.size()),
                       "use fewer");
   }
   const auto held_out = std::span(order).first(job.validation);
   const auto trained = std::span(order).subspan(job.validation, used - job.validation);
   Split split;
-  for (Dataset* part : {&split.training, &split.validation}) {
+  for (Dataset* part : {&split.training, &split.validation, &split.unseen}) {
     part->name = all.name;
     part->mean = all.mean;
     part->deviation = all.deviation;
@@ -68,6 +69,7 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
   split.validation.train =
       pick(all.train, trained.first(std::min(trained.size(), kStatisticsExamples)));
   split.validation.test = pick(all.train, held_out);
+  split.unseen.test = pick(all.train, std::span(order).subspan(used, job.unseen));
   split.training.train = pick(all.train, trained);
   split.training.test = cell.tuning ? split.validation.test : std::move(all.test);
   return split;

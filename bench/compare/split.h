@@ -15,6 +15,7 @@ namespace fast::compare {
 struct Split {
   Dataset training;    ///< .train: what is trained on; .test: what the end is judged on
   Dataset validation;  ///< .test: the held-out examples; .train: a part of training.train
+  Dataset unseen;      ///< .test: those of Job::unseen; .train: empty
 };
 
 /// Where data sets lie on this machine: a cell itself says only "cifar10".
@@ -26,7 +27,8 @@ struct DataPlaces {
 [[nodiscard]] std::string data_spec(const Job& job, const DataPlaces& places);
 
 /// Loads and cuts: the first `examples` of the training set in an order drawn once, for all seeds
-/// alike; of these, `validation` are held out. Throws ConfigError, DataError.
+/// alike; of these, `validation` are held out; the next `unseen` are not used but at the end.
+/// Throws ConfigError, DataError.
 [[nodiscard]] Split load_split(const Cell& cell, const DataPlaces& places);
 
 /// The cell's model with its initial weights and its optimizer; what stands in for it where the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -52,19 +53,32 @@ std::vector<Paired> all_pairs(const std::vector<Group>& groups) {
   return all;
 }
 
-Difference difference(const std::vector<Pair>& pairs, double RunEnd::*figure) {
+template <typename Figure>
+Difference difference(const std::vector<Pair>& pairs, Figure figure) {
   const auto n = static_cast<double>(pairs.size());
+  const auto apart = [&](const Pair& pair) {
+    return std::invoke(figure, pair.ours) - std::invoke(figure, pair.theirs);
+  };
   Difference d;
-  for (const Pair& pair : pairs) d.mean += (pair.ours.*figure - pair.theirs.*figure) / n;
+  for (const Pair& pair : pairs) d.mean += apart(pair) / n;
   std::map<std::tuple<std::uint64_t, double, double>, double> residuals;  // by all-reduce run
   for (const Pair& pair : pairs) {
-    residuals[identity(pair.theirs)] += pair.ours.*figure - pair.theirs.*figure - d.mean;
+    residuals[identity(pair.theirs)] += apart(pair) - d.mean;
   }
   double squares = 0;
   for (const auto& [run, sum] : residuals) squares += sum * sum;
   const auto runs = static_cast<double>(residuals.size());
   d.error = std::sqrt(runs / (runs - 1) * squares) / n;
   return d;
+}
+
+std::optional<Pairing::Unseen> unseen(const std::vector<Pair>& pairs) {
+  const bool known = std::ranges::all_of(
+      pairs, [](const Pair& pair) { return pair.ours.unseen && pair.theirs.unseen; });
+  if (!known) return std::nullopt;
+  return Pairing::Unseen{
+      .accuracy = difference(pairs, [](const RunEnd& run) { return run.unseen->accuracy; }),
+      .loss = difference(pairs, [](const RunEnd& run) { return run.unseen->loss; })};
 }
 
 bool beside_one_run(const std::vector<Pair>& pairs) {
@@ -86,7 +100,8 @@ std::vector<Pairing> pairings(const std::vector<Group>& groups) {
                    .accuracy = difference(pairs, &RunEnd::accuracy),
                    .worst = difference(pairs, &RunEnd::worst),
                    .held_out = difference(pairs, &RunEnd::held_out),
-                   .loss = difference(pairs, &RunEnd::loss)});
+                   .loss = difference(pairs, &RunEnd::loss),
+                   .unseen = unseen(pairs)});
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct Pairing {
   Difference worst;     ///< of the worst worker
   Difference held_out;  ///< of the mean model on the held-out examples
   Difference loss;      ///< over them
+  struct Unseen {
+    Difference accuracy, loss;
+  };
+  std::optional<Unseen> unseen = std::nullopt;  ///< of the mean model on the unseen examples
 };
 
 /// Of every label, partition and time beside two all-reduce runs or more, in the order of the rows.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bench/compare/report/pairing.h"
 
 namespace fast::compare {
@@ -36,20 +38,21 @@ std::string step_milliseconds(const Row& row) {
 }
 
 std::string learning_rows(const Group& group) {
+  const bool unseen = std::ranges::any_of(group.rows, [](auto& r) { return r.unseen.has_value(); });
   std::string out = fmt::format(
-      "| strategy | rate | seeds | mean model % | worst worker % | ms per step | training s | "
+      "| strategy | rate | seeds | mean model % |{} worst worker % | ms per step | training s | "
       "s to {:.1f} % | vs all-reduce | % at equal time | % at equal bytes | kB / sample | "
-      "consensus |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      100 * group.target);
+      "consensus |\n|---|---|---|---|{}---|---|---|---|---|---|---|---|---|\n",
+      unseen ? " on unseen examples % |" : "", 100 * group.target, unseen ? "---|" : "");
   for (const Row& row : group.rows) {
     const auto ratio = speedup(group, row);
-    out += fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n",
-                       row.label, outcome(row), row.cell.strategy.learning_rate, row.seeds,
-                       percent(row.accuracy), percent(row.worst), step_milliseconds(row),
-                       number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
-                       ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
-                       percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1),
-                       row.consensus);
+    out += fmt::format(
+        "| {}{} | {} | {} | {} |{} {} | {} | {} | {} | {} | {} | {} | {} | {:.1e} |\n", row.label,
+        outcome(row), row.cell.strategy.learning_rate, row.seeds, percent(row.accuracy),
+        unseen ? fmt::format(" {} |", percent(row.unseen)) : "", percent(row.worst),
+        step_milliseconds(row), number(row.seconds, 1, 1), number(row.seconds_to_target, 1, 1),
+        ratio ? fmt::format("{:.2f}x", *ratio) : "–", percent(row.at_equal_time),
+        percent(row.at_equal_bytes), number(row.bytes_per_sample, 1e-3, 1), row.consensus);
   }
   return out;
 }
@@ -79,12 +82,23 @@ std::string paired_rows(const std::vector<Pairing>& pairings) {
       "Differences to the all-reduce of the same condition and seed, after as many samples; mean ± "
       "standard error.\n\n"
       "| strategy | shards | time | pairs | mean model, points | worst worker, points | "
-      "on held-out examples, points | loss on them |\n|---|---|---|---|---|---|---|---|\n";
+      "on held-out examples, points | loss on them |";
+  const bool unseen = std::ranges::any_of(pairings, [](auto& p) { return p.unseen.has_value(); });
+  if (unseen) out += " on unseen examples, points | loss on those |";
+  out += unseen ? "\n|---|---|---|---|---|---|---|---|---|---|\n"
+                : "\n|---|---|---|---|---|---|---|---|\n";
   for (const Pairing& p : pairings) {
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", p.label, p.partition,
-                       name(p.time), p.pairs, mean_and_error(p.accuracy, 100, 2),
-                       mean_and_error(p.worst, 100, 2), mean_and_error(p.held_out, 100, 2),
-                       mean_and_error(p.loss, 1, 3));
+    out +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |", p.label, p.partition, name(p.time),
+                    p.pairs, mean_and_error(p.accuracy, 100, 2), mean_and_error(p.worst, 100, 2),
+                    mean_and_error(p.held_out, 100, 2), mean_and_error(p.loss, 1, 3));
+    if (p.unseen) {
+      out += fmt::format(" {} | {} |", mean_and_error(p.unseen->accuracy, 100, 2),
+                         mean_and_error(p.unseen->loss, 1, 4));
+    } else if (unseen) {
+      out += " – | – |";
+    }
+    out += "\n";
   }
   return out + "\n";
 }

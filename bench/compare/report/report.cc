@@ -61,6 +61,7 @@ ordered_json row_json(const Row& row) {
               {"failed", row.failed},
               {"lost", row.lost},
               {"accuracy", number(row.accuracy)},
+              {"unseen", number(row.unseen)},
               {"worst_worker", number(row.worst)},
               {"seconds", number(row.seconds)},
               {"seconds_to_target", number(row.seconds_to_target)},
@@ -91,6 +92,11 @@ ordered_json pairing_json(const Pairing& pairing) {
   const auto difference = [](const Difference& d) -> ordered_json {
     return {{"mean", d.mean}, {"standard_error", d.error}};
   };
+  ordered_json unseen = nullptr;
+  if (pairing.unseen) {
+    unseen = {{"accuracy", difference(pairing.unseen->accuracy)},
+              {"loss", difference(pairing.unseen->loss)}};
+  }
   return {{"label", pairing.label},
           {"partition", pairing.partition},
           {"time", name(pairing.time)},
@@ -98,7 +104,8 @@ ordered_json pairing_json(const Pairing& pairing) {
           {"accuracy", difference(pairing.accuracy)},
           {"worst_worker", difference(pairing.worst)},
           {"held_out", difference(pairing.held_out)},
-          {"loss", difference(pairing.loss)}};
+          {"loss", difference(pairing.loss)},
+          {"unseen", std::move(unseen)}};
 }
 
 /// Cells may have been made on several machines, by several versions.

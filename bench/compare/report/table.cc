@@ -112,7 +112,7 @@ Row make_row(const std::vector<const Finished*>& seeds) {
   row.cell = seeds.front()->cell;
   row.seeds = static_cast<int>(seeds.size());
   std::vector<const CellResult*> good;
-  std::vector<double> accuracy, worst, seconds, bytes, pace;
+  std::vector<double> accuracy, unseen, worst, seconds, bytes, pace;
   for (const Finished* one : seeds) {
     const CellResult& r = one->result;
     row.cells.push_back(CellStore::file_name(one->cell));
@@ -122,10 +122,11 @@ Row make_row(const std::vector<const Finished*>& seeds) {
     if (r.diverged || !r.failure.empty()) continue;
     good.push_back(&r);
     if (r.mean_model) accuracy.push_back(*r.mean_model);
+    if (r.unseen) unseen.push_back(r.unseen->accuracy);
     if (!r.workers.empty()) worst.push_back(*std::ranges::min_element(r.workers));
     if (r.mean_model && !r.workers.empty() && !r.curve.empty()) {
       row.ends.push_back({one->cell.seed, accuracy.back(), worst.back(), r.curve.back().accuracy,
-                          r.curve.back().loss});
+                          r.curve.back().loss, r.unseen});
     }
     seconds.push_back(r.training_seconds);
     bytes.push_back(r.samples > 0 ? r.bytes / r.samples : 0);
@@ -137,6 +138,7 @@ Row make_row(const std::vector<const Finished*>& seeds) {
   row.samples /= static_cast<double>(good.size());
   row.consensus /= static_cast<double>(good.size());
   if (!accuracy.empty()) row.accuracy = spread_of(accuracy);
+  if (!unseen.empty()) row.unseen = spread_of(unseen);
   if (!worst.empty()) row.worst = spread_of(worst);
   row.seconds = spread_of(seconds);
   row.bytes_per_sample = spread_of(bytes);

@@ -29,6 +29,7 @@ struct RunEnd {
   double worst = 0;     ///< of the worst worker
   double held_out = 0;  ///< accuracy of the mean model on the held-out examples
   double loss = 0;      ///< over them
+  std::optional<Unseen> unseen = std::nullopt;
 };
 
 /// One strategy under one condition, all seeds together.
@@ -39,6 +40,7 @@ struct Row {
   int seeds = 0, diverged = 0, failed = 0;
   int lost = 0;                              ///< workers that died in runs that ended well
   std::optional<Spread> accuracy;            ///< of the mean model
+  std::optional<Spread> unseen;              ///< of the mean model on the unseen examples
   std::optional<Spread> worst;               ///< of the worst worker
   std::optional<Spread> seconds;             ///< of training
   std::optional<Spread> seconds_to_target;   ///< only where every seed got there

@@ -27,7 +27,9 @@ CellResult Recorder::finish(Crew& crew, const std::vector<std::span<const float>
   if (!mean.finite) return diverged(moment);
   CellResult result;
   result.curve = std::move(curve_);
-  result.mean_model = judge_.final_accuracy(mean.weights);
+  const Judge::Final judged = judge_.final(mean.weights);
+  result.mean_model = judged.accuracy;
+  result.unseen = judged.unseen;
   result.consensus = mean.consensus;
   for (int worker = 0; worker < static_cast<int>(models.size()); ++worker) {
     // Replicas that are one and the same are judged once.
