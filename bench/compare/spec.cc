@@ -184,8 +184,10 @@ class SpecReader {
       in_.demand(rates.empty(), root, "tune", "a stand-in learns nothing: tune in virtual time");
     }
     if (base_.job.unseen > 0) {
-      in_.demand(std::ranges::all_of(kinds_, [](auto kind) { return kind == TimeKind::kVirtual; }),
-                 *in_.table(root, "job"), "unseen", "they judge runs of virtual time alone");
+      const bool modelled =
+          std::ranges::all_of(kinds_, [](auto kind) { return kind == TimeKind::kVirtual; });
+      in_.demand(modelled && rates.empty(), *in_.table(root, "job"), "unseen",
+                 "they judge the ends of runs in virtual time, and nothing is tuned by them");
     }
     for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");

@@ -78,6 +78,38 @@ TEST(CellStore, finds_what_it_keeps_and_nothing_else) {
   EXPECT_FALSE(store.find(other));
 }
 
+TEST(CellStore, what_is_not_judged_by_as_many_unseen_examples_as_asked_for_counts_as_none) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  Cell cell = some_cell();
+  store.keep(cell, some_result());
+  cell.job.unseen = 200;
+  EXPECT_EQ(hash(cell), hash(some_cell())) << "it learns the same";
+  EXPECT_FALSE(store.find(cell));
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+  CellResult result = some_result();
+  result.unseen = {.examples = 200, .accuracy = 0.375, .loss = 1.25};
+  store.keep(cell, result);
+  ASSERT_TRUE(store.find(cell));
+  EXPECT_EQ(store.find(cell)->unseen->accuracy, 0.375);
+  EXPECT_EQ(store.find(cell)->unseen->loss, 1.25);
+  EXPECT_TRUE(store.find_by_any_clock(cell));
+  EXPECT_TRUE(store.find(some_cell())) << "what is not asked for does no harm";
+  cell.job.unseen = 201;
+  EXPECT_FALSE(store.find(cell));
+}
+
+TEST(CellStore, a_run_that_diverged_is_judged_by_nothing) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  Cell cell = some_cell();
+  cell.job.unseen = 200;
+  CellResult diverged;
+  diverged.diverged = true;
+  store.keep(cell, diverged);
+  EXPECT_TRUE(store.find(cell));
+}
+
 TEST(CellStore, finds_a_cell_by_any_clock) {
   const testing::TemporaryFolder folder;
   const CellStore store(folder.path() / "cells");

@@ -222,6 +222,12 @@ INSTANTIATE_TEST_SUITE_P(
             ":9:", "stand-in"},
         Bad{"TuningByNoRate", "[job]", "[tune]\nlearning_rates = [0]\n[job]",
             ":4:", "learning_rates"},
+        Bad{"UnseenOfAll", "epochs = 3", "unseen = 10", ":4:", "unseen"},
+        Bad{"UnseenInRealTime", "epochs = 3", "examples = 100\nunseen = 10", ":5:", "unseen"},
+        Bad{"TuningByUnseen", "[job]\nepochs = 3",
+            "[time]\nkind = \"virtual\"\nstep_seconds = 1\n[tune]\nlearning_rates = [0.1]\n"
+            "[job]\nvalidation = 10\nexamples = 100\nunseen = 10",
+            ":11:", "unseen"},
         Bad{"TuningWithoutValidation", "[job]", "[tune]\nlearning_rates = [0.1]\n[job]",
             ":4:", "learning_rates"}),
     [](const auto& info) { return info.param.what; });

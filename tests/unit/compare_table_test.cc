@@ -15,6 +15,7 @@ namespace fast::compare {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Finished finished(const std::string& strategy, std::uint64_t seed, double final_accuracy,
                   double seconds, double bytes) {
@@ -89,6 +90,33 @@ TEST(Pairing, is_of_one_condition_and_seed_after_as_many_samples) {
       to_markdown(make_groups(all)),
       HasSubstr("| stencil-async | iid | real | 3 | +0.67 ± 1.45 | +0.00 ± 1.00 | +0.67 ± 1.45 | "
                 "+0.083 ± 0.083 |"));
+}
+
+TEST(Pairing, tells_of_unseen_examples_where_every_run_was_judged_by_them) {
+  std::vector<Finished> all;
+  const double apart[] = {0.01, 0.03};
+  for (const std::uint64_t seed : {1, 2}) {
+    for (const char* const strategy : {"allreduce", "stencil-async"}) {
+      const double more = strategy[0] == 's' ? apart[seed - 1] : 0;
+      all.push_back(finished(strategy, seed, 0.6 + 0.01 * static_cast<double>(seed), 10, 1000));
+      all.back().result.unseen = {.examples = 9, .accuracy = 0.5 + more, .loss = 2 - more};
+    }
+  }
+  const auto groups = make_groups(all);
+  EXPECT_NEAR(groups[0].rows[1].unseen->mean, 0.52, 1e-12);
+  const auto pairs = pairings(groups);
+  ASSERT_EQ(pairs.size(), 1U);
+  ASSERT_TRUE(pairs[0].unseen);
+  EXPECT_NEAR(pairs[0].unseen->accuracy.mean, 0.02, 1e-12);
+  EXPECT_NEAR(pairs[0].unseen->accuracy.error, 0.01, 1e-12);
+  EXPECT_NEAR(pairs[0].unseen->loss.mean, -0.02, 1e-12);
+  EXPECT_THAT(to_markdown(groups), HasSubstr("| +2.00 ± 1.00 | -0.0200 ± 0.0100 |"));
+  EXPECT_THAT(to_markdown(groups), HasSubstr("on unseen examples % |"));
+
+  all.back().result.unseen.reset();
+  EXPECT_FALSE(pairings(make_groups(all)).at(0).unseen);
+  for (Finished& one : all) one.result.unseen.reset();
+  EXPECT_THAT(to_markdown(make_groups(all)), Not(HasSubstr("unseen"))) << "nor a column of them";
 }
 
 TEST(Pairing, pairs_that_share_an_all_reduce_run_share_its_chance) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/compare/virtual/rounds.h"
+#include "fast/errors.h"
 
 namespace fast::compare {
 namespace {
@@ -54,6 +55,26 @@ TEST_P(VirtualRun, keeps_its_budget_learns_and_repeats) {
   EXPECT_EQ(again.mean_model, result.mean_model);
   EXPECT_EQ(again.training_seconds, result.training_seconds);
   EXPECT_EQ(again.bytes, result.bytes);
+}
+
+TEST_P(VirtualRun, unseen_examples_judge_and_change_nothing_else) {
+  Cell one = cell();
+  one.job.epochs = 2;
+  one.job.examples = 1600;
+  const CellResult plain = run_virtually(one, load_split(one, {}), {});
+  EXPECT_FALSE(plain.unseen);
+  one.job.unseen = 500;
+  const Split split = load_split(one, {});
+  EXPECT_EQ(split.unseen.test.size(), 500U);
+  const CellResult result = run_virtually(one, split, {});
+  EXPECT_EQ(result.mean_model, plain.mean_model);
+  EXPECT_EQ(result.curve.back().loss, plain.curve.back().loss);
+  ASSERT_TRUE(result.unseen);
+  EXPECT_EQ(result.unseen->examples, 500U);
+  EXPECT_NEAR(result.unseen->accuracy, *plain.mean_model, 0.1) << "of one kind with the test set";
+  EXPECT_GT(result.unseen->loss, 0);
+  one.job.unseen = 513;
+  EXPECT_THROW((void)load_split(one, {}), ConfigError) << "2112 - 1600 are left";
 }
 
 TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {

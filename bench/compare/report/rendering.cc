@@ -149,7 +149,7 @@ std::string to_csv(const std::vector<Group>& groups) {
   std::string out =
       "condition,topology,workers,time,strategy,sweeps,linger,phase_lock,overlap,"
       "momentum_correction,buffers,codec,bucket_kib,learning_rate,epochs,seeds,diverged,failed,"
-      "accuracy,accuracy_deviation,worst_worker,training_seconds,target,seconds_to_target,"
+      "accuracy,accuracy_deviation,unseen,worst_worker,training_seconds,target,seconds_to_target,"
       "ceiling,samples_per_second,bytes_per_sample,consensus\n";
   const auto field = [](const std::optional<Spread>& s) {
     return s ? fmt::format("{}", s->mean) : std::string();
@@ -158,14 +158,15 @@ std::string to_csv(const std::vector<Group>& groups) {
     for (const Row& row : group.rows) {
       const Strategy& s = row.cell.strategy;
       out += fmt::format(
-          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}"
+          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},"
+          "{}"
           "\n",
           group.condition.name, group.condition.topology, row.cell.workers(), name(row.cell.time),
           s.name, s.sweeps, s.linger, s.phase_lock, s.overlap, s.momentum_correction, s.buffers,
           s.codec, s.bucket_kib, s.learning_rate, row.cell.job.epochs, row.seeds, row.diverged,
           row.failed, field(row.accuracy),
-          row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "", field(row.worst),
-          field(row.seconds), group.target, field(row.seconds_to_target),
+          row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "", field(row.unseen),
+          field(row.worst), field(row.seconds), group.target, field(row.seconds_to_target),
           group.ceiling ? fmt::format("{}", *group.ceiling) : "", field(row.samples_per_second),
           field(row.bytes_per_sample), row.consensus);
     }
