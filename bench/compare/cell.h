@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/compare/condition.h"
+#include "stencil/core/usual_sweeps.h"
 
 namespace fast::compare {
 
@@ -45,6 +46,7 @@ struct Strategy {
   double learning_rate = 0.1;
   double sweeps = 1;          ///< of a strategy that begins some
   bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
+  double straying = stencil::kUsualStraying;  ///< the bound that usual ones are chosen by; likewise
   double linger = 0;
   double phase_lock = 0;
   bool overlap = false;

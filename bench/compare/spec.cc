@@ -161,6 +161,8 @@ class SpecReader {
     Spec spec;
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
     in_.read(root, "tuned_by", spec.tuned_by);
+    in_.read(root, "straying", straying_);
+    in_.demand(straying_ > 0, root, "straying", "use more than 0");
     std::vector<std::uint64_t> seeds = {1};
     read_seeds(root, seeds);
     spec.job_at = in_.place(root);
@@ -298,6 +300,7 @@ class SpecReader {
     in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
     in_.check(t, "name", [&] { check_name(s); });
     s = usual_strategy(s.name);
+    s.straying = straying_;
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
     if (in_.read(t, "sweeps", s.sweeps)) s.usual_sweeps = false;
@@ -426,6 +429,7 @@ class SpecReader {
 
   Reader in_;
   Cell base_;
+  double straying_ = stencil::kUsualStraying;
   std::vector<Condition> conditions_;
   std::vector<TimeKind> kinds_;  ///< of the conditions
   std::vector<StrategyRow> strategies_;
@@ -434,8 +438,9 @@ class SpecReader {
 }  // namespace
 
 void choose_sweeps(Cell& cell) {
-  if (!cell.strategy.usual_sweeps) return;
-  cell.strategy.sweeps = stencil::usual_sweeps(stencil::Topology::parse(cell.condition.topology));
+  Strategy& s = cell.strategy;
+  if (!s.usual_sweeps) return;
+  s.sweeps = stencil::usual_sweeps(stencil::Topology::parse(cell.condition.topology), s.straying);
 }
 
 Strategy usual_strategy(const std::string& name) {

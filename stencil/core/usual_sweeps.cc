@@ -7,7 +7,6 @@ namespace stencil {
 
 namespace {
 
-constexpr double kStraying = 0.6;
 constexpr double kMomentum = 0.9;
 constexpr int kMost = 6;
 constexpr int kLargestCounted = 64;
@@ -41,11 +40,11 @@ double straying(const Topology& topology, double sweeps) {
   return straying(rates(topology), sweeps);
 }
 
-int usual_sweeps(const Topology& topology) {
+int usual_sweeps(const Topology& topology, double bound) {
   if (topology.size() > kLargestCounted) return kMost;
   const Eigen::ArrayXd found = rates(topology);
   int sweeps = 1;
-  while (sweeps < kMost && straying(found, sweeps) > kStraying) ++sweeps;
+  while (sweeps < kMost && straying(found, sweeps) > bound) ++sweeps;
   return sweeps;
 }
 

@@ -195,6 +195,20 @@ TEST(Table, a_row_that_is_as_it_comes_has_its_strategys_name_and_no_more) {
             "stencil-async, 1 sweep, linger 0, statistics local, int8");
 }
 
+TEST(Table, sweeps_are_as_they_come_by_the_bound_of_the_spec) {
+  Finished usual = finished("stencil-async", 1, 0.6, 10, 1000);
+  usual.cell.condition.topology = "torus:2x4";
+  usual.cell.strategy.straying = 0.6;
+  choose_sweeps(usual.cell);
+  Finished said = usual;
+  said.cell.strategy.usual_sweeps = false;
+  said.cell.strategy.sweeps = 3;  // as many as today's bound gives
+  const auto groups = make_groups({usual, said});
+  ASSERT_EQ(groups.at(0).rows.size(), 2U);
+  EXPECT_EQ(groups[0].rows[0].label, "stencil-async");
+  EXPECT_EQ(groups[0].rows[1].label, "stencil-async, 3 sweeps");
+}
+
 TEST(Table, rows_for_spreadsheets_have_a_field_for_each_column) {
   Finished locked = finished("stencil-async", 1, 0.6, 10, 1000);
   locked.cell.strategy.phase_lock = 0.25;

@@ -13,17 +13,29 @@ TEST(UsualSweeps, the_better_connected_the_fewer) {
   const auto usual = [](const char* topology) { return usual_sweeps(Topology::parse(topology)); };
   EXPECT_EQ(usual("ring:1"), 1) << "asks nobody anyway";
   EXPECT_EQ(usual("ring:2"), 1);
-  EXPECT_EQ(usual("complete:4"), 1);
+  EXPECT_EQ(usual("complete:4"), 2);
   EXPECT_EQ(usual("torus:2x2"), 2);
-  EXPECT_EQ(usual("torus:2x4"), 2);
-  EXPECT_EQ(usual("torus:3x3"), 2);
+  EXPECT_EQ(usual("torus:2x4"), 3);
+  EXPECT_EQ(usual("torus:3x3"), 3);
   EXPECT_EQ(usual("complete:8"), 2);
-  EXPECT_EQ(usual("torus:4x4"), 3);
-  EXPECT_EQ(usual("ring:8"), 4);
-  EXPECT_EQ(usual("torus:5x5"), 4);
+  EXPECT_EQ(usual("torus:4x4"), 4);
+  EXPECT_EQ(usual("ring:8"), 5);
+  EXPECT_EQ(usual("torus:5x5"), 5);
   EXPECT_EQ(usual("torus:6x6"), 6);
   EXPECT_EQ(usual("ring:16"), 6) << "more is nobody's default";
   EXPECT_EQ(usual("torus:64x64"), 6);
+}
+
+TEST(UsualSweeps, the_nearer_workers_are_to_stay_the_more) {
+  const Topology topology = Topology::parse("torus:2x4");
+  int before = 0;
+  for (const double bound : {10.0, 0.6, 0.2, 0.05}) {
+    const int sweeps = usual_sweeps(topology, bound);
+    EXPECT_GT(sweeps, before);
+    EXPECT_LE(straying(topology, sweeps), bound);
+    EXPECT_GT(straying(topology, sweeps - 1 + 1e-9), bound) << "fewer would not do";
+    before = sweeps;
+  }
 }
 
 TEST(UsualSweeps, a_rings_straying_is_that_of_its_known_spectrum) {
