@@ -110,7 +110,7 @@ TEST(Pairing, tells_of_unseen_examples_where_every_run_was_judged_by_them) {
   EXPECT_NEAR(pairs[0].unseen->accuracy.mean, 0.02, 1e-12);
   EXPECT_NEAR(pairs[0].unseen->accuracy.error, 0.01, 1e-12);
   EXPECT_NEAR(pairs[0].unseen->loss.mean, -0.02, 1e-12);
-  EXPECT_THAT(to_markdown(groups), HasSubstr("| +2.00 ± 1.00 | -0.0200 ± 0.0100 |"));
+  EXPECT_THAT(to_markdown(groups), HasSubstr("| +2.00 ± 1.00 | -0.020 ± 0.010 |"));
   EXPECT_THAT(to_markdown(groups), HasSubstr("on unseen examples % |"));
 
   all.back().result.unseen.reset();

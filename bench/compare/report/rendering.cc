@@ -94,7 +94,7 @@ std::string paired_rows(const std::vector<Pairing>& pairings) {
                     mean_and_error(p.held_out, 100, 2), mean_and_error(p.loss, 1, 3));
     if (p.unseen) {
       out += fmt::format(" {} | {} |", mean_and_error(p.unseen->accuracy, 100, 2),
-                         mean_and_error(p.unseen->loss, 1, 4));
+                         mean_and_error(p.unseen->loss, 1, 3));
     } else if (unseen) {
       out += " – | – |";
     }

@@ -151,7 +151,7 @@
   const table = () => {
     const columns = [['strategy', r => r.label], ['rate', r => r.learning_rate], ['seeds', r => r.seeds],
       ['mean model %', r => spread(r.accuracy), r => mean(r.accuracy)],
-      ['on unseen examples %', r => spread(r.unseen), r => mean(r.unseen)],
+      ['unseen %', r => spread(r.unseen), r => mean(r.unseen)],
       ['worst worker %', r => spread(r.worst_worker), r => mean(r.worst_worker)],
       ['step', r => known(stepTime(r)) ? trim(1000 * stepTime(r)) + ' ms' : '–', r => known(stepTime(r)) ? -stepTime(r) : null],
       ['training', r => seconds(mean(r.seconds)), r => known(mean(r.seconds)) ? -mean(r.seconds) : null],
@@ -160,7 +160,7 @@
       ['at equal bytes', r => percent(r.at_equal_bytes), r => r.at_equal_bytes],
       ['bytes / sample', r => r.bytes_per_sample ? short(r.bytes_per_sample.mean) + 'B' : '–'],
       ['consensus', r => r.consensus ? r.consensus.toExponential(1) : '0']]
-      .filter(([name]) => name !== 'on unseen examples %' || group.rows.some(r => r.unseen))
+      .filter(([name]) => name !== 'unseen %' || group.rows.some(r => r.unseen))
       .filter(([name]) => learns() || ['strategy', 'step', 'training', 'bytes / sample'].includes(name));
     const best = columns.map(([, , value]) => value
       ? Math.max(...group.rows.map(value).filter(known)) : null);
@@ -186,10 +186,10 @@
     overall('paired', 'pairs', data.beside_allreduce, [['strategy', p => p.label],
       ['shards', p => p.partition], ['time', p => p.time], ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
       ['worst worker, points', p => apart(p.worst_worker, 100, 2)],
-      ['on held-out examples, points', p => apart(p.held_out, 100, 2)],
-      ['loss on them', p => apart(p.loss, 1, 3)],
-      ['on unseen examples, points', p => p.unseen ? apart(p.unseen.accuracy, 100, 2) : '–'],
-      ['loss on those', p => p.unseen ? apart(p.unseen.loss, 1, 4) : '–']]
+      ['held-out, points', p => apart(p.held_out, 100, 2)],
+      ['held-out loss', p => apart(p.loss, 1, 3)],
+      ['unseen, points', p => p.unseen ? apart(p.unseen.accuracy, 100, 2) : '–'],
+      ['unseen loss', p => p.unseen ? apart(p.unseen.loss, 1, 3) : '–']]
       .filter((_, i) => i < 8 || data.beside_allreduce.some(p => p.unseen)));
   };
 
