@@ -17,7 +17,7 @@ namespace stencil {
 /// their own square, which is summed over all l > 0. Dense, O(N^3).
 [[nodiscard]] double straying(const Topology& topology, double sweeps);
 
-/// What usual_sweeps() keeps straying() within. With 0.6 resnet20 lost accuracy in short runs,
+/// What usual_sweeps() keeps straying() within. With 0.6 resnet20 ended lower in short runs,
 /// where resnet8 did not; less than 0.2 gained nothing (bench/results/cifar10-research.md).
 inline constexpr double kUsualStraying = 0.2;
 
