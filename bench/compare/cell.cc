@@ -236,7 +236,6 @@ Cell cell_from_json(const std::string& text) {
                    .learning_rate = s.at("learning_rate"),
                    .sweeps = s.at("sweeps"),
                    .usual_sweeps = false,
-                   .straying = stencil::kUsualStraying,
                    .linger = s.value("linger", 0.0),
                    .phase_lock = s.value("phase_lock", 0.0),
                    .overlap = s.value("overlap", false),

@@ -60,15 +60,15 @@ CurvePoint Judge::point(const Mean& mean) {
   return point;
 }
 
-Judge::Final Judge::final(std::span<const float> mean) {
+Judge::Ending Judge::ending(std::span<const float> mean) {
   load(mean);
   std::vector<std::uint32_t> examples(split_.training.train.size());
   std::iota(examples.begin(), examples.end(), 0U);
   estimate_statistics(*learner_, split_.training, std::move(examples), kStatisticsBatches, seed_);
-  Final out{.accuracy = test(*learner_, split_.training).accuracy, .unseen = {}};
-  if (const std::size_t examples = split_.unseen.test.size(); examples > 0) {
+  Ending out{.accuracy = test(*learner_, split_.training).accuracy, .unseen = {}};
+  if (const std::size_t unseen = split_.unseen.test.size(); unseen > 0) {
     const TestResult result = test(*learner_, split_.unseen);
-    out.unseen = {.examples = examples, .accuracy = result.accuracy, .loss = finite(result.loss)};
+    out.unseen = {.examples = unseen, .accuracy = result.accuracy, .loss = finite(result.loss)};
   }
   return out;
 }

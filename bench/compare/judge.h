@@ -30,11 +30,11 @@ class Judge {
   [[nodiscard]] CurvePoint point(const Mean& mean);
   /// Of the mean model in the end, with statistics from all training examples: its accuracy on the
   /// cell's final set; and on the unseen examples, where there are any.
-  struct Final {
+  struct Ending {
     double accuracy = 0;
     std::optional<Unseen> unseen;
   };
-  [[nodiscard]] Final final(std::span<const float> mean);
+  [[nodiscard]] Ending ending(std::span<const float> mean);
   /// The same of a worker's own model: statistics as its neighbours and it agreed on them, where
   /// the strategy does that, or from its own shard.
   [[nodiscard]] double own_accuracy(std::span<const float> weights,

@@ -188,8 +188,12 @@ class SpecReader {
     if (base_.job.unseen > 0) {
       const bool modelled =
           std::ranges::all_of(kinds_, [](auto kind) { return kind == TimeKind::kVirtual; });
-      in_.demand(modelled && rates.empty(), *in_.table(root, "job"), "unseen",
-                 "they judge the ends of runs in virtual time, and nothing is tuned by them");
+      if (!modelled || !rates.empty()) {
+        in_.fail(
+            *in_.table(root, "job"), "unseen",
+            "unseen examples judge the ends of runs in virtual time, and nothing is tuned by them",
+            "leave it out, or use kind = \"virtual\" and no [tune]");
+      }
     }
     for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");

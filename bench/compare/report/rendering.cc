@@ -85,8 +85,8 @@ std::string paired_rows(const std::vector<Pairing>& pairings) {
       "on held-out examples, points | loss on them |";
   const bool unseen = std::ranges::any_of(pairings, [](auto& p) { return p.unseen.has_value(); });
   if (unseen) out += " on unseen examples, points | loss on those |";
-  out += unseen ? "\n|---|---|---|---|---|---|---|---|---|---|\n"
-                : "\n|---|---|---|---|---|---|---|---|\n";
+  out += "\n|---|---|---|---|---|---|---|---|";
+  out += unseen ? "---|---|\n" : "\n";
   for (const Pairing& p : pairings) {
     out +=
         fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |", p.label, p.partition, name(p.time),

@@ -27,7 +27,7 @@ CellResult Recorder::finish(Crew& crew, const std::vector<std::span<const float>
   if (!mean.finite) return diverged(moment);
   CellResult result;
   result.curve = std::move(curve_);
-  const Judge::Final judged = judge_.final(mean.weights);
+  const Judge::Ending judged = judge_.ending(mean.weights);
   result.mean_model = judged.accuracy;
   result.unseen = judged.unseen;
   result.consensus = mean.consensus;

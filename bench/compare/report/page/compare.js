@@ -190,7 +190,7 @@
       ['held-out loss', p => apart(p.loss, 1, 3)],
       ['unseen, points', p => p.unseen ? apart(p.unseen.accuracy, 100, 2) : '–'],
       ['unseen loss', p => p.unseen ? apart(p.unseen.loss, 1, 3) : '–']]
-      .filter((_, i) => i < 8 || data.beside_allreduce.some(p => p.unseen)));
+      .filter(([name]) => !name.startsWith('unseen') || data.beside_allreduce.some(p => p.unseen)));
   };
 
   const checks = () => {
