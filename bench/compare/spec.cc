@@ -378,19 +378,21 @@ class SpecReader {
 
   /// They would make one cell twice.
   [[nodiscard]] bool overlap(const StrategyRow& a, const StrategyRow& b) const {
-    const auto key = [this](const StrategyRow& row) {
+    const auto key = [this](const StrategyRow& row, const Condition& condition) {
       Cell cell = base_;
+      cell.condition = condition;
       cell.strategy = row.strategy;
       cell.job.epochs = row.epochs;
+      choose_sweeps(cell);
       return hash(cell);
     };
-    return key(a) == key(b) && a.strategy.usual_sweeps == b.strategy.usual_sweeps &&
-           std::ranges::any_of(a.seeds,
+    return std::ranges::any_of(a.seeds,
                                [&](std::uint64_t seed) {
                                  return std::ranges::find(b.seeds, seed) != b.seeds.end();
                                }) &&
-           std::ranges::any_of(conditions_,
-                               [&](const Condition& c) { return meets(a, c) && meets(b, c); });
+           std::ranges::any_of(conditions_, [&](const Condition& c) {
+             return meets(a, c) && meets(b, c) && key(a, c) == key(b, c);
+           });
   }
 
   static void check_name(const Strategy& strategy) {

@@ -197,6 +197,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"ConditionTwice", "name = \"slow\"", "name = \"uniform\"", ":8:", "uniform"},
         Bad{"StrategyTwice", "\"stencil-bounded:3\"",
             "\"allreduce\"\n[[strategy]]\nname = \"allreduce\"", ":13:", "allreduce"},
+        Bad{"StrategyTwiceWithTheSweepsThatItIsGiven", "\"stencil-bounded:3\"\nseeds = [7]",
+            "\"stencil-async\"\nseeds = [7]\n[[strategy]]\nname = \"stencil-async\"\n"
+            "sweeps = 2\nseeds = [7]",
+            ":16:", "stencil-async"},
         Bad{"UnknownData", "epochs = 3", "data = \"imagenet\"", ":4:", "imagenet"},
         Bad{"LingerOfAllReduce", "\"allreduce\"", "\"allreduce\"\nlinger = 0.1",
             ":12:", "begins no sweeps"},
