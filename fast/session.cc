@@ -28,6 +28,7 @@ namespace {
 using stencil::Duration;
 using stencil::EventLoop;
 using stencil::PumpStatus;
+using stencil::seconds;
 using stencil::Standing;
 using stencil::TimePoint;
 using stencil::WorkerState;
@@ -37,10 +38,6 @@ constexpr double kFlushSeconds = 2;
 constexpr double kHeldSeconds = 1;
 constexpr std::size_t kFrameSlack = 4096;
 constexpr std::size_t kMostRunId = 256;
-
-Duration seconds(double s) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
-}
 
 /// Equal for equal edges, wherever an edges file lies.
 std::string identity(const stencil::Topology& topology) {

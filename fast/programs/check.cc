@@ -10,6 +10,7 @@
 #include "fast/data/dataset.h"
 #include "fast/data/partition.h"
 #include "fast/errors.h"
+#include "fast/programs/demand.h"
 #include "fast/programs/learner_factory.h"
 #include "fast/programs/options.h"
 #include "fast/schedule.h"
@@ -18,12 +19,6 @@
 
 namespace fast {
 namespace {
-
-/// `ok` is written so that a NaN fails it.
-template <typename T>
-void demand(bool ok, const char* option, const T& value, const std::string& remedy) {
-  if (!ok) throw ConfigError(fmt::format("--{} {} is out of range", option, value), remedy);
-}
 
 void demand_name(const char* option, const std::string& value,
                  const std::vector<std::string>& names) {

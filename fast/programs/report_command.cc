@@ -24,11 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kReportExamples[] = R"(Examples:
   fast report runs/first
   fast report node0/run node1/run node2/run node3/run --out together --data cifar10:/data/cifar10)";
 
-struct Query {
+struct ReportQuery {
   std::vector<std::string> dirs;
   std::string out, data, model;
 };
@@ -85,10 +85,10 @@ void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
 }
 
 int report_command(const std::vector<std::string>& args) {
-  Query query;
+  ReportQuery query;
   CLI::App app("Gathers worker folders into a mean model, a summary and a report page.",
                "fast report");
-  set_conventions(app, kExamples);
+  set_conventions(app, kReportExamples);
   app.add_option("dirs", query.dirs, "run folders, or worker-K folders, of one run")
       ->type_name("DIR")
       ->required();

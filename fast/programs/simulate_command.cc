@@ -16,7 +16,7 @@
 namespace fast {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kSimulateExamples[] = R"(Examples:
   4,096 workers, each on its own quadratic:
     fast simulate torus:64x64
   Lock step against gossip, one slow worker:
@@ -116,7 +116,7 @@ int simulate_command(const std::vector<std::string>& args) {
   SimulateQuery query;
   CLI::App app("Runs the real exchange with thousands of virtual workers under a virtual clock.",
                "fast simulate");
-  set_conventions(app, kExamples);
+  set_conventions(app, kSimulateExamples);
   bind_simulate_options(app, query);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (query.json && query.csv) throw ConfigError("--json and --csv at once", "choose one");

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fast/errors.h"
+#include "fast/programs/demand.h"
 #include "fast/programs/options.h"
 #include "stencil/codec/codec.h"
 #include "stencil/core/usual_sweeps.h"
@@ -71,11 +72,6 @@ class Reader {
   std::string rest_;
   const char* form_;
 };
-
-template <typename T>
-void demand(bool ok, const char* option, T value, const char* remedy) {
-  if (!ok) throw ConfigError(fmt::format("--{} {} is out of range", option, value), remedy);
-}
 
 void check_ranges(const SimulateQuery& q) {
   demand(q.dimension >= 1 && q.dimension <= 10'000'000, "dimension", q.dimension,

@@ -20,12 +20,12 @@
 namespace fast {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kTopologyExamples[] = R"(Examples:
   fast topology torus:4x4
   fast topology grid:3x5:moore --model resnet20 --codec fp16
   fast topology ring:100 --parameters 11173962 --json)";
 
-struct Query {
+struct TopologyQuery {
   std::string spec, model, codec = "fp32", data = "synthetic";
   std::size_t parameters = 0;
   int bucket_kib = 0;
@@ -37,7 +37,7 @@ struct SweepCost {
   std::size_t parameters = 0, offered = 0, replied = 0, buckets = 0;
 };
 
-std::size_t count_parameters(const Query& query) {
+std::size_t count_parameters(const TopologyQuery& query) {
   WorkerConfig config;
   config.model = query.model;
   const auto learner = make_learner(learner_options(config, dataset_shape(query.data)));
@@ -50,7 +50,7 @@ std::size_t count_parameters(const Query& query) {
   return sum;
 }
 
-SweepCost sweep_cost(const Query& query) {
+SweepCost sweep_cost(const TopologyQuery& query) {
   const stencil::Codecs codecs(stencil::parse_codec(query.codec));
   SweepCost cost;
   cost.parameters = query.parameters != 0 ? query.parameters : count_parameters(query);
@@ -64,7 +64,7 @@ SweepCost sweep_cost(const Query& query) {
   return cost;
 }
 
-std::string model_text(const Query& query, const SweepCost& cost) {
+std::string model_text(const TopologyQuery& query, const SweepCost& cost) {
   return fmt::format("{}{} parameters as {}", query.parameters != 0 ? "" : query.model + ", ",
                      format::count(static_cast<double>(cost.parameters)), query.codec);
 }
@@ -79,7 +79,8 @@ std::vector<double> strayings(const stencil::Topology& topology) {
   return out;
 }
 
-void print_table(const stencil::Topology& topology, const Query& query, const SweepCost& cost) {
+void print_table(const stencil::Topology& topology, const TopologyQuery& query,
+                 const SweepCost& cost) {
   const stencil::MixingWeights weights(topology);
   fmt::print("{}: {} workers, {} edges, {:.4g} neighbours each on average\n", topology.spec(),
              topology.size(), topology.edges().size(), topology.mean_degree());
@@ -113,7 +114,8 @@ void print_table(const stencil::Topology& topology, const Query& query, const Sw
   }
 }
 
-void print_json(const stencil::Topology& topology, const Query& query, const SweepCost& cost) {
+void print_json(const stencil::Topology& topology, const TopologyQuery& query,
+                const SweepCost& cost) {
   const stencil::MixingWeights weights(topology);
   nlohmann::ordered_json out;
   out["topology"] = topology.spec();
@@ -150,11 +152,11 @@ void print_json(const stencil::Topology& topology, const Query& query, const Swe
 }  // namespace
 
 int topology_command(const std::vector<std::string>& args) {
-  Query query;
+  TopologyQuery query;
   query.model = default_config().worker.model;
   CLI::App app("Shows who neighbours whom, with what weights, and what a sweep costs.",
                "fast topology");
-  set_conventions(app, kExamples);
+  set_conventions(app, kTopologyExamples);
   app.add_option("spec", query.spec,
                  "ring:N, torus:AxB[xC][:moore], grid:AxB[xC][:moore], complete:N or edges:FILE")
       ->type_name("SPEC")

@@ -24,7 +24,7 @@
 namespace fast {
 namespace {
 
-constexpr char kExamples[] =
+constexpr char kTrainExamples[] =
     R"(Every option is also a key of the file (--config) and a variable of the environment
 (FAST_LEARNING_RATE for --learning-rate); a flag wins over the file, the file over the environment.
 
@@ -121,7 +121,7 @@ std::optional<int> parse(const std::vector<std::string>& args, Wishes& wishes) {
       "Trains N workers on this machine, on a grid where each exchanges with its "
       "neighbours alone.",
       "fast train");
-  set_conventions(app, kExamples);
+  set_conventions(app, kTrainExamples);
   app.add_flag("--overwrite", wishes.overwrite, "remove the run that --out holds already")
       ->configurable(false);
   add_print_config(app, wishes.print_config);

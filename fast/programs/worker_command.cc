@@ -19,7 +19,7 @@
 namespace fast {
 namespace {
 
-constexpr char kExamples[] =
+constexpr char kWorkerExamples[] =
     R"(Every option is also a key of the file (--config) and a variable of the environment
 (FAST_LEARNING_RATE for --learning-rate); a flag wins over the file, the file over the environment.
 
@@ -48,7 +48,7 @@ int worker_command(const std::vector<std::string>& args) {
   TrainConfig config = default_config();
   CLI::App app("Trains one worker of a grid, exchanging parameters with its neighbours alone.",
                "fast-worker");
-  set_conventions(app, kExamples);
+  set_conventions(app, kWorkerExamples);
   bool print_config = false;
   add_print_config(app, print_config);
   bind_options(app, config, OptionSet::kWorker);

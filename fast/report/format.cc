@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "fast/report/colours.h"
+
 namespace fast::format {
 namespace {
 
@@ -89,7 +91,7 @@ std::string cut(const std::string& text, std::size_t columns) {
     used += wide;
     i += length;
   }
-  return escaped && out.size() < text.size() ? out + "\x1b[0m" : out;
+  return escaped && out.size() < text.size() ? out + kReset : out;
 }
 
 std::string left(const std::string& text, std::size_t columns) {

@@ -11,7 +11,7 @@
 namespace fast {
 namespace {
 
-constexpr char kRemedy[] = "the folders are of different runs or a model is damaged";
+constexpr char kStrangers[] = "the folders are of different runs or a model is damaged";
 
 struct Opened {
   int rank;
@@ -48,7 +48,7 @@ std::set<std::string> exchanged_names(const SafetensorsFile& file) {
   }
   const auto list = nlohmann::json::parse(it->second, nullptr, false);
   const auto fail = [&](const std::string& what) {
-    throw FileError(file.name() + ": its metadata \"" + kExchangedKey + "\" " + what, kRemedy);
+    throw FileError(file.name() + ": its metadata \"" + kExchangedKey + "\" " + what, kStrangers);
   };
   if (!list.is_array()) fail("is no JSON array");
   for (const auto& name : list) {
@@ -85,12 +85,12 @@ std::vector<const TensorView*> same_tensor(const std::vector<Opened>& files,
     if (tensor == nullptr) {
       throw FileError(opened.file.name() + " lacks the tensor \"" + first.name + "\" that " +
                           files.front().file.name() + " has",
-                      kRemedy);
+                      kStrangers);
     }
     if (tensor->dtype != first.dtype || tensor->shape != first.shape) {
       throw FileError("tensor \"" + first.name + "\" is of another shape or type in " +
                           opened.file.name() + " than in " + files.front().file.name(),
-                      kRemedy);
+                      kStrangers);
     }
     all.push_back(tensor);
   }
@@ -163,7 +163,7 @@ std::optional<MeanModel> mean_model(const Gathered& gathered) {
       if (first.find(tensor.name) == nullptr) {
         throw FileError(first.name() + " lacks the tensor \"" + tensor.name + "\" that " +
                             opened.file.name() + " has",
-                        kRemedy);
+                        kStrangers);
       }
     }
   }

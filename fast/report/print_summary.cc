@@ -3,15 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "fast/report/colours.h"
 #include "fast/report/format.h"
 #include "fast/report/run_folder.h"
 #include "fast/report/summary.h"
 
 namespace fast {
 namespace {
-
-// Rows point at these, so they must outlive the function that makes the rows.
-constexpr char kRed[] = "\x1b[31m", kBold[] = "\x1b[1m", kYellow[] = "\x1b[33m";
 
 struct Row {
   std::string label, value;
@@ -111,7 +109,7 @@ void print_summary(std::ostream& out, const Summary& summary, const std::filesys
     const bool coloured = style.colour && *row.colour != '\0';
     out << bar << ' ' << format::left(row.label, labels) << ' ' << bar << ' '
         << (coloured ? row.colour : "") << format::left(row.value, values)
-        << (coloured ? "\x1b[0m" : "") << ' ' << bar << '\n';
+        << (coloured ? kReset : "") << ' ' << bar << '\n';
   }
   rule("╰", "┴", "╯");
 }

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fast/report/colours.h"
 #include "fast/report/format.h"
 #include "fast/report/live_table.h"
 
 namespace fast {
 namespace {
-
-constexpr char kGreen[] = "\x1b[32m", kYellow[] = "\x1b[33m", kRed[] = "\x1b[31m",
-               kDim[] = "\x1b[2m", kBold[] = "\x1b[1m", kCyan[] = "\x1b[36m", kReset[] = "\x1b[0m";
 
 class TableRenderer {
  public:

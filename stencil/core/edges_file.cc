@@ -16,7 +16,7 @@ using EdgeList = std::vector<std::pair<Rank, Rank>>;
 constexpr const char* kRemedy =
     "write two ranks a line, e.g. '0 1', each edge once or in both directions; # begins a comment";
 
-[[noreturn]] void refuse(const std::string& spec, std::size_t line, const std::string& cause) {
+[[noreturn]] void refuse_line(const std::string& spec, std::size_t line, const std::string& cause) {
   throw ConfigError("topology " + quoted(spec) + ", line " + std::to_string(line) + ": " + cause,
                     kRemedy);
 }
@@ -36,11 +36,11 @@ Rank parse_rank(std::string_view word, const std::string& spec, std::size_t line
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), rank);
   const bool all_digits =
       std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!all_digits) refuse(spec, line, quoted(word) + " is not a rank");
+  if (!all_digits) refuse_line(spec, line, quoted(word) + " is not a rank");
   if (status != std::errc() || rank >= static_cast<std::uint64_t>(Topology::kMaxSize)) {
-    refuse(spec, line,
-           "rank " + quoted(word) + " is over the highest allowed, " +
-               std::to_string(Topology::kMaxSize - 1));
+    refuse_line(spec, line,
+                "rank " + quoted(word) + " is over the highest allowed, " +
+                    std::to_string(Topology::kMaxSize - 1));
   }
   return static_cast<Rank>(rank);
 }
@@ -52,13 +52,13 @@ std::optional<std::pair<Rank, Rank>> parse_line(std::string_view text, const std
   const auto first = take_word(text);
   if (first.empty()) return std::nullopt;
   const auto second = take_word(text);
-  if (second.empty()) refuse(spec, line, "only one rank, " + quoted(first));
+  if (second.empty()) refuse_line(spec, line, "only one rank, " + quoted(first));
   const auto surplus = take_word(text);
-  if (!surplus.empty()) refuse(spec, line, quoted(surplus) + " follows the two ranks");
+  if (!surplus.empty()) refuse_line(spec, line, quoted(surplus) + " follows the two ranks");
 
   const Rank a = parse_rank(first, spec, line);
   const Rank b = parse_rank(second, spec, line);
-  if (a == b) refuse(spec, line, "rank " + std::to_string(a) + " cannot neighbour itself");
+  if (a == b) refuse_line(spec, line, "rank " + std::to_string(a) + " cannot neighbour itself");
   return std::minmax(a, b);
 }
 
@@ -71,7 +71,7 @@ EdgeList parse_lines(std::string_view text, const std::string& spec) {
     const auto length = text.find('\n');
     if (const auto edge = parse_line(text.substr(0, length), spec, line)) edges.push_back(*edge);
     if (static_cast<std::int64_t>(edges.size()) > kMaxEdges) {
-      refuse(spec, line, "more than " + std::to_string(kMaxEdges) + " edges");
+      refuse_line(spec, line, "more than " + std::to_string(kMaxEdges) + " edges");
     }
     text.remove_prefix(length == std::string_view::npos ? text.size() : length + 1);
   }

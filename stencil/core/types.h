@@ -16,6 +16,9 @@ inline constexpr Rank kNoRank = -1;
 using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 inline constexpr TimePoint kNever = TimePoint::max();
+[[nodiscard]] constexpr Duration seconds(double s) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
+}
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 

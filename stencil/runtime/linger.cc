@@ -20,7 +20,7 @@ TimePoint Linger::boundary(TimePoint now, Duration earlier) {
   if (share_ <= 0 || !resumed_) return now;
   const double step = Seconds(now - earlier - *resumed_).count();
   step_ = step_ == 0 ? step : step_ + kDecay * (step - step_);
-  const auto most = std::chrono::duration_cast<Duration>(Seconds(share_ * step_));
+  const auto most = seconds(share_ * step_);
   worthwhile_ = took_ && *took_ <= most;
   return worthwhile_ ? now + most : now;
 }

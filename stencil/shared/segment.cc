@@ -21,7 +21,7 @@
 namespace stencil {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x5453414644454853ULL;
+constexpr std::uint64_t kSegmentMagic = 0x5453414644454853ULL;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -133,7 +133,7 @@ Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach rea
   if (!map_memory(descriptor_)) fail();
   if (descriptor_ >= 0 && ::fcntl(descriptor_, F_ADD_SEALS, kSeals) != 0) fail();
 
-  new (header_) Header{.magic = kMagic,
+  new (header_) Header{.magic = kSegmentMagic,
                        .id = id,
                        .layout_hash = layout.hash(),
                        .floats = floats_,
@@ -165,7 +165,8 @@ Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, st
   Segment segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots);
   if (!segment.map_memory(descriptor)) return strange("has another size, or cannot be mapped");
   const Header& header = *segment.header_;
-  if (header.magic != kMagic || header.version != kVersion) return strange("is of another kind");
+  if (header.magic != kSegmentMagic || header.version != kVersion)
+    return strange("is of another kind");
   if (header.layout_hash != layout.hash() || header.floats != segment.floats_ ||
       header.bytes != segment.bytes_ || header.buckets != segment.buckets_ ||
       header.slots != slots) {

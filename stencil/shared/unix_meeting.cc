@@ -15,10 +15,10 @@
 namespace stencil {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x5447454d54534146ULL;
+constexpr std::uint64_t kMeetingMagic = 0x5447454d54534146ULL;
 
 struct Packet {
-  std::uint64_t magic = kMagic;
+  std::uint64_t magic = kMeetingMagic;
   std::uint64_t secret = 0;
   std::uint64_t id = 0;
   std::int64_t rank = kNoRank;
@@ -88,7 +88,7 @@ Heard receive_packet(int connection, Packet& packet, int& descriptor) {
       header->cmsg_len == CMSG_LEN(sizeof(int))) {
     std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
   }
-  if (size == sizeof packet && descriptor >= 0 && packet.magic == kMagic &&
+  if (size == sizeof packet && descriptor >= 0 && packet.magic == kMeetingMagic &&
       (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) {
     return Heard::kPacket;
   }

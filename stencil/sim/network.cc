@@ -8,10 +8,6 @@
 namespace stencil::sim {
 namespace {
 
-Duration seconds(double s) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
-}
-
 /// Frames under way in one direction; beyond that a link is "full".
 constexpr std::size_t kQueueFrames = 256;
 

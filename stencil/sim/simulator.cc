@@ -9,10 +9,6 @@
 namespace stencil::sim {
 namespace {
 
-Duration seconds(double s) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
-}
-
 /// With `overlap`: parts of a step, over the share of it that is the backward pass.
 constexpr std::uint64_t kParts = 8;
 constexpr double kForwardShare = 1.0 / 3;

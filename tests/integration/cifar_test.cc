@@ -9,7 +9,7 @@
 namespace fast::testing {
 namespace {
 
-TEST(CifarTest, ATorusOfFourTrainsResnet8ToNearlyTwoThirds) {
+TEST(CifarTest, ATorusOfFourTrainsResnet8ToWellOverHalfInAnEpochAndAHalf) {
   const char* const data = std::getenv("FAST_CIFAR10_DIR");
   ASSERT_NE(data, nullptr) << "set FAST_CIFAR10_DIR to a folder with CIFAR-10's binary files";
   const TemporaryFolder folder;
@@ -17,7 +17,7 @@ TEST(CifarTest, ATorusOfFourTrainsResnet8ToNearlyTwoThirds) {
   const ProgramResult result = run_program(
       FAST_PROGRAM,
       {"train", "--topology", "torus:2x2", "--model", "resnet8", "--data",
-       std::string("cifar10:") + data, "--epochs", "3", "--out", run.path().string(), "--quiet"},
+       std::string("cifar10:") + data, "--epochs", "1.5", "--out", run.path().string(), "--quiet"},
       {}, std::chrono::seconds(1700));
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   const nlohmann::json summary = run.summary();
@@ -26,7 +26,7 @@ TEST(CifarTest, ATorusOfFourTrainsResnet8ToNearlyTwoThirds) {
   EXPECT_LT(summary["exchange_share"], 1);
   const auto& accuracy = summary["test_accuracy"];
   const double mean = accuracy["mean_model"];
-  EXPECT_GE(mean, 0.64);
+  EXPECT_GE(mean, 0.56);
   ASSERT_EQ(accuracy["workers"].size(), 4U);
   for (const double worker : accuracy["workers"]) EXPECT_NEAR(worker, mean, 0.01);
   RecordProperty("summary", summary.dump());

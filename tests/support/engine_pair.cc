@@ -199,8 +199,7 @@ void EnginePair::settle() {
 }
 
 void EnginePair::pass(double seconds) {
-  const TimePoint end =
-      now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+  const TimePoint end = now + stencil::seconds(seconds);
   while (now < end) {
     now += std::chrono::milliseconds(100);
     settle();

@@ -7,8 +7,8 @@
 namespace stencil {
 namespace {
 
-TimePoint at(double seconds) {
-  return TimePoint(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)));
+TimePoint at(double s) {
+  return TimePoint(seconds(s));
 }
 
 /// Steps of ten seconds, a second between them; a boundary begins sweeps of ten buckets.

@@ -7,9 +7,6 @@
 namespace stencil {
 namespace {
 
-Duration seconds(double s) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
-}
 TimePoint at(double s) {
   return TimePoint(seconds(s));
 }
