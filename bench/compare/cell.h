@@ -51,7 +51,8 @@ struct Strategy {
   double phase_lock = 0;
   bool overlap = false;
   std::string codec = "fp32";
-  int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them
+  int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them, in
+                                  ///< virtual time none, see RoundClock
   std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"
   double momentum_correction = 0;
 

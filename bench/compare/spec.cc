@@ -354,15 +354,6 @@ class SpecReader {
       in_.demand(std::ranges::find(conditions_, name, &Condition::name) != conditions_.end(), t,
                  "conditions", "there is no condition named '" + name + "'");
     }
-    for (std::size_t i = 0; i < conditions_.size(); ++i) {
-      in_.check(t, "name", [&] {
-        if (s.name == "allreduce" && s.bucket_kib != 0 && kinds_[i] == TimeKind::kVirtual &&
-            meets(row, conditions_[i])) {
-          throw ConfigError("allreduce's buckets are not modelled in virtual time",
-                            "leave bucket_kib out, or use time = \"stand-in\"");
-        }
-      });
-    }
     for (const StrategyRow& earlier : strategies_) {
       if (!overlap(earlier, row)) continue;
       in_.fail(t, "name", "the same " + s.name + " is there already", "leave one of them out");

@@ -181,11 +181,6 @@ INSTANTIATE_TEST_SUITE_P(
             ":14:", "topk:0.01"},
         Bad{"BucketsOfLocal", "\"allreduce\"", "\"local\"\nbucket_kib = 64",
             ":12:", "knows no buckets"},
-        Bad{"BucketsInVirtualTime", "[[condition]]\nname = \"uniform\"",
-            "[time]\nkind = \"virtual\"\nstep_seconds = 1\n[[condition]]\nname = "
-            "\"uniform\"\n[[strategy]]\nname = \"allreduce\"\nbucket_kib = 64\n"
-            "[[condition]]\nname = \"other\"",
-            ":11:", "not modelled"},
         Bad{"SweepsOfAllReduce", "\"allreduce\"", "\"allreduce\"\nsweeps = 3",
             ":12:", "begins no sweeps"},
         Bad{"OverlapWhereNobodyListens", "\"stencil-bounded:3\"",

@@ -271,6 +271,9 @@ TEST(Ceiling, on_a_thin_link_is_what_all_reduce_sends_beyond_its_backward_pass) 
   const double sending = 2 * 7 / 8.0 * 1e6 / (8e6 / 8);  // seconds: 1 MB at 8 Mbit/s
   EXPECT_NEAR(*speedup_ceiling(timed(8), 1e6), (0.1 + sending - 0.1 * 2 / 3) / 0.1, 1e-9);
   EXPECT_NEAR(*speedup_ceiling(timed(1e6), 1e6), 1, 1e-9);
+  Cell coarse = timed(8);
+  coarse.strategy.bucket_kib = 256;
+  EXPECT_EQ(speedup_ceiling(coarse, 1e6), speedup_ceiling(timed(8), 1e6)) << "whoever it is of";
 }
 
 TEST(Ceiling, is_not_known_where_the_step_time_is_not) {

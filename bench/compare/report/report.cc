@@ -17,11 +17,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(const std::optional<double>& value) {
+ordered_json json_number(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json number(const std::optional<Spread>& s) {
+ordered_json json_number(const std::optional<Spread>& s) {
   if (!s) return nullptr;
   return {{"mean", s->mean}, {"deviation", s->deviation}, {"count", s->count}};
 }
@@ -60,15 +60,15 @@ ordered_json row_json(const Row& row) {
               {"diverged", row.diverged},
               {"failed", row.failed},
               {"lost", row.lost},
-              {"accuracy", number(row.accuracy)},
-              {"unseen", number(row.unseen)},
-              {"worst_worker", number(row.worst)},
-              {"seconds", number(row.seconds)},
-              {"seconds_to_target", number(row.seconds_to_target)},
-              {"samples_per_second", number(row.samples_per_second)},
-              {"bytes_per_sample", number(row.bytes_per_sample)},
-              {"at_equal_time", number(row.at_equal_time)},
-              {"at_equal_bytes", number(row.at_equal_bytes)},
+              {"accuracy", json_number(row.accuracy)},
+              {"unseen", json_number(row.unseen)},
+              {"worst_worker", json_number(row.worst)},
+              {"seconds", json_number(row.seconds)},
+              {"seconds_to_target", json_number(row.seconds_to_target)},
+              {"samples_per_second", json_number(row.samples_per_second)},
+              {"bytes_per_sample", json_number(row.bytes_per_sample)},
+              {"at_equal_time", json_number(row.at_equal_time)},
+              {"at_equal_bytes", json_number(row.at_equal_bytes)},
               {"cells", row.cells},
               {"samples", row.samples},
               {"consensus", row.consensus},
@@ -78,7 +78,7 @@ ordered_json row_json(const Row& row) {
 
 ordered_json check_json(const Check& check) {
   const auto side = [](const Row& row) -> ordered_json {
-    return {{"seconds", number(row.seconds)}, {"accuracy", number(row.accuracy)}};
+    return {{"seconds", json_number(row.seconds)}, {"accuracy", json_number(row.accuracy)}};
   };
   ordered_json out = strategy_json(*check.real);
   out.update({{"condition", check.real->cell.condition.name},
@@ -141,7 +141,7 @@ ordered_json all_json(const std::vector<Finished>& finished, const std::vector<G
                       {"epochs", first.job.epochs},
                       {"batch", first.job.batch},
                       {"target", group.target},
-                      {"ceiling", number(group.ceiling)},
+                      {"ceiling", json_number(group.ceiling)},
                       {"rows", ordered_json::array()}};
     for (const Row& row : group.rows) g["rows"].push_back(row_json(row));
     out["groups"].push_back(std::move(g));

@@ -36,6 +36,7 @@ RoundClock::RoundClock(const Cell& cell, double model_bytes)
                                                                         : cell.condition.topology)),
       steps_(cell),
       model_bytes_(model_bytes),
+      bucket_bytes_(cell.strategy.bucket_kib * 1024.0),
       at_(static_cast<std::size_t>(cell.workers())) {}
 
 void RoundClock::tick() {
@@ -51,12 +52,9 @@ void RoundClock::tick() {
       at_ = ready;
       return;
     case Kind::kAllReduce: {
-      const double parts = static_cast<double>(n);
-      const double sending = 2 * (parts - 1) * steps_.transfer(model_bytes_ / parts);
-      const double longest = *std::ranges::max_element(step);
-      const double end = *std::ranges::max_element(ready) +
-                         std::max(0.0, n > 1 ? sending - kBackwardShare * longest : 0.0);
-      std::ranges::fill(at_, end);
+      std::ranges::fill(at_, bucket_bytes_ > 0 ? bucket_by_bucket(step)
+                                               : hidden_reduce(*std::ranges::max_element(ready),
+                                                               *std::ranges::max_element(step)));
       return;
     }
     case Kind::kServer: {
@@ -76,6 +74,28 @@ void RoundClock::tick() {
       }
       return;
   }
+}
+
+double RoundClock::hidden_reduce(double ready, double longest) const {
+  return ready + std::max(0.0, reducing(model_bytes_) - kBackwardShare * longest);
+}
+
+double RoundClock::bucket_by_bucket(const std::vector<double>& step) const {
+  double end = 0;
+  for (double full = 0; full < model_bytes_;) {
+    const double bucket = std::min(bucket_bytes_, model_bytes_ - full);
+    full += bucket;
+    const double left = kBackwardShare * (1 - full / model_bytes_);  // of the step
+    for (std::size_t i = 0; i < step.size(); ++i)
+      end = std::max(end, at_[i] + step[i] * (1 - left));
+    end += reducing(bucket);
+  }
+  return end;
+}
+
+double RoundClock::reducing(double bytes) const {
+  const auto parts = static_cast<double>(at_.size());
+  return parts > 1 ? 2 * (parts - 1) * steps_.transfer(bytes / parts) : 0;
 }
 
 double RoundClock::seconds() const {

@@ -31,11 +31,18 @@ class StepTimes {
 
 /// When rounds end, and what they send, for the strategies that go by rounds.
 ///
-/// all-reduce: a ring's 2 (N - 1) messages of 1 / N of the model, of which all but what exceeds the
-/// backward pass (two thirds of a step) is taken to be hidden behind it: in its favour.
+/// all-reduce: a ring's 2 (N - 1) messages of 1 / N of what is reduced. Unasked, all of them but
+/// what exceeds the backward pass (two thirds of a step) are taken to be hidden behind it: in its
+/// favour, as no buckets can. With buckets of a size, each is reduced once everybody's backward
+/// pass has filled it, to which gradients are taken to come evenly, and the one before is done: of
+/// the last nothing is hidden.
+///
 /// parameter-server-sync: the server's one link carries N models in and N out.
+///
 /// stencil-sync: a worker waits for its neighbours' round alone; its link carries one model for
-/// each of them. local, single: nobody waits.
+/// each of them.
+///
+/// local, single: nobody waits.
 class RoundClock {
  public:
   RoundClock(const Cell& cell, double model_bytes);
@@ -48,10 +55,17 @@ class RoundClock {
 
  private:
   enum class Kind { kApart, kAllReduce, kServer, kNeighbours };
+  /// Of an all-reduce, by when everybody is ready and how long their steps took.
+  [[nodiscard]] double hidden_reduce(double ready, double longest) const;
+  /// Likewise, by when each began and how long its step took.
+  [[nodiscard]] double bucket_by_bucket(const std::vector<double>& step) const;
+  /// How long a ring takes to reduce so many.
+  [[nodiscard]] double reducing(double bytes) const;
+
   Kind kind_;
   stencil::Topology topology_;
   StepTimes steps_;
-  double model_bytes_;
+  double model_bytes_, bucket_bytes_;
   std::uint64_t rounds_ = 0;
   std::vector<double> at_;
 };

@@ -64,6 +64,7 @@ Cell timeless(const Cell& cell) {
   twin.condition.slow.clear();
   twin.condition.jitter = 0;
   twin.condition.link_mbit = 0;
+  twin.strategy.bucket_kib = 0;
   if (cell.strategy.name != "stencil-sync") {
     const int workers = stencil::Topology::parse(cell.condition.topology).size();
     twin.condition.topology = squarest(workers);
