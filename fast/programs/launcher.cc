@@ -13,15 +13,13 @@
 
 #include "fast/exit_codes.h"
 #include "fast/programs/signals.h"
+#include "stencil/core/types.h"
 
 namespace fast {
 namespace {
 
+using stencil::seconds;
 using Clock = std::chrono::steady_clock;
-
-Clock::duration seconds(double value) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
-}
 
 class Launch {
  public:

@@ -165,8 +165,9 @@ Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, st
   Segment segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots);
   if (!segment.map_memory(descriptor)) return strange("has another size, or cannot be mapped");
   const Header& header = *segment.header_;
-  if (header.magic != kSegmentMagic || header.version != kVersion)
+  if (header.magic != kSegmentMagic || header.version != kVersion) {
     return strange("is of another kind");
+  }
   if (header.layout_hash != layout.hash() || header.floats != segment.floats_ ||
       header.bytes != segment.bytes_ || header.buckets != segment.buckets_ ||
       header.slots != slots) {

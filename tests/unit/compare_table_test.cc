@@ -92,6 +92,21 @@ TEST(Pairing, is_of_one_condition_and_seed_after_as_many_samples) {
                 "+0.083 ± 0.083 |"));
 }
 
+TEST(Pairing, an_all_reduce_timed_anew_is_no_pair_of_itself_but_one_of_another_rate_is) {
+  std::vector<Finished> all;
+  for (const std::uint64_t seed : {1, 2}) {
+    Finished plain = finished("allreduce", seed, 0.6 + 0.01 * static_cast<double>(seed), 10, 1000);
+    plain.cell.time = TimeKind::kVirtual;
+    Finished in_buckets = plain, slower = plain;
+    in_buckets.cell.strategy.bucket_kib = 1024;
+    slower.cell.strategy.learning_rate = 0.2;
+    all.insert(all.end(), {plain, in_buckets, slower});
+  }
+  const auto pairs = pairings(make_groups(all));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_THAT(pairs[0].label, HasSubstr("0.2"));
+}
+
 TEST(Pairing, tells_of_unseen_examples_where_every_run_was_judged_by_them) {
   std::vector<Finished> all;
   const double apart[] = {0.01, 0.03};
