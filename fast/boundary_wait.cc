@@ -6,14 +6,14 @@ namespace fast {
 
 using stencil::EventLoop;
 
-BoundaryWait::Phase BoundaryWait::begin(std::uint64_t step) {
+stencil::Pause BoundaryWait::begin(std::uint64_t step) {
   const std::lock_guard lock(mutex_);
   const stencil::TimePoint now = EventLoop::now();
   boundary_.begin(now, step);
   return boundary_.advance(now);
 }
 
-BoundaryWait::Phase BoundaryWait::wait() {
+stencil::Pause BoundaryWait::wait() {
   std::unique_lock lock(mutex_);
   stencil::TimePoint now = EventLoop::now();
   while (!boundary_.over(now)) {

@@ -12,15 +12,13 @@ namespace fast {
 /// notes what has come. Each wait ends by itself after a share of a step.
 class BoundaryWait {
  public:
-  using Phase = stencil::Boundary::Phase;
-
   BoundaryWait(double phase_lock, double linger) : boundary_(phase_lock, linger) {}
 
   // Training thread.
   /// The boundary of `step` is reached, but the engine is not told yet. Returns what it waits for.
-  Phase begin(std::uint64_t step);
+  stencil::Pause begin(std::uint64_t step);
   /// Waits until that has come or will not in time. Returns what comes next.
-  Phase wait();
+  stencil::Pause wait();
   /// Since begin() there was something to wait for.
   [[nodiscard]] bool waited() const { return boundary_.waited(); }
   [[nodiscard]] bool in_time() const { return boundary_.in_time(); }

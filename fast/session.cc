@@ -27,6 +27,7 @@ namespace {
 
 using stencil::Duration;
 using stencil::EventLoop;
+using stencil::Pause;
 using stencil::PumpStatus;
 using stencil::seconds;
 using stencil::Standing;
@@ -268,15 +269,13 @@ class Session::Impl {
     }
     const stencil::FoldReport report = mixer_.fold(values_);
     mixer_.fold_telemetry(progress_.scalars());
-    using Phase = BoundaryWait::Phase;
-    Phase phase = wait_.begin(next);
-    gathering_ = phase == Phase::kGathering;
+    pause_ = wait_.begin(next);
     made_from_ = Standing::kNoBucket;
     step_ = next;
     wake();
-    while (phase != Phase::kNone) {
-      phase = wait_.wait();
-      if (gathering_.exchange(false)) wake();
+    while (pause_ != Pause::kNone) {
+      pause_ = wait_.wait();
+      wake();
     }
     made_.boundary(wait_.in_time());
     if (!report.finite || !wait_.waited()) return report.finite;
@@ -377,7 +376,7 @@ class Session::Impl {
     const bool leaving = leave_;
     // In this order: made_from_ is of a step after step_.
     Standing standing{.step = step_,
-                      .gathering = gathering_,
+                      .pause = pause_,
                       .made_from = made_from_,
                       .round = round_,
                       .wanted = wanted_,
@@ -437,7 +436,7 @@ class Session::Impl {
   // From the training thread to the background thread.
   std::atomic<std::uint64_t> step_{0}, round_{0};
   std::atomic<WorkerState> wanted_{WorkerState::kTraining};
-  std::atomic<bool> gathering_{false};
+  std::atomic<Pause> pause_{Pause::kNone};
   std::atomic<std::uint32_t> made_from_{Standing::kNoBucket};
   std::atomic<bool> stop_joining_{false}, leave_{false}, left_{false}, watched_{false};
   std::atomic<bool> failed_{false};  ///< the other way: the background thread is no more

@@ -70,6 +70,7 @@ json describe(const Cell& cell) {
   if (s.linger > 0) out["strategy"]["linger"] = s.linger;
   if (s.phase_lock > 0) out["strategy"]["phase_lock"] = s.phase_lock;
   if (s.overlap) out["strategy"]["overlap"] = true;
+  if (s.turns) out["strategy"]["turns"] = true;
   if (s.mixes_statistics()) out["strategy"]["buffers"] = s.buffers;
   if (s.momentum_correction > 0) out["strategy"]["momentum_correction"] = s.momentum_correction;
   if (cell.time == TimeKind::kStandIn) {
@@ -236,6 +237,8 @@ Cell cell_from_json(const std::string& text) {
                    .learning_rate = s.at("learning_rate"),
                    .sweeps = s.at("sweeps"),
                    .usual_sweeps = false,
+                   .sweeps_before = {},
+                   .turns = s.value("turns", false),
                    .linger = s.value("linger", 0.0),
                    .phase_lock = s.value("phase_lock", 0.0),
                    .overlap = s.value("overlap", false),

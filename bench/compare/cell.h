@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/compare/condition.h"
-#include "stencil/core/usual_sweeps.h"
 
 namespace fast::compare {
 
@@ -46,7 +46,11 @@ struct Strategy {
   double learning_rate = 0.1;
   double sweeps = 1;          ///< of a strategy that begins some
   bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
-  double straying = stencil::kUsualStraying;  ///< the bound that usual ones are chosen by; likewise
+  /// Usual ones by topology, where they are not today's; likewise.
+  std::map<std::string, double> sweeps_before{};
+  /// Neighbours meet in turns (stencil::Turns), as they do today wherever buckets are exchanged;
+  /// false: what was made before they did, and can only be shown.
+  bool turns = false;
   double linger = 0;
   double phase_lock = 0;
   bool overlap = false;

@@ -104,6 +104,13 @@ void check(const Spec& spec, const CellStore& store, const DataPlaces& places) {
     if (!store.find(cell)) missing.push_back(cell);
   }
   if (missing.empty()) return;
+  for (const Cell& cell : missing) {
+    if (!cell.strategy.by_buckets() || cell.strategy.turns) continue;
+    throw ConfigError(
+        fmt::format("{}: [before]: {} would be of an exchange that is no more", spec.job_at,
+                    title(cell)),
+        "add --finished to see what was made then, or leave [before] out to make it as it comes");
+  }
   try {
     (void)load_split(missing.front(), places);
   } catch (const ConfigError& error) {

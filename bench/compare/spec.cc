@@ -161,8 +161,7 @@ class SpecReader {
     Spec spec;
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
     in_.read(root, "tuned_by", spec.tuned_by);
-    in_.read(root, "straying", straying_);
-    in_.demand(straying_ > 0, root, "straying", "use more than 0");
+    if (const auto* before = in_.table(root, "before")) read_before(*before);
     std::vector<std::uint64_t> seeds = {1};
     read_seeds(root, seeds);
     spec.job_at = in_.place(root);
@@ -298,13 +297,28 @@ class SpecReader {
     kinds_.push_back(kind);
   }
 
+  void read_before(const toml::table& t) {
+    before_.emplace();
+    if (const auto* sweeps = in_.table(t, "sweeps")) {
+      for (const auto& [topology, node] : *sweeps) {
+        double& usual = (*before_)[std::string(topology.str())];
+        in_.read(*sweeps, topology.str(), usual);
+        in_.demand(usual > 0, *sweeps, topology.str(), "use more than 0");
+      }
+    }
+    in_.no_others(t, "[before]");
+  }
+
   void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
     StrategyRow row;
     Strategy& s = row.strategy;
     in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
     in_.check(t, "name", [&] { check_name(s); });
     s = usual_strategy(s.name);
-    s.straying = straying_;
+    if (before_) {
+      s.sweeps_before = *before_;
+      s.turns = false;
+    }
     in_.read(t, "learning_rate", s.learning_rate);
     in_.demand(s.learning_rate > 0, t, "learning_rate", "use more than 0");
     if (in_.read(t, "sweeps", s.sweeps)) s.usual_sweeps = false;
@@ -426,7 +440,7 @@ class SpecReader {
 
   Reader in_;
   Cell base_;
-  double straying_ = stencil::kUsualStraying;
+  std::optional<std::map<std::string, double>> before_;  ///< usual sweeps of then
   std::vector<Condition> conditions_;
   std::vector<TimeKind> kinds_;  ///< of the conditions
   std::vector<StrategyRow> strategies_;
@@ -437,7 +451,11 @@ class SpecReader {
 void choose_sweeps(Cell& cell) {
   Strategy& s = cell.strategy;
   if (!s.usual_sweeps) return;
-  s.sweeps = stencil::usual_sweeps(stencil::Topology::parse(cell.condition.topology), s.straying);
+  const std::string& topology = cell.condition.topology;
+  const auto before = s.sweeps_before.find(topology);
+  s.sweeps = before != s.sweeps_before.end()
+                 ? before->second
+                 : stencil::usual_sweeps(stencil::Topology::parse(topology));
 }
 
 Strategy usual_strategy(const std::string& name) {
@@ -449,6 +467,7 @@ Strategy usual_strategy(const std::string& name) {
     s.linger = usual.linger;
     s.phase_lock = usual.phase_lock;
     s.overlap = usual.overlap && s.mode() == "async";
+    s.turns = true;
   }
   if (!s.mode().empty()) {
     s.buffers = usual.buffers;

@@ -26,9 +26,9 @@ void choose_sweeps(Cell& cell);
 ///
 ///     name = "uniform"
 ///     seeds = [1, 2, 3]
-///     straying = 0.6       # the bound that sweeps are chosen by where a strategy does not say how
-///                          # many: see stencil/core/usual_sweeps.h
 ///     tuned_by = "tune-8"  # only said, where the rates were found by a comparison with [tune]
+///     [before]             # cells made before neighbours met in turns, which are shown, not made;
+///                          # sweeps = {"torus:2x4" = 2}: the usual ones of then
 ///     [job]                # what is trained and judged on; see Job
 ///     [time]               # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter
 ///                          # two; latency, rate_mbit for virtual

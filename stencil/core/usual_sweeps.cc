@@ -1,50 +1,94 @@
 #include "stencil/core/usual_sweeps.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "stencil/core/turns.h"
 
 namespace stencil {
 
 namespace {
 
 constexpr double kMomentum = 0.9;
-constexpr int kMost = 6;
+constexpr int kMost = 8;
 constexpr int kLargestCounted = 64;
+constexpr int kWarm = 200;     ///< steps, by which covariances are what they stay
+constexpr int kCounted = 120;  ///< averaged over: fractions of a sweep are of several steps
 
-/// Without the null vector's, ascending.
-Eigen::ArrayXd rates(const Topology& topology) {
-  const int size = topology.size();
-  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
-  const auto degree = [&](Rank rank) {
-    return static_cast<double>(topology.neighbours(rank).size());
-  };
-  for (const auto& [i, j] : topology.edges()) {
-    const double weight = (1 / degree(i) + 1 / degree(j)) / 2;
-    m(i, i) += weight;
-    m(j, j) += weight;
-    m(i, j) -= weight;
-    m(j, i) -= weight;
+/// A square matrix over workers: of what workers i and j differ from the mean by.
+class Covariance {
+ public:
+  explicit Covariance(std::size_t size) : size_(size), values_(size * size) {}
+  double& at(std::size_t i, std::size_t j) { return values_[i * size_ + j]; }
+  [[nodiscard]] double trace() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < size_; ++i) sum += values_[i * size_ + i];
+    return sum;
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(m, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().tail(size - 1);
-}
+  /// Row i and its partner's become their mean: what meeting does to the first of the two.
+  void meet_rows(std::size_t i, std::size_t partner) {
+    for (std::size_t j = 0; j < size_; ++j) {
+      at(i, j) = at(partner, j) = (at(i, j) + at(partner, j)) / 2;
+    }
+  }
+  void meet_columns(std::size_t i, std::size_t partner) {
+    for (std::size_t j = 0; j < size_; ++j) {
+      at(j, i) = at(j, partner) = (at(j, i) + at(j, partner)) / 2;
+    }
+  }
 
-double straying(const Eigen::ArrayXd& rates, double sweeps) {
-  const Eigen::ArrayXd a = (-sweeps * rates).exp();
-  return (a.square() * (1 + kMomentum * a) / ((1 - kMomentum * a) * (1 - a.square()))).sum();
-}
+ private:
+  std::size_t size_;
+  std::vector<double> values_;
+};
 
 }  // namespace
 
 double straying(const Topology& topology, double sweeps) {
-  return straying(rates(topology), sweeps);
+  const auto size = static_cast<std::size_t>(topology.size());
+  if (size < 2) return 0;
+  const Turns turns(topology);
+  // Of distances with themselves, and with the steps to come; a step's own is what it differs from
+  // the mean step by, 1 - 1/N.
+  Covariance apart(size), pushed(size);
+  const auto own = [&](std::size_t i, std::size_t j) {
+    return (i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(size);
+  };
+  double sum = 0, begun = 0;
+  std::size_t turn = 0;
+  for (int step = 0; step < kWarm + kCounted; ++step) {
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const double cross = pushed.at(i, j) + pushed.at(j, i);
+        apart.at(i, j) = apart.at(j, i) = apart.at(i, j) + cross + own(i, j);
+      }
+      apart.at(i, i) += 2 * pushed.at(i, i) + own(i, i);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        pushed.at(i, j) = kMomentum * (pushed.at(i, j) + own(i, j));
+      }
+    }
+    if (sweeps >= static_cast<double>(turns.count())) turn = 0;  // as the engine plans them
+    for (; begun + 1 <= (step + 1) * sweeps; ++begun, ++turn) {
+      for (std::size_t i = 0; i < size; ++i) {
+        const Rank partner = turns.of(static_cast<Rank>(i))[turn % turns.count()];
+        if (partner <= static_cast<Rank>(i)) continue;
+        apart.meet_rows(i, static_cast<std::size_t>(partner));
+        apart.meet_columns(i, static_cast<std::size_t>(partner));
+        pushed.meet_rows(i, static_cast<std::size_t>(partner));
+      }
+    }
+    if (step >= kWarm) sum += apart.trace();
+  }
+  return sum / kCounted;
 }
 
 int usual_sweeps(const Topology& topology, double bound) {
   if (topology.size() > kLargestCounted) return kMost;
-  const Eigen::ArrayXd found = rates(topology);
   int sweeps = 1;
-  while (sweeps < kMost && straying(found, sweeps) > bound) ++sweeps;
+  while (sweeps < kMost && straying(topology, sweeps) > bound) ++sweeps;
   return sweeps;
 }
 

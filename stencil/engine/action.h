@@ -15,10 +15,12 @@ struct Action {
   enum class Kind : std::uint8_t {
     kSend,      ///< a control message, complete
     kOffer,     ///< encode z of `bucket` and send it as offer `sequence`
-    kAnswer,    ///< answer the offer in hand with 1 / `divisor`, reply and retain the reply
+    kHold,      ///< keep the offer in hand: a later action answers, declines or merges it
+    kDrop,      ///< what is kept so of this neighbour is void
+    kAnswer,    ///< answer their offer `sequence` with 1 / `divisor`, reply and retain the reply
     kDecline,   ///< answer it with d = 0 and `status`; retain that too (it settles the sequence)
-    kMerge,     ///< the offer in hand crossed our offer `own_sequence`: apply both, send nothing,
-                ///< retain our offer as the answer to `sequence` in case the link breaks
+    kMerge,     ///< their offer `sequence` crossed our offer `own_sequence`: apply both, send
+                ///< nothing, retain our offer as the answer in case the link breaks
     kSettle,    ///< the reply in hand answers our offer `sequence`
     kShare,     ///< average `bucket` with the neighbour's shared memory; then Engine::on_share()
     kPark,      ///< our offer `sequence` is put aside: its bucket may be offered elsewhere
@@ -46,6 +48,13 @@ struct Action {
 };
 
 using Actions = std::vector<Action>;
+
+/// What the training thread waits for at a step boundary.
+enum class Pause : std::uint8_t {
+  kNone,       ///< nothing: the next step may begin, or is under way
+  kGathering,  ///< for neighbours to reach theirs: no sweep of this boundary begins
+  kSweeping,   ///< for its sweeps
+};
 
 /// What came of a kShare.
 enum class ShareResult : std::uint8_t {

@@ -7,6 +7,7 @@
 
 #include "stencil/core/message.h"
 #include "stencil/core/topology.h"
+#include "stencil/core/turns.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
@@ -29,6 +30,7 @@ void check_codec(const CodecSpec& codec, const Mode& mode);
 struct EngineConfig {
   Rank rank = 0;
   Topology topology = Topology::parse("ring:1");
+  Turns turns{};  ///< of the topology; the engine makes its own where this is empty
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
 

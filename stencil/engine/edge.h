@@ -31,6 +31,12 @@ struct Crossed {
   std::uint64_t ours = 0;
 };
 
+/// An offer of theirs that waits for its turn to be answered.
+struct HeldOffer {
+  std::uint64_t sequence = 0;
+  std::uint32_t bucket = 0;
+};
+
 /// The book-keeping of one edge at one end: epochs, sequence numbers, open offers, liveness. Plain
 /// data with a few derived questions; the Engine decides.
 ///
@@ -63,6 +69,7 @@ struct Edge {
   std::vector<std::uint64_t> retained;  ///< of those in between, the ones answered with a payload
   std::vector<OpenOffer> open;
   std::vector<Crossed> crossed;
+  std::vector<HeldOffer> held;  ///< of theirs, after `answered`
 
   // What the neighbour last said of itself.
   WorkerState peer_state = WorkerState::kJoining;

@@ -66,6 +66,7 @@ Engine::Engine(EngineConfig config, TimePoint now)
     edges_.push_back(edge);
   }
   if (edges_.empty()) state_ = WorkerState::kTraining;
+  if (config_.turns.empty()) config_.turns = Turns(config_.topology);
 }
 
 Edge* Engine::find(Rank rank) {
@@ -172,24 +173,38 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
 
 void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out) {
   if (message.bucket >= config_.buckets) return;
-  if (message.sequence <= edge.answered) {
+  const std::uint64_t known = edge.answered + edge.held.size();
+  if (message.sequence <= known) {
     ++counters_.duplicates;
     return;
   }
-  if (message.sequence != edge.answered + 1) {
+  if (message.sequence != known + 1) {
     ++counters_.gaps;
     begin(now, edge, out);
     return;
   }
-  if (edge.unreleased() >= kMaxUnreleased) {
+  if (edge.unreleased() + edge.held.size() >= kMaxUnreleased) {
     ++counters_.violations;
     return;
   }
-  edge.answered = message.sequence;
-  Action action{.rank = edge.rank, .bucket = message.bucket, .sequence = message.sequence};
+  const HeldOffer offer{message.sequence, message.bucket};
+  if (!edge.held.empty() || must_hold(edge, offer.bucket)) {
+    edge.held.push_back(offer);
+    out.push_back({.kind = Action::Kind::kHold,
+                   .rank = edge.rank,
+                   .bucket = offer.bucket,
+                   .sequence = offer.sequence});
+    return;
+  }
+  take_offer(now, edge, offer, out);
+}
+
+void Engine::take_offer(TimePoint now, Edge& edge, const HeldOffer& offer, Actions& out) {
+  edge.answered = offer.sequence;
+  Action action{.rank = edge.rank, .bucket = offer.bucket, .sequence = offer.sequence};
   // On an ordered connection a crossing is seen by both ends or by none: had they answered our
   // offer before making theirs, the answer would have come first.
-  if (const OpenOffer* crossing = edge.find_crossing(message.bucket)) {
+  if (const OpenOffer* crossing = edge.find_crossing(offer.bucket)) {
     ++counters_.merges;
     action.kind = Action::Kind::kMerge;
     action.own_sequence = crossing->sequence;
@@ -203,13 +218,13 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
   // ever.
   const bool may_mix = state_ != WorkerState::kJoining && state_ != WorkerState::kFrozen &&
                        retained() < config_.retained_total;
-  const std::optional<std::uint8_t> divisor =
-      may_mix ? buckets_.admit(message.bucket) : std::nullopt;
+  const std::optional<std::uint8_t> divisor = may_mix ? buckets_.admit(offer.bucket) : std::nullopt;
   if (divisor) {
     ++counters_.answers;
     edge.retained.push_back(action.sequence);
     action.kind = Action::Kind::kAnswer;
     action.divisor = *divisor;
+    if (*divisor == 2) note_met(now, edge, offer.bucket);
   } else {
     ++counters_.declined;
     action.kind = Action::Kind::kDecline;
@@ -252,7 +267,7 @@ void Engine::close(TimePoint now, Edge& edge, std::uint64_t sequence) {
 
 void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
   if (sweep.unasked > 0 || sweep.unsettled > 0) return;
-  sweeps_.end(edge.rank);
+  sweeps_.end(sweep);
   ++counters_.sweeps;
   ++edge.sweeps;
   edge.swept = now;
@@ -262,7 +277,7 @@ void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
 void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
   if (state_ != WorkerState::kTraining) return;
   if (sweeps_.earned() == step_) {
-    sweeps_.earn();
+    earn();
   } else if (from >= made_from_) {
     return;
   }
@@ -280,9 +295,9 @@ bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
   while (step_ < step) {
     ++step_;
-    if (sweeps_.earned() < step_) sweeps_.earn();
+    if (sweeps_.earned() < step_) earn();
   }
-  if (!gathering_) made_from_ = 0;
+  if (pause_ != Pause::kGathering) made_from_ = 0;
   const bool tell = config_.tell_every.count() > 0 && now - told_ >= config_.tell_every;
   if (tell || config_.mode.kind == Mode::Kind::kBounded) {
     told_ = now;
@@ -292,12 +307,13 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
   due_ = unswept();
 }
 
-void Engine::on_gathering(TimePoint now, bool gathering, Actions& out) {
-  gathering_ = gathering;
-  if (gathering) return;
+void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
+  if (pause == pause_) return;
+  pause_ = pause;
+  if (pause == Pause::kGathering) return;
   made_from_ = 0;
   issue(now, out);
-  due_ = unswept();
+  if (pause == Pause::kSweeping) due_ = unswept();
 }
 
 void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
@@ -321,102 +337,6 @@ void Engine::update_calm(TimePoint now, Actions& out) {
   if (calm == calm_) return;
   calm_ = calm;
   heartbeat_all(now, out);
-}
-
-/// A neighbour that still trains moves on with each of its steps; whoever has settled meanwhile
-/// has nothing to gain from asking it without pause.
-bool Engine::resting(TimePoint now, const Edge& edge) const {
-  return state_ == WorkerState::kSettling && edge.peer_state == WorkerState::kTraining &&
-         now - edge.swept < kSettlingPause;
-}
-
-bool Engine::may_ask(TimePoint now, const Edge& edge) {
-  return edge.askable() && edge.open.empty() && sweeps_.find(edge.rank) == nullptr &&
-         !resting(now, edge);
-}
-
-/// Bounded: this worker may not pass its boundary for want of a sweep with this neighbour.
-bool Engine::overdue(const Edge& edge) const {
-  return config_.mode.kind == Mode::Kind::kBounded && state_ == WorkerState::kTraining &&
-         edge.peer_state == WorkerState::kTraining && step_ >= edge.swept_step + config_.mode.bound;
-}
-
-/// One of the two asked longest ago, at random: always the oldest would let workers fall into step.
-/// In bounded mode whoever is overdue comes first, for this worker is waiting on it.
-Edge* Engine::choose(TimePoint now) {
-  Edge* oldest = nullptr;
-  Edge* second = nullptr;
-  for (Edge& edge : edges_) {
-    if (!may_ask(now, edge)) continue;
-    if (overdue(edge)) return &edge;
-    if (oldest == nullptr || edge.ask_order < oldest->ask_order) {
-      second = oldest;
-      oldest = &edge;
-    } else if (second == nullptr || edge.ask_order < second->ask_order) {
-      second = &edge;
-    }
-  }
-  if (second == nullptr) return oldest;
-  return random_.below(2) == 0 ? oldest : second;
-}
-
-void Engine::issue(TimePoint now, Actions& out) {
-  rest_until_ = kNever;
-  issue_pulls(now, out);
-  if (config_.mode.kind == Mode::Kind::kSync) return;
-  if (state_ == WorkerState::kJoining || state_ == WorkerState::kFrozen) return;
-  auto& active = sweeps_.active();
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    issue_offers(now, *find(active[i].rank), active[i], out);
-  }
-  const bool settling = state_ == WorkerState::kSettling;
-  for (const Edge& edge : edges_) {
-    if (resting(now, edge)) rest_until_ = std::min(rest_until_, edge.swept + kSettlingPause);
-  }
-  while (open_total_ < config_.window_total) {
-    const bool credit = state_ == WorkerState::kTraining && !gathering_ && sweeps_.may_begin();
-    const bool starved = std::ranges::any_of(
-        edges_, [&](const Edge& edge) { return overdue(edge) && may_ask(now, edge); });
-    if (!settling && !credit && !starved) return;
-    Edge* edge = choose(now);
-    if (edge == nullptr) return;
-    edge->ask_order = ++asks_;
-    sweeps_.begin(edge->rank, !settling && sweeps_.may_begin());
-    sweeps_.active().back().cursor = made_from_;
-    issue_offers(now, *edge, sweeps_.active().back(), out);
-  }
-}
-
-/// In shared memory only the telemetry goes by offers. A bucket that is about to be exchanged there
-/// is left alone until then: that takes no time, while an offer would keep it open.
-std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge, Sweep& sweep) {
-  if (!edge.shared) {
-    return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
-      return made(sweep, bucket) && !buckets_.is_open(bucket) && !about_to_share(now, bucket);
-    });
-  }
-  if (!sweep.pending[telemetry()] || buckets_.is_open(telemetry())) return std::nullopt;
-  SweepBook::take(sweep, telemetry());
-  return telemetry();
-}
-
-void Engine::issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out) {
-  if (!edge.askable()) return;
-  // An offer that is crossed is kept as an answer is, and cannot be declined by then.
-  if (retained() >= config_.retained_total) return;
-  while (edge.open.size() < config_.window && open_total_ < config_.window_total) {
-    const std::optional<std::uint32_t> bucket = next_offer(now, edge, sweep);
-    if (!bucket) return;
-    buckets_.open(*bucket);
-    ++open_total_;
-    ++counters_.offers;
-    edge.open.push_back({edge.next_offer, *bucket, now, false});
-    out.push_back({.kind = Action::Kind::kOffer,
-                   .rank = edge.rank,
-                   .bucket = *bucket,
-                   .sequence = edge.next_offer++});
-    edge.sent = now;
-  }
 }
 
 Engine::Limit Engine::limit() const {

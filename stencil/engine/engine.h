@@ -52,9 +52,9 @@ class Engine {
   void on_made(TimePoint now, std::uint32_t from, Actions& out);
   /// The training thread passed a step boundary; `step` counts them from 1.
   void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
-  /// The training thread waits at its boundary for neighbours to reach theirs; until it does no
-  /// longer, no sweep of that boundary begins, so that it brings their newest steps.
-  void on_gathering(TimePoint now, bool gathering, Actions& out);
+  /// What the training thread waits for at its boundary. While it does, turns are kept: see
+  /// must_hold().
+  void on_pause(TimePoint now, Pause pause, Actions& out);
   /// Lock-step: y of `round` (from 1) stands ready to be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
@@ -82,7 +82,7 @@ class Engine {
   // Questions.
   [[nodiscard]] WorkerState state() const { return state_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
-  [[nodiscard]] bool gathering() const { return gathering_; }
+  [[nodiscard]] Pause pause() const { return pause_; }
   [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
   [[nodiscard]] const Edge* edge(Rank rank) const;
   /// A request of ours is open on this bucket.
@@ -134,6 +134,11 @@ class Engine {
   bool on_hello(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void take_counters(Edge& edge, const Hello& hello, Actions& out);
   void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
+  void take_offer(TimePoint now, Edge& edge, const HeldOffer& offer, Actions& out);
+  [[nodiscard]] bool must_hold(Edge& edge, std::uint32_t bucket);
+  void take_held(TimePoint now, Actions& out);
+  void drop_held(Edge& edge, Actions& out);
+  void note_met(TimePoint now, Edge& edge, std::uint32_t bucket);
   void on_reply(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void on_pull(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void on_snapshot(TimePoint now, Edge& edge, const Message& message, Actions& out);
@@ -151,12 +156,18 @@ class Engine {
   void send_pull(TimePoint now, const PullPlan::Pull& pull, Actions& out);
   void issue_offers(TimePoint now, Edge& edge, Sweep& sweep, Actions& out);
   std::optional<std::uint32_t> next_offer(TimePoint now, const Edge& edge, Sweep& sweep);
+  /// It has begun, and is the first of its edge.
+  [[nodiscard]] bool asks(const Sweep& sweep) const {
+    return sweep.begun && sweeps_.is_first(sweep);
+  }
   /// The step that `sweep` is to bring has been made there.
   [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
   [[nodiscard]] bool about_to_share(TimePoint now, std::uint32_t bucket) const;
   [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }
   Edge* choose(TimePoint now);
+  void earn();
+  void plan();
   [[nodiscard]] bool may_ask(TimePoint now, const Edge& edge);
   [[nodiscard]] std::size_t retained() const;  ///< answers kept, on all edges
   [[nodiscard]] std::uint32_t all_calm_at() const {
@@ -168,7 +179,7 @@ class Engine {
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
-  bool gathering_ = false;
+  Pause pause_ = Pause::kNone;
   std::uint32_t made_from_ = 0;  ///< what sweeps of the newest step may bring
   TimePoint told_{};             ///< of a boundary, last
   std::uint32_t calm_ = 0;
@@ -176,7 +187,8 @@ class Engine {
   std::vector<Edge> edges_;
   BucketBook buckets_;
   SweepBook sweeps_;
-  std::uint64_t due_ = 0;  ///< see due()
+  std::uint64_t due_ = 0;   ///< see due()
+  std::uint64_t turn_ = 0;  ///< the next one
   PullPlan pulls_;
   Random random_;
   EngineCounters counters_;

@@ -38,6 +38,7 @@ void Engine::begin(TimePoint now, Edge& edge, Actions& out) {
   ++counters_.resynchronised;
   edge.acknowledged = false;
   edge.told = false;
+  drop_held(edge, out);
   say_hello(now, edge, out);
 }
 
@@ -75,7 +76,7 @@ void Engine::park(Edge& edge, Actions& out) {
                    .bucket = offer.bucket,
                    .sequence = offer.sequence});
   }
-  sweeps_.end(edge.rank);
+  sweeps_.end_all(edge.rank);
 }
 
 void Engine::reset(Edge& edge, Actions& out) {
@@ -88,6 +89,7 @@ void Engine::reset(Edge& edge, Actions& out) {
                    .sequence = offer.sequence});
   }
   counters_.lost_in_flight += edge.retained.size();
+  drop_held(edge, out);
   edge.open.clear();
   edge.crossed.clear();
   edge.retained.clear();
@@ -129,6 +131,7 @@ bool Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
   if (message.sender_epoch != edge.peer_epoch) {
     const auto ahead = static_cast<std::int32_t>(message.sender_epoch - edge.peer_epoch);
     if (edge.peer_epoch != 0 && ahead < 0) return false;
+    drop_held(edge, out);
     edge.peer_epoch = message.sender_epoch;
     edge.peer_said = 0;
     edge.acknowledged = false;

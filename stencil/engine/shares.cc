@@ -23,7 +23,8 @@ void Engine::on_sharing(TimePoint now, Rank rank, bool shared, Actions& out) {
 
 bool Engine::may_share(TimePoint now, const Sweep& sweep) const {
   const Edge& edge = *this->edge(sweep.rank);
-  return edge.shared && edge.askable() && now >= sweep.resume && state_ != WorkerState::kFrozen;
+  return edge.shared && edge.askable() && asks(sweep) && now >= sweep.resume &&
+         state_ != WorkerState::kFrozen;
 }
 
 bool Engine::about_to_share(TimePoint now, std::uint32_t bucket) const {

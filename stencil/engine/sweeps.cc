@@ -13,8 +13,7 @@ void SweepBook::earn() {
   ++earned_;
 }
 
-void SweepBook::begin(Rank rank, bool spend_credit) {
-  if (spend_credit) credit_ -= 1000;
+Sweep& SweepBook::begin(Rank rank, bool in_turn) {
   Sweep sweep;
   if (!spare_.empty()) {
     sweep = std::move(spare_.back());
@@ -22,17 +21,39 @@ void SweepBook::begin(Rank rank, bool spend_credit) {
   }
   sweep.rank = rank;
   sweep.step = earned_;
+  sweep.in_turn = in_turn;
+  sweep.begun = false;
   sweep.pending.assign(buckets_, true);
   sweep.unasked = buckets_;
   sweep.unsettled = 0;
   sweep.cursor = sweep.held = sweep.pauses = 0;
   sweep.resume = {};
   active_.push_back(std::move(sweep));
+  return active_.back();
 }
 
 Sweep* SweepBook::find(Rank rank) {
   const auto it = std::ranges::find(active_, rank, &Sweep::rank);
   return it == active_.end() ? nullptr : &*it;
+}
+
+bool SweepBook::is_first(const Sweep& sweep) const {
+  return &*std::ranges::find(active_, sweep.rank, &Sweep::rank) == &sweep;
+}
+
+Sweep* SweepBook::find_turn(Rank rank, std::uint32_t bucket) {
+  const auto it = std::ranges::find_if(active_, [&](const Sweep& sweep) {
+    return sweep.in_turn && sweep.rank == rank && sweep.pending[bucket];
+  });
+  return it == active_.end() ? nullptr : &*it;
+}
+
+bool SweepBook::blocked(const Sweep& sweep, std::uint32_t bucket) const {
+  for (const Sweep& earlier : active_) {
+    if (&earlier == &sweep) return false;
+    if (earlier.in_turn && earlier.step == sweep.step && earlier.pending[bucket]) return true;
+  }
+  return false;
 }
 
 std::uint64_t SweepBook::left() const {
@@ -47,11 +68,14 @@ void SweepBook::take(Sweep& sweep, std::uint32_t bucket) {
   ++sweep.unsettled;
 }
 
-void SweepBook::end(Rank rank) {
-  const auto it = std::ranges::find(active_, rank, &Sweep::rank);
-  if (it == active_.end()) return;
+void SweepBook::end(const Sweep& sweep) {
+  const auto it = active_.begin() + (&sweep - active_.data());
   spare_.push_back(std::move(*it));
   active_.erase(it);
+}
+
+void SweepBook::end_all(Rank rank) {
+  while (const Sweep* sweep = find(rank)) end(*sweep);
 }
 
 }  // namespace stencil

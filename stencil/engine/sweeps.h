@@ -11,7 +11,9 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Rank rank = kNoRank;
-  std::uint64_t step = 0;       ///< whose boundary it belongs to
+  std::uint64_t step = 0;  ///< whose boundary it belongs to
+  bool in_turn = false;    ///< planned by turns; the neighbour's offers count for it
+  bool begun = false;
   std::vector<bool> pending;    ///< buckets not yet offered
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered
@@ -54,7 +56,8 @@ class BucketBook {
   std::vector<State> state_;
 };
 
-/// The sweeps under way, at most one per edge, and the credit for new ones.
+/// The sweeps under way or planned, in the order in which they were planned, and the credit for new
+/// ones. Of those with one neighbour only the first asks.
 class SweepBook {
  public:
   SweepBook(std::uint32_t buckets, std::uint32_t per_mille);
@@ -65,9 +68,17 @@ class SweepBook {
   /// Steps that it was for.
   [[nodiscard]] std::uint64_t earned() const { return earned_; }
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
-  void begin(Rank rank, bool spend_credit);
+  void spend() { credit_ -= 1000; }
+  /// A new sweep, the last of active().
+  Sweep& begin(Rank rank, bool in_turn);
 
+  /// The first with this neighbour.
   [[nodiscard]] Sweep* find(Rank rank);
+  [[nodiscard]] bool is_first(const Sweep& sweep) const;
+  /// The first in turn with this neighbour that has still to bring `bucket`, unasked.
+  [[nodiscard]] Sweep* find_turn(Rank rank, std::uint32_t bucket);
+  /// A turn before `sweep` of the same step has still to bring `bucket`.
+  [[nodiscard]] bool blocked(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] std::vector<Sweep>& active() { return active_; }
   [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
 
@@ -95,8 +106,9 @@ class SweepBook {
   /// A pending bucket is asked for.
   static void take(Sweep& sweep, std::uint32_t bucket);
 
-  /// Ends the sweep with this neighbour, complete or not.
-  void end(Rank rank);
+  /// Ends one of active(), complete or not; all with this neighbour.
+  void end(const Sweep& sweep);
+  void end_all(Rank rank);
 
  private:
   std::uint32_t buckets_;

@@ -18,12 +18,6 @@ namespace stencil {
 /// Not thread-safe; without a clock.
 class Boundary {
  public:
-  enum class Phase : std::uint8_t {
-    kNone,       ///< it does not wait: the next step may begin
-    kGathering,  ///< for neighbours; Standing::gathering is to be set
-    kSweeping,   ///< for sweeps
-  };
-
   Boundary(double phase_lock, double linger) : lock_(phase_lock), linger_(linger) {}
 
   /// The boundary of `step` is reached: the model as it is can be folded, and advance() called.
@@ -32,9 +26,10 @@ class Boundary {
   void note(TimePoint now, const Engine& engine);
   /// Goes on where what it waits for has come, or will not in time. To be called when a phase is
   /// over; the phase is then the one that begins.
-  Phase advance(TimePoint now);
+  Pause advance(TimePoint now);
 
-  [[nodiscard]] Phase phase() const { return phase_; }
+  /// For Standing::pause.
+  [[nodiscard]] Pause pause() const { return pause_; }
   /// It is over as far as is known at `now`: advance() changes it.
   [[nodiscard]] bool over(TimePoint now) const;
   /// When it is over at the latest; kNever where nothing is waited for.
@@ -47,7 +42,7 @@ class Boundary {
  private:
   PhaseLock lock_;
   Linger linger_;
-  Phase phase_ = Phase::kNone;
+  Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
   bool waited_ = false, in_time_ = false;
   TimePoint sweeps_from_{}, sweeps_until_{};

@@ -31,12 +31,19 @@ void Pump::act_on(Action& action, const Message* in_hand) {
       return transmit(side, *action.message);
     case Action::Kind::kOffer:
       return make_offer(side, action);
+    case Action::Kind::kHold:
+      side.held.push_back(*in_hand);
+      return;
+    case Action::Kind::kDrop:
+      side.held.clear();
+      return;
     case Action::Kind::kAnswer:
-      return answer(side, action, *in_hand);
+      return answer(side, action, offer_of(side, action, in_hand));
     case Action::Kind::kDecline:
+      (void)offer_of(side, action, in_hand);
       return decline(side, action, action.status);
     case Action::Kind::kMerge:
-      return merge(side, action, *in_hand);
+      return merge(side, action, offer_of(side, action, in_hand));
     case Action::Kind::kSettle:
       return settle(side, action, *in_hand);
     case Action::Kind::kShare:
@@ -69,6 +76,14 @@ void Pump::act_on(Action& action, const Message* in_hand) {
       complain(action.rank, "refused", action.text);
       return refuse("neighbour " + std::to_string(action.rank) + ": " + action.text);
   }
+}
+
+Message Pump::offer_of(Side& side, const Action& action, const Message* in_hand) {
+  const auto it = std::ranges::find(side.held, action.sequence, &Message::sequence);
+  if (it == side.held.end()) return *in_hand;
+  Message offer = std::move(*it);
+  side.held.erase(it);
+  return offer;
 }
 
 std::span<std::byte> Pump::give_payload(Message& message) {

@@ -115,9 +115,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
         engine_.on_published(now, standing.round, actions_);
       }
     } else {
-      if (standing.gathering != engine_.gathering()) {
-        engine_.on_gathering(now, standing.gathering, actions_);
-      }
+      engine_.on_pause(now, standing.pause, actions_);
       if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
       if (standing.made_from < mixer_.bucket_count()) {
         engine_.on_made(now, standing.made_from, actions_);

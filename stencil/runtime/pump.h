@@ -26,7 +26,7 @@ namespace stencil {
 struct Standing {
   static constexpr std::uint32_t kNoBucket = UINT32_MAX;
   std::uint64_t step = 0;                       ///< boundaries passed
-  bool gathering = false;                       ///< at the last one it waits for neighbours
+  Pause pause = Pause::kNone;                   ///< what it waits for at the last one
   std::uint32_t made_from = kNoBucket;          ///< the next step has been made from there on
   std::uint64_t round = 0;                      ///< lock-step: rounds published
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
@@ -137,6 +137,7 @@ class Pump {
     /// Refused by a full link. Offers and replies are bounded by the windows; of the rest, which
     /// is asked for or said again, see kMostWaiting.
     std::vector<Frame> backlog;
+    std::vector<Message> held;  ///< offers of theirs that wait for their turn
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_shared = 0;
     std::uint32_t slot = 0;  ///< our place among their neighbours
@@ -165,6 +166,8 @@ class Pump {
   /// Memory for the message's bucket in its code, to be written before it is sent.
   std::span<std::byte> give_payload(Message& message);
   void make_offer(Side& side, const Action& action);
+  /// Their offer that an action is about: the message in hand, or one that was held.
+  Message offer_of(Side& side, const Action& action, const Message* in_hand);
   void answer(Side& side, const Action& action, const Message& offer);
   void decline(Side& side, const Action& action, ReplyStatus status);
   void merge(Side& side, const Action& action, const Message& offer);

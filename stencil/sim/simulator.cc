@@ -69,6 +69,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   EngineConfig& engine = options.engine;
   engine.rank = rank;
   engine.topology = config_.topology;
+  engine.turns = turns_;
   engine.mode = config_.mode;
   engine.buckets = worker->mixer->bucket_count();
   engine.sweeps_per_mille = config_.sweeps_per_mille;
@@ -186,7 +187,7 @@ void Simulation::boundary(Worker& worker) {
     worker.mixer->fold_telemetry(worker.telemetry);
     ++worker.standing.step;
     worker.boundary.begin(now_, worker.standing.step);
-    worker.standing.gathering = worker.boundary.advance(now_) == Boundary::Phase::kGathering;
+    worker.standing.pause = worker.boundary.advance(now_);
   }
   worker.waiting = false;
   turn(worker);
@@ -196,14 +197,11 @@ void Simulation::boundary(Worker& worker) {
 /// Begins the next step once there is nothing more to wait for at this boundary.
 void Simulation::linger(Worker& worker) {
   if (worker.boundary.over(now_)) {
-    const bool gathering = worker.boundary.phase() == Boundary::Phase::kGathering;
-    worker.standing.gathering = worker.boundary.advance(now_) == Boundary::Phase::kGathering;
-    if (gathering) {
-      turn(worker);
-      return linger(worker);
-    }
+    worker.standing.pause = worker.boundary.advance(now_);
+    turn(worker);
+    return linger(worker);
   }
-  if (worker.boundary.phase() != Boundary::Phase::kNone) return;
+  if (worker.boundary.pause() != Pause::kNone) return;
   if (worker.standing.wanted != WorkerState::kTraining) return;
   worker.made->boundary(worker.boundary.in_time());
   if (worker.boundary.waited()) {
@@ -219,7 +217,7 @@ void Simulation::proceed(Worker& worker) {
   const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
   if (!joined) return;
   if (worker.waiting) return boundary(worker);
-  if (worker.boundary.phase() != Boundary::Phase::kNone) return linger(worker);
+  if (worker.boundary.pause() != Pause::kNone) return linger(worker);
   if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
     if (worker.pump->engine().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);

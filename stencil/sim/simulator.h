@@ -103,6 +103,7 @@ class Simulation {
 
   SimulationConfig config_;
   Objective& objective_;
+  Turns turns_{config_.topology};
   Layout layout_;
   double settle_threshold_;
   TimePoint now_{};

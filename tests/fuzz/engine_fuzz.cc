@@ -192,6 +192,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           (void)mixer.fold(x);
           mixer.fold_telemetry(telemetry);
           standing.made_from = Standing::kNoBucket;
+          standing.pause = static_cast<Pause>((what >> 4U) % 4U % 3U);
           ++standing.step;
         }
         break;
@@ -200,6 +201,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (source.byte() % 4 == 0) standing.wanted = WorkerState::kSettling;
         if (source.byte() % 8 == 0) standing.wanted = WorkerState::kFrozen;
         if (source.byte() % 16 == 0) standing.leave = true;
+        standing.pause = Pause::kNone;
         break;
       case 6:
         transport.status_ = static_cast<SendStatus>(source.byte() % 3);
@@ -221,6 +223,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       open += edge.open.size();
       require(edge.released <= edge.answered);
       require(edge.open.size() <= engine.window);
+      require(edge.held.empty() || standing.pause != Pause::kNone);
+      require(edge.held.size() <= 65);
       require(pump.unsettled_at(edge.rank).size() <= 5000);
     }
     require(pump.engine().open_offers() <= open);

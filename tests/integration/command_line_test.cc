@@ -96,10 +96,11 @@ TEST(CommandLineTest, AFlagWinsOverTheFileAndTheFileOverTheEnvironment) {
 TEST(CommandLineTest, ATopologyIsShownWithItsNumbers) {
   const ProgramResult text = fast_program({"topology", "torus:4x4", "--parameters", "1000000"});
   EXPECT_EQ(text.code, 0);
-  EXPECT_THAT(text.out, AllOf(HasSubstr("16 workers, 32 edges"), HasSubstr("spectral gap  0.4"),
-                              HasSubstr("sweeps        4   ("),
-                              HasSubstr("stray 10.13, 1.40, 0.33,"), HasSubstr("lambda2       2"),
-                              HasSubstr("4.0 MB"), HasSubstr("--  4 --  5 --  6 --  7 --")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("16 workers, 32 edges"), HasSubstr("spectral gap  0.4"),
+                    HasSubstr("sweeps        4   ("), HasSubstr("stray 19.82, 3.00, 1.00, 0.00,"),
+                    HasSubstr("lambda2       2"), HasSubstr("4.0 MB"),
+                    HasSubstr("--  4 --  5 --  6 --  7 --")));
   const auto json = nlohmann::json::parse(
       fast_program({"topology", "grid:2x3", "--parameters", "1000", "--codec", "int8", "--json"})
           .out);

@@ -1,15 +1,19 @@
 // What a worker keeps for buckets under way is one budget, however many neighbours it has.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "stencil/sim/simulator.h"
 
 namespace stencil::sim {
 namespace {
 
-/// The most buckets that one of so many workers, all neighbours, had under way or kept at once.
+/// The most buckets that the one in the middle of so many workers had under way or kept at once.
 std::size_t most_payloads(int workers, std::size_t buckets) {
   SimulationConfig config;
-  config.topology = Topology::parse("complete:" + std::to_string(workers));
+  std::string star;
+  for (int i = 1; i < workers; ++i) star += "0 " + std::to_string(i) + "\n";
+  config.topology = Topology::from_edges(star, "edges:star");
   config.bucket_floats = 16;
   config.sweeps_per_mille = 3000;
   config.steps = 20;

@@ -12,25 +12,24 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::EnginePair;
-using Phase = Boundary::Phase;
 
 /// Two workers with steps of a second; the boundaries of rank 0 wait.
 class BoundaryTest : public testing::Test {
  protected:
   BoundaryTest() { pair_.meet(); }
 
-  Phase begin() {
+  Pause begin() {
     boundary_.begin(pair_.now, pair_.standing[0].step + 1);
-    const Phase phase = boundary_.advance(pair_.now);
-    pair_.standing[0].gathering = phase == Phase::kGathering;
+    const Pause phase = boundary_.advance(pair_.now);
+    pair_.standing[0].pause = phase;
     pair_.boundary(0);
     note();
     return phase;
   }
   void note() { boundary_.note(pair_.now, pair_.pump(0).engine()); }
-  Phase advance() {
-    const Phase phase = boundary_.advance(pair_.now);
-    pair_.standing[0].gathering = phase == Phase::kGathering;
+  Pause advance() {
+    const Pause phase = boundary_.advance(pair_.now);
+    pair_.standing[0].pause = phase;
     pair_.turn(0);
     note();
     return phase;
@@ -45,7 +44,7 @@ class BoundaryTest : public testing::Test {
       note();
       (void)advance();
     }
-    ASSERT_EQ(boundary_.phase(), Phase::kNone);
+    ASSERT_EQ(boundary_.pause(), Pause::kNone);
   }
   std::uint64_t offers() { return pair_.counters(0).offers; }
 
@@ -54,7 +53,7 @@ class BoundaryTest : public testing::Test {
 };
 
 TEST_F(BoundaryTest, knows_nothing_to_wait_for_at_first) {
-  EXPECT_EQ(begin(), Phase::kNone);
+  EXPECT_EQ(begin(), Pause::kNone);
   EXPECT_FALSE(boundary_.waited());
 }
 
@@ -62,40 +61,42 @@ TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   for (int i = 0; i < 5; ++i) step_together();
   pair_.now += milliseconds(1000);
   const std::uint64_t asked = offers();
-  ASSERT_EQ(begin(), Phase::kGathering);
+  ASSERT_EQ(begin(), Pause::kGathering);
   pair_.settle();
   note();
   EXPECT_FALSE(boundary_.over(pair_.now)) << "the neighbour has not come";
   EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
   EXPECT_EQ(pair_.edge(1).peer_step, 6U) << "but it hears of our boundary at once";
 
+  // It says that it has come, and asks for the first bucket: the others are left for us to ask for.
   pair_.now += milliseconds(50);
   pair_.boundary(1);
-  pair_.settle();
+  pair_.wire.deliver(1, 2);
+  pair_.turn(0);
   note();
   ASSERT_TRUE(boundary_.over(pair_.now));
-  EXPECT_EQ(advance(), Phase::kSweeping);
-  EXPECT_GT(offers(), asked);
+  EXPECT_EQ(advance(), Pause::kSweeping);
+  EXPECT_EQ(offers(), asked + 2);
   EXPECT_FALSE(boundary_.over(pair_.now)) << "nothing has come back yet";
   pair_.settle();
   note();
   ASSERT_TRUE(boundary_.over(pair_.now));
-  EXPECT_EQ(advance(), Phase::kNone);
+  EXPECT_EQ(advance(), Pause::kNone);
   EXPECT_TRUE(boundary_.waited());
 }
 
 TEST_F(BoundaryTest, goes_on_without_a_neighbour_that_does_not_come) {
   for (int i = 0; i < 5; ++i) step_together();
   pair_.now += milliseconds(1000);
-  ASSERT_EQ(begin(), Phase::kGathering);
+  ASSERT_EQ(begin(), Pause::kGathering);
   const TimePoint until = boundary_.until();
   EXPECT_LE(until, pair_.now + milliseconds(201));
   pair_.now = until;
   EXPECT_TRUE(boundary_.over(pair_.now));
-  EXPECT_EQ(advance(), Phase::kSweeping) << "it may be late and still answer";
+  EXPECT_EQ(advance(), Pause::kSweeping) << "it may be late and still answer";
   pair_.now += milliseconds(101);
   EXPECT_TRUE(boundary_.over(pair_.now));
-  EXPECT_EQ(advance(), Phase::kNone);
+  EXPECT_EQ(advance(), Pause::kNone);
 }
 
 TEST(Steps, are_counted_and_timed_by_the_neighbour_that_hears_of_them) {

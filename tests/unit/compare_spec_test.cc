@@ -78,7 +78,7 @@ name = "allreduce"
   EXPECT_EQ(spec.cells[0].strategy.buffers, usual.buffers);
   EXPECT_EQ(spec.cells[2].strategy.buffers, "local") << "nothing of it is averaged at the end";
   EXPECT_EQ(spec.cells[0].strategy.momentum_correction, usual.optimizer.momentum_correction);
-  EXPECT_EQ(spec.cells[3].strategy.sweeps, 3);
+  EXPECT_EQ(spec.cells[3].strategy.sweeps, 4);
   EXPECT_EQ(spec.cells[5].strategy.momentum_correction, 0) << "its gradients are averaged";
 }
 
@@ -131,8 +131,11 @@ TEST(ToldCondition, another_topology_is_given_the_sweeps_that_it_asks_for) {
   EXPECT_EQ(spec.cells[2].strategy.sweeps, 4);
   spec = under(parse_spec(std::string(kGood) + "sweeps = 1\n", "good.toml"), told);
   EXPECT_EQ(spec.cells[2].strategy.sweeps, 1) << "as the spec says";
-  spec = under(parse_spec("straying = 0.6\n" + std::string(kGood), "good.toml"), told);
-  EXPECT_EQ(spec.cells[2].strategy.sweeps, 3) << "by the spec's bound";
+  spec = under(
+      parse_spec(std::string(kGood) + "[before]\nsweeps = {\"torus:4x4\" = 3}\n", "good.toml"),
+      told);
+  EXPECT_EQ(spec.cells[2].strategy.sweeps, 3) << "the usual ones of then";
+  EXPECT_FALSE(spec.cells[2].strategy.turns);
 }
 
 TEST(ToldCondition, what_cannot_be_is_refused_by_name) {
@@ -223,8 +226,8 @@ INSTANTIATE_TEST_SUITE_P(
             ":9:", "stand-in"},
         Bad{"TuningByNoRate", "[job]", "[tune]\nlearning_rates = [0]\n[job]",
             ":4:", "learning_rates"},
-        Bad{"NoBoundOnStraying", "seeds = [1, 2]", "seeds = [1, 2]\nstraying = 0",
-            ":3:", "straying"},
+        Bad{"NoSweepsBefore", "[job]", "[before]\nsweeps = {\"ring:4\" = 0}\n[job]",
+            ":4:", "ring:4"},
         Bad{"UnseenOfAll", "epochs = 3", "unseen = 10", ":4:", "unseen"},
         Bad{"UnseenInRealTime", "epochs = 3", "examples = 100\nunseen = 10", ":5:", "unseen"},
         Bad{"TuningByUnseen", "[job]\nepochs = 3",

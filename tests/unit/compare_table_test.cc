@@ -210,14 +210,14 @@ TEST(Table, a_row_that_is_as_it_comes_has_its_strategys_name_and_no_more) {
             "stencil-async, 1 sweep, linger 0, statistics local, int8");
 }
 
-TEST(Table, sweeps_are_as_they_come_by_the_bound_of_the_spec) {
+TEST(Table, sweeps_of_before_are_as_they_come_where_the_spec_says_so) {
   Finished usual = finished("stencil-async", 1, 0.6, 10, 1000);
   usual.cell.condition.topology = "torus:2x4";
-  usual.cell.strategy.straying = 0.6;
+  usual.cell.strategy.sweeps_before = {{"torus:2x4", 2}};
   choose_sweeps(usual.cell);
   Finished said = usual;
   said.cell.strategy.usual_sweeps = false;
-  said.cell.strategy.sweeps = 3;  // as many as today's bound gives
+  said.cell.strategy.sweeps = 3;  // as many as are usual today
   const auto groups = make_groups({usual, said});
   ASSERT_EQ(groups.at(0).rows.size(), 2U);
   EXPECT_EQ(groups[0].rows[0].label, "stencil-async");

@@ -11,8 +11,8 @@ int begun_in(std::uint32_t per_mille, int steps) {
   for (int step = 0; step < steps; ++step) {
     book.earn();
     while (book.may_begin()) {
-      book.begin(begun++, true);
-      book.end(begun - 1);
+      book.spend();
+      book.end(book.begin(begun++, true));
     }
   }
   return begun;
@@ -30,7 +30,7 @@ TEST(Sweeps, credit_does_not_pile_up_while_nobody_can_be_asked) {
   SweepBook book(4, 2000);
   for (int step = 0; step < 100; ++step) book.earn();
   int begun = 0;
-  while (book.may_begin()) book.begin(begun++, true);
+  for (; book.may_begin(); ++begun) book.spend();
   EXPECT_EQ(begun, 2);
 }
 
@@ -59,8 +59,40 @@ TEST(Sweeps, a_sweep_offers_each_bucket_once_and_passes_over_open_ones) {
   EXPECT_EQ(SweepBook::next(sweep, buckets), 1U);
   EXPECT_EQ(SweepBook::next(sweep, buckets), std::nullopt);
   EXPECT_EQ(sweep.unsettled, 3U);
-  book.end(5);
+  book.end(sweep);
   EXPECT_EQ(book.find(5), nullptr);
+}
+
+TEST(Sweeps, a_bucket_waits_for_the_turns_before_of_the_same_step) {
+  SweepBook book(2, 3000);
+  book.begin(7, true);
+  book.earn();
+  book.begin(5, true);
+  book.begin(6, false);
+  book.begin(8, true);
+  const auto of = [&](Rank rank) -> Sweep& { return *book.find(rank); };
+  EXPECT_FALSE(book.blocked(of(5), 0)) << "what is left of a step before blocks nobody";
+  EXPECT_TRUE(book.blocked(of(8), 0));
+  SweepBook::take(of(5), 0);
+  EXPECT_FALSE(book.blocked(of(8), 0)) << "who is not in turn blocks nobody";
+  EXPECT_TRUE(book.blocked(of(8), 1));
+}
+
+TEST(Sweeps, the_first_with_a_neighbour_asks_and_each_counts_what_it_has_still_to_bring) {
+  SweepBook book(2, 3000);
+  book.earn();
+  book.begin(5, true);
+  book.begin(6, false);
+  book.begin(5, true);
+  EXPECT_EQ(book.find(5), &book.active()[0]);
+  EXPECT_EQ(book.find_turn(5, 1), &book.active()[0]);
+  EXPECT_EQ(book.find_turn(6, 1), nullptr) << "it is not in turn";
+  SweepBook::take(book.active()[0], 1);
+  EXPECT_EQ(book.find_turn(5, 1), &book.active()[2]);
+  book.end_all(5);
+  EXPECT_EQ(book.find(5), nullptr);
+  ASSERT_EQ(book.active().size(), 1U);
+  EXPECT_EQ(book.active()[0].rank, 6);
 }
 
 }  // namespace

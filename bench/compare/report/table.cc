@@ -68,7 +68,7 @@ void mean_curve(const std::vector<const CellResult*>& results, Row& row) {
 std::string told(const Cell& cell) {
   Cell usual = cell;
   usual.strategy = usual_strategy(cell.strategy.name);
-  usual.strategy.straying = cell.strategy.straying;
+  usual.strategy.sweeps_before = cell.strategy.sweeps_before;
   choose_sweeps(usual);
   const Strategy &s = cell.strategy, &u = usual.strategy;
   std::string out = s.name;
