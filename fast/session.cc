@@ -63,6 +63,7 @@ stencil::PumpOptions pump_options(const SessionOptions& options, const stencil::
                           " bytes or holds control characters",
                       "name the run in a few letters, the same at every worker");
   }
+  engine.turns = stencil::Turns(engine.topology);
   engine.mode = stencil::Mode::parse(options.mode);
   engine.buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;
   const double sweeps = options.sweeps.value_or(stencil::usual_sweeps(engine.topology));

@@ -1,5 +1,6 @@
 #include "fast/sweep_watch.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -8,10 +9,22 @@ namespace fast {
 using stencil::CodecKind;
 using stencil::Mode;
 
+namespace {
+
+/// Sweeps a step; whoever has no partner in a turn sits it out.
+double asked_for(const stencil::EngineConfig& config) {
+  if (config.mode.kind == Mode::Kind::kSync) return 0;
+  const double begun = config.sweeps_per_mille / 1000.0;
+  if (config.turns.count() == 0) return begun;
+  const auto partners = config.turns.of(config.rank);
+  const auto none = std::ranges::count(partners, stencil::kNoRank);
+  return begun * (1 - static_cast<double>(none) / static_cast<double>(partners.size()));
+}
+
+}  // namespace
+
 SweepWatch::SweepWatch(const stencil::EngineConfig& config)
-    : mode_(config.mode),
-      codec_(config.hello.codec.kind),
-      asked_(mode_.kind == Mode::Kind::kSync ? 0 : config.sweeps_per_mille / 1000.0) {}
+    : mode_(config.mode), codec_(config.hello.codec.kind), asked_(asked_for(config)) {}
 
 std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps, bool reached) {
   if (!reached || !watching_) {

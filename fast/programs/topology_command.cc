@@ -15,6 +15,7 @@
 #include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/turns.h"
 #include "stencil/core/usual_sweeps.h"
 
 namespace fast {
@@ -90,6 +91,8 @@ void print_table(const stencil::Topology& topology, const TopologyQuery& query,
   if (const double value = stencil::lambda2(topology); std::isfinite(value)) {
     fmt::print("lambda2       {:.6g}   (algebraic connectivity)\n", value);
   }
+  fmt::print("turns         {}   (in which all neighbours have met in pairs)\n",
+             stencil::Turns(topology).count());
   fmt::print("sweeps        {}   (a step, by --sweeps auto", stencil::usual_sweeps(topology));
   if (const auto far = strayings(topology); !far.empty()) {
     fmt::print("; with 1 to 6 of them workers stray {:.2f}", fmt::join(far, ", "));
@@ -126,6 +129,7 @@ void print_json(const stencil::Topology& topology, const TopologyQuery& query,
   out["spectral_gap"] = stencil::spectral_gap(topology);
   const double lambda2 = stencil::lambda2(topology);
   out["lambda2"] = std::isfinite(lambda2) ? nlohmann::ordered_json(lambda2) : nullptr;
+  out["turns"] = stencil::Turns(topology).count();
   out["usual_sweeps"] = stencil::usual_sweeps(topology);
   out["straying"] = strayings(topology);
   out["parameters"] = cost.parameters;

@@ -98,9 +98,9 @@ TEST(CommandLineTest, ATopologyIsShownWithItsNumbers) {
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("16 workers, 32 edges"), HasSubstr("spectral gap  0.4"),
-                    HasSubstr("sweeps        4   ("), HasSubstr("stray 19.82, 3.00, 1.00, 0.00,"),
-                    HasSubstr("lambda2       2"), HasSubstr("4.0 MB"),
-                    HasSubstr("--  4 --  5 --  6 --  7 --")));
+                    HasSubstr("turns         4   ("), HasSubstr("sweeps        4   ("),
+                    HasSubstr("stray 19.82, 3.00, 1.00, 0.00,"), HasSubstr("lambda2       2"),
+                    HasSubstr("4.0 MB"), HasSubstr("--  4 --  5 --  6 --  7 --")));
   const auto json = nlohmann::json::parse(
       fast_program({"topology", "grid:2x3", "--parameters", "1000", "--codec", "int8", "--json"})
           .out);

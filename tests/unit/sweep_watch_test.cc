@@ -51,6 +51,18 @@ TEST(SweepWatchTest, WhoAsksForNoneMissesNone) {
   EXPECT_FALSE(watch.look(10 * kSteps, 0, true));
 }
 
+TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
+  stencil::EngineConfig config;
+  config.topology = stencil::Topology::from_edges("0 1\n0 2\n0 3\n0 4\n", "edges:star");
+  config.turns = stencil::Turns(config.topology);
+  config.sweeps_per_mille = 4000;
+  config.rank = 1;  // one turn of four
+  SweepWatch watch(config);
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(kSteps, kSteps / 2, true));
+  EXPECT_TRUE(watch.look(2 * kSteps, kSteps - 1, true));
+}
+
 TEST(SweepWatchTest, LockStepMissesNone) {
   SweepWatch watch = watch_of(1, "sync");
   EXPECT_FALSE(watch.look(0, 0, true));
