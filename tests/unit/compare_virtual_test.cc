@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "bench/compare/spec.h"
 #include "bench/compare/virtual/rounds.h"
 #include "fast/errors.h"
 
@@ -94,6 +99,47 @@ TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {
   } else {
     EXPECT_GT(stretched, 2);
   }
+}
+
+/// The losses of the mean model in the second half of a run; what came before was spent on finding
+/// into step.
+std::vector<double> losses(const Cell& cell) {
+  const CellResult result = run_virtually(cell, load_split(cell, {}), {});
+  std::vector<double> out;
+  for (std::size_t i = 5; i < result.curve.size(); ++i) out.push_back(result.curve[i].loss);
+  return out;
+}
+
+/// Two turns bring four workers together (dimension exchange), so that each gradient is taken at
+/// the mean, as all-reduce takes it, though nobody knows of more than two others.
+TEST(InTurns, workers_in_step_on_a_hypercube_learn_what_all_reduce_does) {
+  Cell cell;
+  cell.job.model = "linear";
+  cell.job.data = "synthetic:4160,64";
+  cell.job.validation = 64;
+  cell.job.epochs = 8;
+  cell.condition.topology = "torus:2x2";
+  cell.condition.jitter = 0.05;
+  cell.time = TimeKind::kVirtual;
+  cell.clockwork = {.step_seconds = 0.05, .latency = 0.0002, .rate_mbit = 1000};
+  cell.strategy = usual_strategy("allreduce");
+  cell.strategy.learning_rate = 0.02;
+  const std::vector<double> all_reduce = losses(cell);
+  cell.strategy = usual_strategy("stencil-async");
+  cell.strategy.learning_rate = 0.02;
+  cell.strategy.overlap = false;  // a step counts when it is made, as all-reduce's do
+  const auto furthest = [&](double sweeps) {
+    cell.strategy.sweeps = sweeps;
+    const std::vector<double> async = losses(cell);
+    double most = 0;
+    for (std::size_t i = 0; i < async.size(); ++i) {
+      most = std::max(most, std::abs(async[i] - all_reduce.at(i)));
+    }
+    return most;
+  };
+  const double exact = furthest(2);
+  EXPECT_LT(exact, 0.002);
+  EXPECT_GT(furthest(1), 3 * exact);
 }
 
 }  // namespace
