@@ -32,7 +32,8 @@ Pause Boundary::advance(TimePoint now) {
   }
   if (pause_ == Pause::kSweeping && over(now)) {
     pause_ = Pause::kNone;
-    in_time_ = linger_.complete() && 2 * (now - sweeps_from_) <= sweeps_until_ - sweeps_from_;
+    const bool half = 2 * (now - sweeps_from_) <= sweeps_until_ - sweeps_from_;
+    came_ = {.in_time = linger_.complete() && half, .quickly = linger_.quick()};
     linger_.resumed(now);
   }
   if (pause_ != Pause::kNone) waited_ = true;

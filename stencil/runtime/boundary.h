@@ -5,6 +5,7 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/linger.h"
+#include "stencil/runtime/made_parts.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {
@@ -36,15 +37,16 @@ class Boundary {
   [[nodiscard]] TimePoint until() const;
   /// Since begin() there was something to wait for: take in what has come.
   [[nodiscard]] bool waited() const { return waited_; }
-  /// Once it is over: its sweeps came within half of what they were given.
-  [[nodiscard]] bool in_time() const { return in_time_; }
+  /// Once it is over: how its sweeps came.
+  [[nodiscard]] Came came() const { return came_; }
 
  private:
   PhaseLock lock_;
   Linger linger_;
   Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
-  bool waited_ = false, in_time_ = false;
+  bool waited_ = false;
+  Came came_;
   TimePoint sweeps_from_{}, sweeps_until_{};
 };
 

@@ -8,6 +8,8 @@ namespace {
 
 /// Boundaries in time before sweeps begin later again.
 constexpr int kProven = 4;
+/// Boundaries in a row whose sweeps came slowly before any begins ahead of its boundary.
+constexpr int kSlow = 8;
 
 }  // namespace
 
@@ -18,10 +20,12 @@ std::optional<MadeParts::Buckets> MadeParts::made_from(std::size_t first) {
   return Buckets{.from = tell, .to = std::exchange(told_, tell)};
 }
 
-void MadeParts::boundary(bool in_time) {
+void MadeParts::boundary(Came came) {
   told_ = count_;
-  in_time_ = in_time ? in_time_ + 1 : 0;
-  if (!in_time) {
+  slow_ = came.quickly ? 0 : slow_ + 1;
+  if (late_ == kLatest && slow_ < kSlow) return;
+  in_time_ = came.in_time ? in_time_ + 1 : 0;
+  if (!came.in_time) {
     late_ = std::max(late_ - 1, 1U);
   } else if (in_time_ == kProven) {
     late_ = std::min(late_ + 1, kLatest);

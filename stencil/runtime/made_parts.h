@@ -8,6 +8,12 @@
 
 namespace stencil {
 
+/// How the sweeps of a boundary came.
+struct Came {
+  bool in_time = false;  ///< all, within half of what they were given
+  bool quickly = false;  ///< over links on which all would have, if nobody had been late
+};
+
 /// The step under way, as far as it has been made. Gradients are there from the last layer to the
 /// first, so a step can be made part by part while the backward pass goes on (as an all-reduce of
 /// gradients sends them: Li et al. 2020, "PyTorch Distributed"), and sweeps need not wait for the
@@ -17,7 +23,8 @@ namespace stencil {
 /// the same time, and a sweep that begins before theirs is made brings their last step and not this
 /// one. By how many eighths of the model follows from the boundaries: one less after each whose
 /// sweeps had not come in good time, one more after some that had. Over quick links that is all of
-/// them, and sweeps begin at the boundary.
+/// them, and sweeps begin at the boundary, where turns are kept; what is late there waits for
+/// somebody, and would not come sooner.
 ///
 /// Not thread-safe.
 class MadeParts {
@@ -31,8 +38,8 @@ class MadeParts {
   /// All values from `first` on have made this step. Returns the buckets that sweeps of this step
   /// may bring now and could not before, to fold and to tell of; nothing where there are none.
   std::optional<Buckets> made_from(std::size_t first);
-  /// The step is over, all of it made; what its sweeps were to bring came `in_time`, or not.
-  void boundary(bool in_time);
+  /// The step is over, all of it made; so did its sweeps come.
+  void boundary(Came came);
   /// Eighths of the model that are made before they are told of.
   [[nodiscard]] std::uint32_t late() const { return late_; }
 
@@ -46,7 +53,7 @@ class MadeParts {
   std::uint32_t count_;
   std::uint32_t told_ = count_;  ///< of the buckets from there on
   std::uint32_t late_ = kLatest;
-  int in_time_ = 0;  ///< boundaries in a row
+  int in_time_ = 0, slow_ = 0;  ///< boundaries in a row
 };
 
 }  // namespace stencil

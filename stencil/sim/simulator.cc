@@ -203,7 +203,7 @@ void Simulation::linger(Worker& worker) {
   }
   if (worker.boundary.pause() != Pause::kNone) return;
   if (worker.standing.wanted != WorkerState::kTraining) return;
-  worker.made->boundary(worker.boundary.in_time());
+  worker.made->boundary(worker.boundary.came());
   if (worker.boundary.waited()) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);

@@ -124,7 +124,7 @@ TEST(InTurns, workers_in_step_on_a_hypercube_learn_what_all_reduce_does) {
   cell.clockwork = {.step_seconds = 0.05, .latency = 0.0002, .rate_mbit = 1000};
   cell.strategy = usual_strategy("allreduce");
   cell.strategy.learning_rate = 0.02;
-  const std::vector<double> all_reduce = losses(cell);
+  const std::vector<double> rounds = losses(cell);
   cell.strategy = usual_strategy("stencil-async");
   cell.strategy.learning_rate = 0.02;
   cell.strategy.overlap = false;  // a step counts when it is made, as all-reduce's do
@@ -133,7 +133,7 @@ TEST(InTurns, workers_in_step_on_a_hypercube_learn_what_all_reduce_does) {
     const std::vector<double> async = losses(cell);
     double most = 0;
     for (std::size_t i = 0; i < async.size(); ++i) {
-      most = std::max(most, std::abs(async[i] - all_reduce.at(i)));
+      most = std::max(most, std::abs(async[i] - rounds.at(i)));
     }
     return most;
   };
