@@ -15,10 +15,13 @@ constexpr std::size_t kMostPlanned = 16;
 
 /// Turns are kept while this worker pauses: a bucket goes on to the next neighbour only when it has
 /// been averaged with the one before, here as there. So what is offered before its turn waits, and
-/// is answered at the latest when the pause is over. Nobody waits for anybody in a circle: a turn
-/// waits for turns of lower numbers alone.
-bool Engine::must_hold(Edge& edge, std::uint32_t bucket) {
-  if (pause_ == Pause::kNone || state_ != WorkerState::kTraining) return false;
+/// is answered at the latest when the pause is over, or has lasted so long that a reply would be
+/// taken for lost. Nobody waits for anybody in a circle: a turn waits for turns of lower numbers
+/// alone.
+bool Engine::must_hold(TimePoint now, Edge& edge, std::uint32_t bucket) {
+  if (pause_ == Pause::kNone || state_ != WorkerState::kTraining || now >= holds_until_) {
+    return false;
+  }
   if (edge.held.size() >= kMostHeld || edge.find_crossing(bucket) != nullptr) return false;
   const Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
   return sweep != nullptr && (buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket));
@@ -29,7 +32,7 @@ void Engine::take_held(TimePoint now, Actions& out) {
   for (bool any = true; any;) {
     any = false;
     for (Edge& edge : edges_) {
-      while (!edge.held.empty() && !must_hold(edge, edge.held.front().bucket)) {
+      while (!edge.held.empty() && !must_hold(now, edge, edge.held.front().bucket)) {
         const HeldOffer offer = edge.held.front();
         edge.held.erase(edge.held.begin());
         take_offer(now, edge, offer, out);

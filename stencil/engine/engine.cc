@@ -188,7 +188,7 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     return;
   }
   const HeldOffer offer{message.sequence, message.bucket};
-  if (!edge.held.empty() || must_hold(edge, offer.bucket)) {
+  if (!edge.held.empty() || must_hold(now, edge, offer.bucket)) {
     edge.held.push_back(offer);
     out.push_back({.kind = Action::Kind::kHold,
                    .rank = edge.rank,
@@ -309,6 +309,7 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
 
 void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
   if (pause == pause_) return;
+  if (pause_ == Pause::kNone) holds_until_ = now + config_.reply_deadline / 2;
   pause_ = pause;
   if (pause == Pause::kGathering) return;
   made_from_ = 0;

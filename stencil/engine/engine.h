@@ -135,7 +135,7 @@ class Engine {
   void take_counters(Edge& edge, const Hello& hello, Actions& out);
   void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void take_offer(TimePoint now, Edge& edge, const HeldOffer& offer, Actions& out);
-  [[nodiscard]] bool must_hold(Edge& edge, std::uint32_t bucket);
+  [[nodiscard]] bool must_hold(TimePoint now, Edge& edge, std::uint32_t bucket);
   void take_held(TimePoint now, Actions& out);
   void drop_held(Edge& edge, Actions& out);
   void note_met(TimePoint now, Edge& edge, std::uint32_t bucket);
@@ -180,6 +180,7 @@ class Engine {
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
   Pause pause_ = Pause::kNone;
+  TimePoint holds_until_{};      ///< offers that came before their turn, in this pause
   std::uint32_t made_from_ = 0;  ///< what sweeps of the newest step may bring
   TimePoint told_{};             ///< of a boundary, last
   std::uint32_t calm_ = 0;

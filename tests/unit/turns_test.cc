@@ -137,6 +137,26 @@ TEST_F(TurnsTest, nothing_is_held_longer_than_the_pause_lasts) {
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nor is anything in a step";
 }
 
+TEST_F(TurnsTest, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lost) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  for (const int passed : {2500, 2499}) {
+    now_ += std::chrono::milliseconds(passed);
+    for (const Rank rank : {1, 3}) {
+      engine_->on_message(now_, from(rank, MessageKind::kHeartbeat), out_);
+    }
+    engine_->on_tick(now_, out_);
+    EXPECT_THAT(did(), IsEmpty());
+  }
+  EXPECT_EQ(engine_->next_deadline(), now_ + std::chrono::milliseconds(1));
+  now_ += std::chrono::milliseconds(1);
+  engine_->on_tick(now_, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
+  offer(second(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1}));
+}
+
 TEST_F(TurnsTest, who_trains_no_longer_holds_nothing) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
