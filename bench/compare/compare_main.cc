@@ -35,7 +35,7 @@ Examples:
   A small, true picture in about five minutes (real processes, four workers):
     fast-compare --quick --cifar10 DIR
   A comparison of your own:
-    fast-compare bench/specs/in-step-20.toml --cifar10 DIR --out runs/long
+    fast-compare bench/specs/turns-more.toml --cifar10 DIR --out runs/more
   The quick one with worker 2 six times slower and 50 Mbit/s for each (as root):
     fast-compare --quick --slow 2:6 --link 50
   The tables of what has been made already, without data:
