@@ -441,6 +441,14 @@ TEST_F(RealRun, a_measured_step_says_of_which_images_it_is) {
   EXPECT_THAT(real.out, HasSubstr("mlp, batch 4 of cifar10, 3x32x32, on one core"));
 }
 
+TEST_F(RealRun, what_an_exchange_of_before_made_is_shown_and_not_made) {
+  const std::string spec = spec_of("[[strategy]]\nname = \"stencil-async\"\n[before]\n", "");
+  const auto result = testing::run_program(FAST_COMPARE, arguments(spec), {}, kPatience);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("spec.toml:2: [before]"), HasSubstr("--finished")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
+}
+
 TEST_F(RealRun, what_the_data_cannot_give_fails_before_anything_runs) {
   for (const char* const job : {"examples = 500\n", "examples = 32\n"}) {
     const auto result = testing::run_program(
