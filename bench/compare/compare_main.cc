@@ -107,7 +107,7 @@ void check(const Spec& spec, const CellStore& store, const DataPlaces& places) {
   for (const Cell& cell : missing) {
     if (!cell.strategy.by_buckets() || cell.strategy.turns) continue;
     throw ConfigError(
-        fmt::format("{}: [before]: {} would be of an exchange that is no more", spec.job_at,
+        fmt::format("{}: [before]: {} would be of an exchange that is no more", spec.before_at,
                     title(cell)),
         "add --finished to see what was made then, or leave [before] out to make it as it comes");
   }

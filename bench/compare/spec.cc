@@ -161,7 +161,7 @@ class SpecReader {
     Spec spec;
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
     in_.read(root, "tuned_by", spec.tuned_by);
-    if (const auto* before = in_.table(root, "before")) read_before(*before);
+    if (const auto* before = in_.table(root, "before")) spec.before_at = read_before(*before);
     std::vector<std::uint64_t> seeds = {1};
     read_seeds(root, seeds);
     spec.job_at = in_.place(root);
@@ -297,7 +297,8 @@ class SpecReader {
     kinds_.push_back(kind);
   }
 
-  void read_before(const toml::table& t) {
+  /// Where it stands.
+  std::string read_before(const toml::table& t) {
     before_.emplace();
     if (const auto* sweeps = in_.table(t, "sweeps")) {
       for (const auto& [topology, node] : *sweeps) {
@@ -307,6 +308,7 @@ class SpecReader {
       }
     }
     in_.no_others(t, "[before]");
+    return in_.place(t);
   }
 
   void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {

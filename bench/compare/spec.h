@@ -11,8 +11,9 @@ namespace fast::compare {
 /// A comparison: its name and every cell of it, in the order in which they are to be made.
 struct Spec {
   std::string name;
-  std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
-  std::string job_at;    ///< file and line of [job], for what only the data themselves can tell
+  std::string tuned_by;   ///< the comparison that found the learning rates; empty: not tuned
+  std::string job_at;     ///< file and line of [job], for what only the data themselves can tell
+  std::string before_at;  ///< of [before], for what only the store can tell; empty: there is none
   std::vector<Cell> cells;
 };
 

@@ -13,7 +13,7 @@ namespace stencil {
 
 namespace internal {
 struct Graph;
-}  // namespace internal
+}
 
 /// Who neighbours whom. An undirected, connected, simple graph: no self-edge, no doubled edge,
 /// whatever the shape (sides of 1 and 2 included); N = 1 has no neighbours. Immutable value; copies

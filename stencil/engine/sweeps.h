@@ -11,9 +11,9 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Rank rank = kNoRank;
-  std::uint64_t step = 0;  ///< whose boundary it belongs to
-  bool in_turn = false;    ///< planned by turns; the neighbour's offers count for it
-  bool begun = false;
+  std::uint64_t step = 0;       ///< whose boundary it belongs to
+  bool in_turn = false;         ///< planned by turns; the neighbour's offers count for it
+  bool begun = false;           ///< may ask; until then it only counts
   std::vector<bool> pending;    ///< buckets not yet offered
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered

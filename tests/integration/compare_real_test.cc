@@ -445,7 +445,7 @@ TEST_F(RealRun, what_an_exchange_of_before_made_is_shown_and_not_made) {
   const std::string spec = spec_of("[[strategy]]\nname = \"stencil-async\"\n[before]\n", "");
   const auto result = testing::run_program(FAST_COMPARE, arguments(spec), {}, kPatience);
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("spec.toml:2: [before]"), HasSubstr("--finished")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("spec.toml:11: [before]"), HasSubstr("--finished")));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
 }
 

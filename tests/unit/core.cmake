@@ -1,4 +1,4 @@
-foreach(name topology weights usual_sweeps layout random)
+foreach(name topology turns weights usual_sweeps layout random)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK stencil_core LABELS unit)
 endforeach()

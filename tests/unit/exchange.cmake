@@ -10,7 +10,7 @@ endforeach()
 # Two workers on a wire that the test moves frame by frame.
 add_library(engine_pair STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/engine_pair.cc)
 target_link_libraries(engine_pair PUBLIC stencil_runtime stencil_sim)
-foreach(name engine engine_joining turns peer boundary)
+foreach(name engine engine_joining engine_turns peer boundary)
   fast_test(${name}_test SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}_test.cc
             LINK engine_pair LABELS unit)
 endforeach()

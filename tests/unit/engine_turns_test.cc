@@ -1,0 +1,206 @@
+// Turns as the engine keeps them: which offers it holds, for how long, and what counts as asked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "stencil/engine/engine.h"
+
+namespace stencil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Rank 0 of ring:4, with two buckets of a model and telemetry, between neighbours that the test
+/// speaks for. It meets first() in its first turn and second() in its second.
+class EngineTurns : public testing::Test {
+ protected:
+  EngineTurns() {
+    EngineConfig config;
+    config.topology = Topology::parse("ring:4");
+    config.buckets = 3;
+    config.sweeps_per_mille = 2000;
+    config.hello.incarnation = 1;
+    engine_.emplace(config, now_);
+    for (const Rank rank : {1, 3}) {
+      engine_->on_link_up(now_, rank, out_);
+      Message hello = from(rank, MessageKind::kHello);
+      hello.hello = config.hello;
+      engine_->on_message(now_, hello, out_);
+    }
+    EXPECT_EQ(engine_->state(), WorkerState::kTraining);
+    out_.clear();
+  }
+
+  [[nodiscard]] Rank first() const { return engine_->config().turns.of(0)[0]; }
+  [[nodiscard]] Rank second() const { return engine_->config().turns.of(0)[1]; }
+
+  Message from(Rank rank, MessageKind kind) {
+    Message message;
+    message.kind = kind;
+    message.from = rank;
+    message.sender_epoch = 7;
+    message.receiver_epoch = engine_->edge(rank)->my_epoch;
+    message.state = WorkerState::kTraining;
+    message.said = ++said_;
+    return message;
+  }
+  void offer(Rank rank, std::uint32_t bucket) {
+    const Edge& edge = *engine_->edge(rank);
+    Message message = from(rank, MessageKind::kOffer);
+    message.bucket = bucket;
+    message.sequence = edge.answered + edge.held.size() + 1;
+    engine_->on_message(now_, message, out_);
+  }
+  void reply(Rank rank) {
+    Message message = from(rank, MessageKind::kReply);
+    message.bucket = engine_->edge(rank)->open.front().bucket;
+    message.sequence = engine_->edge(rank)->open.front().sequence;
+    message.divisor = 2;
+    engine_->on_message(now_, message, out_);
+  }
+  void boundary(Pause pause) {
+    engine_->on_pause(now_, pause, out_);
+    engine_->on_boundary(now_, engine_->step() + 1, out_);
+  }
+
+  struct Did {
+    Action::Kind kind;
+    Rank rank;
+    std::uint32_t bucket;
+    bool operator==(const Did&) const = default;
+  };
+  /// What it has done to buckets since last asked.
+  std::vector<Did> did() {
+    std::vector<Did> done;
+    for (const Action& action : out_) {
+      if (action.kind == Action::Kind::kSend || action.kind == Action::Kind::kRelease) continue;
+      done.push_back({action.kind, action.rank, action.bucket});
+    }
+    out_.clear();
+    return done;
+  }
+
+  static constexpr auto kHold = Action::Kind::kHold;
+  static constexpr auto kAnswer = Action::Kind::kAnswer;
+  static constexpr auto kOffer = Action::Kind::kOffer;
+  static constexpr auto kSettle = Action::Kind::kSettle;
+
+  TimePoint now_{};
+  Actions out_;
+  std::uint64_t said_ = 0;
+  std::optional<Engine> engine_;
+};
+
+TEST_F(EngineTurns, a_bucket_is_offered_in_the_second_turn_when_the_first_has_brought_it) {
+  boundary(Pause::kSweeping);
+  EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 0}, Did{kOffer, first(), 1},
+                                 Did{kOffer, first(), 2}));
+  reply(first());
+  EXPECT_THAT(did(), ElementsAre(Did{kSettle, first(), 0}, Did{kOffer, second(), 0}));
+}
+
+TEST_F(EngineTurns, what_comes_before_its_turn_is_held_until_the_turns_before_have_been) {
+  boundary(Pause::kGathering);
+  offer(second(), 1);
+  offer(second(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 1}, Did{kHold, second(), 0}));
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0})) << "in their order: 1 comes before 0";
+  offer(first(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 1}, Did{kAnswer, second(), 1},
+                                 Did{kAnswer, second(), 0}));
+}
+
+TEST_F(EngineTurns, what_the_neighbour_has_asked_for_in_its_turn_is_not_asked_for_again) {
+  boundary(Pause::kGathering);
+  offer(first(), 0);
+  offer(first(), 2);
+  offer(second(), 2);
+  (void)did();
+  engine_->on_pause(now_, Pause::kSweeping, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 1}, Did{kOffer, second(), 0}));
+  EXPECT_EQ(engine_->due(), 3U) << "bucket 1 of both, bucket 0 of the second";
+}
+
+TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
+  boundary(Pause::kSweeping);
+  (void)did();
+  offer(second(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 0}));
+  engine_->on_pause(now_, Pause::kNone, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
+  offer(second(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nor is anything in a step";
+}
+
+TEST_F(EngineTurns, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lost) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  for (const int passed : {2500, 2499}) {
+    now_ += std::chrono::milliseconds(passed);
+    for (const Rank rank : {1, 3}) {
+      engine_->on_message(now_, from(rank, MessageKind::kHeartbeat), out_);
+    }
+    engine_->on_tick(now_, out_);
+    EXPECT_THAT(did(), IsEmpty());
+  }
+  EXPECT_EQ(engine_->next_deadline(), now_ + std::chrono::milliseconds(1));
+  now_ += std::chrono::milliseconds(1);
+  engine_->on_tick(now_, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
+  offer(second(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1}));
+}
+
+TEST_F(EngineTurns, who_trains_no_longer_holds_nothing) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  engine_->on_state(now_, WorkerState::kFrozen, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{Action::Kind::kDecline, second(), 0}));
+}
+
+TEST_F(EngineTurns, what_is_held_is_void_once_the_edge_is_synchronised_anew) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  Message gap = from(second(), MessageKind::kOffer);
+  gap.sequence = 9;
+  engine_->on_message(now_, gap, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{Action::Kind::kDrop, second(), 0}));
+  EXPECT_EQ(engine_->edge(second())->answered, 0U) << "as our Hello says: they withdraw it";
+  EXPECT_THAT(engine_->edge(second())->held, IsEmpty());
+}
+
+TEST_F(EngineTurns, what_a_lost_link_has_brought_is_answered_and_the_answer_kept_for_it) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  engine_->on_link_down(now_, second(), out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
+  EXPECT_EQ(engine_->edge(second())->answered, 1U);
+}
+
+TEST_F(EngineTurns, a_neighbour_that_dies_is_no_turn_to_wait_for) {
+  boundary(Pause::kSweeping);
+  offer(second(), 0);
+  (void)did();
+  engine_->on_link_down(now_, first(), out_);
+  const auto done = did();
+  EXPECT_EQ(std::ranges::count(done, (Did{kAnswer, second(), 0})), 1);
+}
+
+TEST_F(EngineTurns, whoever_offers_more_than_a_window_is_answered_out_of_turn) {
+  boundary(Pause::kSweeping);
+  (void)did();
+  for (int i = 0; i < 1000; ++i) offer(second(), 0);
+  EXPECT_LE(engine_->edge(second())->held.size(), 65U);
+}
+
+}  // namespace
+}  // namespace stencil
