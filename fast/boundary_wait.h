@@ -21,7 +21,6 @@ class BoundaryWait {
   stencil::Pause wait();
   /// Since begin() there was something to wait for.
   [[nodiscard]] bool waited() const { return boundary_.waited(); }
-  [[nodiscard]] stencil::Came came() const { return boundary_.came(); }
 
   /// Background thread: what the engine knows, after each of its turns.
   void note(stencil::TimePoint now, const stencil::Engine& engine);

@@ -278,7 +278,7 @@ class Session::Impl {
       pause_ = wait_.wait();
       wake();
     }
-    made_.boundary(wait_.came());
+    made_.boundary();
     if (!report.finite || !wait_.waited()) return report.finite;
     const bool finite = mixer_.fold(values_).finite;
     mixer_.fold_telemetry(progress_.scalars());

@@ -10,21 +10,34 @@ namespace {
 constexpr std::size_t kMostHeld = 64;
 /// Sweeps planned at a time.
 constexpr std::size_t kMostPlanned = 16;
+/// Steps longer than others by more than this share of them are none to wait for.
+constexpr double kUnlike = 0.25;
 
 }  // namespace
 
-/// Turns are kept while this worker pauses: a bucket goes on to the next neighbour only when it has
-/// been averaged with the one before, here as there. So what is offered before its turn waits, and
-/// is answered at the latest when the pause is over, or has lasted so long that a reply would be
-/// taken for lost. Nobody waits for anybody in a circle: a turn waits for turns of lower numbers
-/// alone.
-bool Engine::must_hold(TimePoint now, Edge& edge, std::uint32_t bucket) {
-  if (pause_ == Pause::kNone || state_ != WorkerState::kTraining || now >= holds_until_) {
-    return false;
-  }
+/// From the first part of a step that is made until the pause at its boundary is over. Over links
+/// too slow to pause for, what comes out of turn is worth more than what comes too late.
+bool Engine::in_turns() const {
+  if (state_ != WorkerState::kTraining) return false;
+  return pause_ != Pause::kNone || (making() && paused_);
+}
+
+/// While turns are kept a bucket goes on to the next neighbour only when it has been averaged with
+/// the one before, here as there. So what is offered before its turn waits, and so does what has
+/// not made its step here yet, if they are in step with us. It is answered at the latest when the
+/// pause is over, or when it has waited so long that a reply would be taken for lost. Nobody waits
+/// for anybody in a circle: a turn waits for turns of lower numbers alone.
+bool Engine::must_hold(TimePoint now, Edge& edge, const HeldOffer& offer) {
+  const std::uint32_t bucket = offer.bucket;
+  if (!in_turns() || now >= offer.until) return false;
   if (edge.held.size() >= kMostHeld || edge.find_crossing(bucket) != nullptr) return false;
   const Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
-  return sweep != nullptr && (buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket));
+  if (sweep == nullptr) return false;
+  if (pause_ == Pause::kNone) {
+    if (!alike(edge.steps.every, steps_.every, kUnlike)) return false;
+    if (!made(*sweep, bucket)) return true;
+  }
+  return buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket);
 }
 
 /// In the order in which they came: an answer stands for all before it.
@@ -32,7 +45,7 @@ void Engine::take_held(TimePoint now, Actions& out) {
   for (bool any = true; any;) {
     any = false;
     for (Edge& edge : edges_) {
-      while (!edge.held.empty() && !must_hold(now, edge, edge.held.front().bucket)) {
+      while (!edge.held.empty() && !must_hold(now, edge, edge.held.front())) {
         const HeldOffer offer = edge.held.front();
         edge.held.erase(edge.held.begin());
         take_offer(now, edge, offer, out);
@@ -51,7 +64,8 @@ void Engine::drop_held(Edge& edge, Actions& out) {
 /// What they asked for need not be asked for as well: it brought the newest of both.
 void Engine::note_met(TimePoint now, Edge& edge, std::uint32_t bucket) {
   Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
-  if (sweep == nullptr || !made(*sweep, bucket)) return;
+  // At the boundary all is made, also what is not asked for before neighbours have come.
+  if (sweep == nullptr || (pause_ == Pause::kNone && !made(*sweep, bucket))) return;
   sweep->pending[bucket] = false;
   --sweep->unasked;
   consider_complete(now, edge, *sweep);
@@ -165,7 +179,7 @@ std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge,
   if (!edge.shared) {
     return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
       return made(sweep, bucket) && !buckets_.is_open(bucket) && !about_to_share(now, bucket) &&
-             !(pause_ != Pause::kNone && sweep.in_turn && sweeps_.blocked(sweep, bucket));
+             !(in_turns() && sweep.in_turn && sweeps_.blocked(sweep, bucket));
     });
   }
   if (!sweep.pending[telemetry()] || buckets_.is_open(telemetry())) return std::nullopt;

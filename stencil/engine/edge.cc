@@ -39,19 +39,6 @@ std::string_view name(LinkState state) {
   return "?";
 }
 
-void Edge::note_step(TimePoint now, std::uint64_t step) {
-  if (step == peer_step) return;
-  // A first word, or that of a new life, says nothing of how long its steps take.
-  if (step < peer_step || peer_step == 0) {
-    step_every = {};
-  } else {
-    const Duration every = (now - stepped) / (step - peer_step);
-    step_every = step_every.count() == 0 ? every : step_every + (every - step_every) / 16;
-  }
-  peer_step = step;
-  stepped = now;
-}
-
 OpenOffer* Edge::find_open(std::uint64_t sequence) {
   const auto it = std::ranges::find(open, sequence, &OpenOffer::sequence);
   return it == open.end() ? nullptr : &*it;

@@ -9,6 +9,7 @@
 
 #include "stencil/core/message.h"
 #include "stencil/core/types.h"
+#include "stencil/engine/steps.h"
 
 namespace stencil {
 
@@ -35,6 +36,7 @@ struct Crossed {
 struct HeldOffer {
   std::uint64_t sequence = 0;
   std::uint32_t bucket = 0;
+  TimePoint until{};  ///< at the latest
 };
 
 /// The book-keeping of one edge at one end: epochs, sequence numbers, open offers, liveness. Plain
@@ -73,13 +75,9 @@ struct Edge {
 
   // What the neighbour last said of itself.
   WorkerState peer_state = WorkerState::kJoining;
-  std::uint64_t peer_step = 0;
+  Steps steps;
   std::uint32_t peer_calm = 0;
   std::uint64_t peer_said = 0;  ///< the newest message that the three above are of
-
-  // Its steps, as they are heard of.
-  TimePoint stepped{};    ///< when it was first heard to have passed the boundary of peer_step
-  Duration step_every{};  ///< between two of its boundaries, decayed mean; 0: not known
 
   // Mode bounded.
   bool paced = false;            ///< in_pace(), when they last spoke
@@ -111,13 +109,11 @@ struct Edge {
   [[nodiscard]] bool in_pace() const {
     return state == LinkState::kUp && peer_state == WorkerState::kTraining;
   }
-  /// They say that they have passed the boundary of `step`.
-  void note_step(TimePoint now, std::uint64_t step);
   /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
   /// bound is not waited for until it has made up for that: its steps count from where it comes in,
   /// or from nearer where it catches up.
   void note_pace(std::uint64_t step, std::uint64_t bound) {
-    const std::uint64_t ahead = step > peer_step ? step - peer_step : 0;
+    const std::uint64_t ahead = step > steps.count ? step - steps.count : 0;
     if (!paced) head_start = ahead > bound ? ahead : 0;
     head_start = std::min(head_start, ahead);
     paced = in_pace();

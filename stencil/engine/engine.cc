@@ -132,7 +132,7 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   if (message.said >= edge->peer_said) {
     edge->peer_said = message.said;
     edge->peer_state = message.state;
-    edge->note_step(now, message.step);
+    edge->steps.note(now, message.step);
     edge->peer_calm = message.calm;
   }
   if (edge->state == LinkState::kSuspect) {
@@ -187,8 +187,10 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     ++counters_.violations;
     return;
   }
-  const HeldOffer offer{message.sequence, message.bucket};
-  if (!edge.held.empty() || must_hold(now, edge, offer.bucket)) {
+  const HeldOffer offer{.sequence = message.sequence,
+                        .bucket = message.bucket,
+                        .until = now + config_.reply_deadline / 2};
+  if (!edge.held.empty() || must_hold(now, edge, offer)) {
     edge.held.push_back(offer);
     out.push_back({.kind = Action::Kind::kHold,
                    .rank = edge.rank,
@@ -276,7 +278,7 @@ void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
 
 void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
   if (state_ != WorkerState::kTraining) return;
-  if (sweeps_.earned() == step_) {
+  if (!making()) {
     earn();
   } else if (from >= made_from_) {
     return;
@@ -293,6 +295,8 @@ bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
 }
 
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
+  if (step_ < step) paused_ = pause_ != Pause::kNone;
+  steps_.note(now, step);
   while (step_ < step) {
     ++step_;
     if (sweeps_.earned() < step_) earn();
@@ -309,8 +313,8 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
 
 void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
   if (pause == pause_) return;
-  if (pause_ == Pause::kNone) holds_until_ = now + config_.reply_deadline / 2;
   pause_ = pause;
+  paused_ |= pause != Pause::kNone;
   if (pause == Pause::kGathering) return;
   made_from_ = 0;
   issue(now, out);
@@ -346,7 +350,7 @@ Engine::Limit Engine::limit() const {
   for (const Edge& edge : edges_) {
     if (!edge.in_pace()) continue;
     const std::uint64_t step =
-        std::min(edge.peer_step + edge.head_start, edge.swept_step) + config_.mode.bound;
+        std::min(edge.steps.count + edge.head_start, edge.swept_step) + config_.mode.bound;
     if (step < limit.step) limit = {step, edge.rank};
   }
   return limit;

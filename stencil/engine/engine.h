@@ -52,8 +52,8 @@ class Engine {
   void on_made(TimePoint now, std::uint32_t from, Actions& out);
   /// The training thread passed a step boundary; `step` counts them from 1.
   void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
-  /// What the training thread waits for at its boundary. While it does, turns are kept: see
-  /// must_hold().
+  /// What the training thread waits for at its boundary. While it does, and in the next step once
+  /// a part of that is made, turns are kept: see must_hold().
   void on_pause(TimePoint now, Pause pause, Actions& out);
   /// Lock-step: y of `round` (from 1) stands ready to be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
@@ -135,7 +135,7 @@ class Engine {
   void take_counters(Edge& edge, const Hello& hello, Actions& out);
   void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void take_offer(TimePoint now, Edge& edge, const HeldOffer& offer, Actions& out);
-  [[nodiscard]] bool must_hold(TimePoint now, Edge& edge, std::uint32_t bucket);
+  [[nodiscard]] bool must_hold(TimePoint now, Edge& edge, const HeldOffer& offer);
   void take_held(TimePoint now, Actions& out);
   void drop_held(Edge& edge, Actions& out);
   void note_met(TimePoint now, Edge& edge, std::uint32_t bucket);
@@ -160,6 +160,9 @@ class Engine {
   [[nodiscard]] bool asks(const Sweep& sweep) const {
     return sweep.begun && sweeps_.is_first(sweep);
   }
+  /// A part of the step under way has been made.
+  [[nodiscard]] bool making() const { return sweeps_.earned() > step_; }
+  [[nodiscard]] bool in_turns() const;
   /// The step that `sweep` is to bring has been made there.
   [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
@@ -179,8 +182,9 @@ class Engine {
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
   std::uint64_t step_ = 0;
+  Steps steps_;  ///< when they ended
   Pause pause_ = Pause::kNone;
-  TimePoint holds_until_{};      ///< offers that came before their turn, in this pause
+  bool paused_ = false;          ///< at the last boundary
   std::uint32_t made_from_ = 0;  ///< what sweeps of the newest step may bring
   TimePoint told_{};             ///< of a boundary, last
   std::uint32_t calm_ = 0;

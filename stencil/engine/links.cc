@@ -256,7 +256,7 @@ TimePoint Engine::next_deadline() const {
     if (edge.state == LinkState::kLeft) continue;
     if (edge.state == LinkState::kUp) at(edge.heard + config_.suspect_after);
     if (edge.state == LinkState::kSuspect) at(edge.heard + config_.gone_after);
-    if (!edge.held.empty()) at(holds_until_);
+    if (!edge.held.empty()) at(edge.held.front().until);
     if (!edge.has_link) continue;
     if (!edge.acknowledged) {
       at(edge.hello_sent + hello_every(edge));
@@ -307,7 +307,7 @@ void Engine::consider_joining(TimePoint now, Actions& out) {
     all_left &= edge.state == LinkState::kLeft;
     if (!edge.up()) continue;
     const bool established = !edge.fresh && edge.peer_state != WorkerState::kJoining &&
-                             (edge.peer_step > 0 || edge.peer_state != WorkerState::kTraining);
+                             (edge.steps.count > 0 || edge.peer_state != WorkerState::kTraining);
     const bool foreign = edge.peer_initial_hash != config_.hello.initial_hash;
     const bool follows =
         foreign && config_.init_from_neighbour && (edge.peer_state != WorkerState::kJoining);
@@ -412,7 +412,7 @@ void Engine::on_published(TimePoint now, std::uint64_t round, Actions& out) {
 }
 
 bool Engine::neighbours_completed(std::uint64_t round) const {
-  return std::ranges::all_of(edges_, [&](const Edge& edge) { return edge.peer_step >= round; });
+  return std::ranges::all_of(edges_, [&](const Edge& edge) { return edge.steps.count >= round; });
 }
 
 }  // namespace stencil

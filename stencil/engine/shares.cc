@@ -21,9 +21,12 @@ void Engine::on_sharing(TimePoint now, Rank rank, bool shared, Actions& out) {
   issue(now, out);
 }
 
+/// Not ahead of the boundary: the neighbour's memory does not say whether it has made its step
+/// there yet, and all of it takes so little time that there is little to win.
 bool Engine::may_share(TimePoint now, const Sweep& sweep) const {
   const Edge& edge = *this->edge(sweep.rank);
-  return edge.shared && edge.askable() && asks(sweep) && now >= sweep.resume &&
+  const bool ahead = making() && sweep.step == sweeps_.earned();
+  return edge.shared && edge.askable() && asks(sweep) && !ahead && now >= sweep.resume &&
          state_ != WorkerState::kFrozen;
 }
 

@@ -26,14 +26,11 @@ bool Boundary::over(TimePoint now) const {
 
 Pause Boundary::advance(TimePoint now) {
   if (pause_ == Pause::kGathering && over(now)) {
-    sweeps_from_ = now;
     sweeps_until_ = linger_.boundary(now, lock_.resumed(now));
     pause_ = Pause::kSweeping;
   }
   if (pause_ == Pause::kSweeping && over(now)) {
     pause_ = Pause::kNone;
-    const bool half = 2 * (now - sweeps_from_) <= sweeps_until_ - sweeps_from_;
-    came_ = {.in_time = linger_.complete() && half, .quickly = linger_.quick()};
     linger_.resumed(now);
   }
   if (pause_ != Pause::kNone) waited_ = true;

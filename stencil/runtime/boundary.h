@@ -5,7 +5,6 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/linger.h"
-#include "stencil/runtime/made_parts.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {
@@ -37,8 +36,6 @@ class Boundary {
   [[nodiscard]] TimePoint until() const;
   /// Since begin() there was something to wait for: take in what has come.
   [[nodiscard]] bool waited() const { return waited_; }
-  /// Once it is over: how its sweeps came.
-  [[nodiscard]] Came came() const { return came_; }
 
  private:
   PhaseLock lock_;
@@ -46,8 +43,7 @@ class Boundary {
   Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
   bool waited_ = false;
-  Came came_;
-  TimePoint sweeps_from_{}, sweeps_until_{};
+  TimePoint sweeps_until_{};
 };
 
 }  // namespace stencil

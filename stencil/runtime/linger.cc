@@ -17,13 +17,12 @@ TimePoint Linger::boundary(TimePoint now, Duration earlier) {
   came_.reset();
   began_ = now;
   idle_ = complete_ = false;
-  most_ = {};
   if (share_ <= 0 || !resumed_) return now;
   const double step = Seconds(now - earlier - *resumed_).count();
   step_ = step_ == 0 ? step : step_ + kDecay * (step - step_);
-  most_ = seconds(share_ * step_);
-  worthwhile_ = took_ && *took_ <= most_;
-  return worthwhile_ ? now + most_ : now;
+  const Duration most = seconds(share_ * step_);
+  worthwhile_ = took_ && *took_ <= most;
+  return worthwhile_ ? now + most : now;
 }
 
 void Linger::sweeping(TimePoint now, std::uint64_t due, std::uint64_t left) {

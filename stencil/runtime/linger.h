@@ -30,8 +30,6 @@ class Linger {
   [[nodiscard]] bool worthwhile() const { return worthwhile_; }
   /// None is.
   [[nodiscard]] bool complete() const { return complete_; }
-  /// A quarter came in a quarter of what it may wait: on such links all would, if nobody were late.
-  [[nodiscard]] bool quick() const { return came_ && 4 * *came_ <= most_; }
   /// The next step begins.
   void resumed(TimePoint now) { resumed_ = now; }
 
@@ -41,7 +39,6 @@ class Linger {
   double step_ = 0;  ///< seconds, decayed mean
 
   TimePoint began_{};  ///< the last boundary
-  Duration most_{};    ///< that it may wait
   bool idle_ = false;  ///< it had no sweeps to begin
   bool complete_ = false;
   bool worthwhile_ = false;

@@ -17,7 +17,7 @@ Duration times(double factor, Duration duration) {
 void PhaseLock::hear(std::span<const Edge> edges) {
   neighbours_.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    neighbours_[i] = {edges[i].in_pace(), edges[i].stepped, edges[i].step_every};
+    neighbours_[i] = {edges[i].in_pace(), edges[i].steps.last, edges[i].steps.every};
   }
 }
 
@@ -31,9 +31,7 @@ void PhaseLock::boundary(TimePoint now, bool worthwhile) {
 }
 
 bool PhaseLock::awaited(const Neighbour& neighbour) const {
-  const bool alike =
-      neighbour.every <= times(1 + share_, step_) && step_ <= times(1 + share_, neighbour.every);
-  if (!neighbour.training || neighbour.every.count() == 0 || !alike) return false;
+  if (!neighbour.training || !alike(neighbour.every, step_, share_)) return false;
   const TimePoint expected = neighbour.stepped + neighbour.every;
   const bool just_passed = neighbour.stepped + step_ / 2 >= boundary_;
   return !just_passed && expected <= latest_ &&

@@ -349,7 +349,7 @@ const PumpStatus& Pump::status() {
   s.neighbours.clear();
   for (const Edge& edge : engine_.edges()) {
     const auto it = std::ranges::find(sides_, edge.rank, &Side::rank);
-    s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.peer_step, edge.sweeps,
+    s.neighbours.push_back({edge.rank, edge.state, edge.peer_state, edge.steps.count, edge.sweeps,
                             it->bytes_sent, edge.shared, it->bytes_shared, edge.round_trip,
                             edge.swept});
   }

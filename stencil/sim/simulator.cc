@@ -203,7 +203,7 @@ void Simulation::linger(Worker& worker) {
   }
   if (worker.boundary.pause() != Pause::kNone) return;
   if (worker.standing.wanted != WorkerState::kTraining) return;
-  worker.made->boundary(worker.boundary.came());
+  worker.made->boundary();
   if (worker.boundary.waited()) {
     (void)worker.mixer->fold(worker.x);
     worker.mixer->fold_telemetry(worker.telemetry);
@@ -309,6 +309,9 @@ bool Simulation::finish() {
 
 void Simulation::kill(Rank rank) {
   workers_[rank]->alive = false;
+  // Nor would its next life end the step that this one was in.
+  std::erase_if(due_, [rank](const Due& due) { return due.rank == rank; });
+  std::ranges::make_heap(due_, std::less<>());
 }
 
 void Simulation::restart(Rank rank) {

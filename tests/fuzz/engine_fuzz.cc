@@ -164,6 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Standing standing;
   standing.stop_joining = setup & 64;
   TimePoint next = pump.turn(now, standing);
+  bool made = false;  // a part of the step under way
   for (int inputs = 0; !source.empty() && inputs < 400; ++inputs) {
     const std::uint8_t what = source.byte();
     const Rank from = what & 0x80 ? 2 : 0;
@@ -178,6 +179,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2:
         now += std::chrono::milliseconds(source.byte() * 37);
         standing.made_from = what & 0x40 ? (what >> 4U) % 4U : Standing::kNoBucket;
+        made |= standing.made_from != Standing::kNoBucket;
         break;
       case 3:
         now += std::chrono::seconds(source.byte());
@@ -192,6 +194,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           (void)mixer.fold(x);
           mixer.fold_telemetry(telemetry);
           standing.made_from = Standing::kNoBucket;
+          made = false;
           standing.pause = static_cast<Pause>((what >> 4U) % 4U % 3U);
           ++standing.step;
         }
@@ -223,7 +226,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       open += edge.open.size();
       require(edge.released <= edge.answered);
       require(edge.open.size() <= engine.window);
-      require(edge.held.empty() || standing.pause != Pause::kNone);
+      require(edge.held.empty() || standing.pause != Pause::kNone || made);
       require(edge.held.size() <= 65);
       require(pump.unsettled_at(edge.rank).size() <= 5000);
     }

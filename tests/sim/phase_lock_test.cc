@@ -34,13 +34,17 @@ sim::SimulationConfig config_of(const char* topology, double phase_lock) {
   return config;
 }
 
-Seen run(const sim::SimulationConfig& config) {
+/// Each rank comes in `later` steps after the one before it.
+Seen run(const sim::SimulationConfig& config, double later = 0) {
   const int size = config.topology.size();
   const auto objective = sim::make_quadratic(size, 256, 0.1, 1.0, config.seed);
   sim::Simulation simulation(config, *objective);
   std::vector<std::vector<double>> boundaries(static_cast<std::size_t>(size));
+  Rank in = later > 0 ? 1 : size;
+  for (Rank rank = in; rank < size; ++rank) simulation.kill(rank);
   for (double now = 0; now < simulation.end_time(); now += kStep / 100) {
     simulation.run_until(now);
+    for (; in < size && now >= later * in * kStep; ++in) simulation.restart(in);
     for (Rank rank = 0; rank < size; ++rank) {
       auto& mine = boundaries[static_cast<std::size_t>(rank)];
       if (simulation.steps_of(rank) > mine.size()) mine.push_back(now);
@@ -101,6 +105,20 @@ TEST(PhaseLockRun, BearsStepsThatVaryMuch) {
     tell(with, apart, together);
     EXPECT_LT(together.apart, 0.15) << topology;
     EXPECT_GT(mean(together.steps), 0.9 * mean(apart.steps)) << topology;
+  }
+}
+
+/// While workers are out of step, what waits for a part here that is not made yet keeps others from
+/// what they wait for.
+TEST(PhaseLockRun, BringsWorkersTogetherThatBeginApartAlsoWithStepsMadeInParts) {
+  for (const bool overlap : {false, true}) {
+    sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);
+    without.step_jitter = with.step_jitter = 0.1;
+    without.overlap = with.overlap = overlap;
+    const Seen apart = run(without, 0.12), together = run(with, 0.12);
+    tell(with, apart, together);
+    EXPECT_LT(together.apart, 0.06);
+    EXPECT_GT(mean(together.steps), 0.95 * mean(apart.steps));
   }
 }
 

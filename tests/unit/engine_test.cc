@@ -62,20 +62,20 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
   pair.settle();
   pair.boundary(1);
   pair.settle();
-  ASSERT_EQ(pair.edge(0).peer_step, 2U);
+  ASSERT_EQ(pair.edge(0).steps.count, 2U);
   ASSERT_EQ(late.step, 1U);
   late.calm = 7;
   late.state = WorkerState::kSettled;
   pair.wire.inject(1, late);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).peer_step, 2U);
+  EXPECT_EQ(pair.edge(0).steps.count, 2U);
   EXPECT_EQ(pair.edge(0).peer_calm, 0U);
   EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kTraining);
 
   late.said = pair.edge(0).peer_said + 1;
   pair.wire.inject(1, late);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).peer_step, 1U) << "a newer one is believed";
+  EXPECT_EQ(pair.edge(0).steps.count, 1U) << "a newer one is believed";
   EXPECT_EQ(pair.edge(0).peer_calm, 7U);
 }
 
@@ -157,13 +157,13 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_old) {
   pair.wire.inject(1, newer);
   pair.wire.inject(1, overtaken);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).peer_step, 50U);
+  EXPECT_EQ(pair.edge(0).steps.count, 50U);
   EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kSettling);
   pair.wire.cut();
   pair.turn(0);
   pair.turn(1);
   pair.meet();
-  EXPECT_EQ(pair.edge(0).peer_step, 1U) << "a new epoch counts anew";
+  EXPECT_EQ(pair.edge(0).steps.count, 1U) << "a new epoch counts anew";
 }
 
 TEST(Engine, frames_of_an_epoch_that_is_over_are_dropped) {

@@ -46,6 +46,7 @@ class EngineTurns : public testing::Test {
     message.receiver_epoch = engine_->edge(rank)->my_epoch;
     message.state = WorkerState::kTraining;
     message.said = ++said_;
+    message.step = their_step_;
     return message;
   }
   void offer(Rank rank, std::uint32_t bucket) {
@@ -66,6 +67,26 @@ class EngineTurns : public testing::Test {
     engine_->on_pause(now_, pause, out_);
     engine_->on_boundary(now_, engine_->step() + 1, out_);
   }
+
+  /// Boundaries of this worker and both neighbours, a step of theirs `slower` times as long, the
+  /// last one with a pause: the step after it is kept in turns.
+  void steps_alike(std::uint64_t slower = 1) {
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      now_ += std::chrono::milliseconds(100);
+      boundary(Pause::kSweeping);
+      their_step_ = 1 + (step - 1) / slower;
+      for (const Rank rank : {1, 3}) {
+        engine_->on_message(now_, from(rank, MessageKind::kHeartbeat), out_);
+      }
+      for (std::uint32_t bucket = 0; bucket < 3; ++bucket) {
+        reply(first());
+        reply(second());
+      }
+      engine_->on_pause(now_, Pause::kNone, out_);
+    }
+    out_.clear();
+  }
+  void made(std::uint32_t from) { engine_->on_made(now_, from, out_); }
 
   struct Did {
     Action::Kind kind;
@@ -92,6 +113,7 @@ class EngineTurns : public testing::Test {
   TimePoint now_{};
   Actions out_;
   std::uint64_t said_ = 0;
+  std::uint64_t their_step_ = 0;
   std::optional<Engine> engine_;
 };
 
@@ -137,6 +159,64 @@ TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nor is anything in a step";
 }
 
+TEST_F(EngineTurns, turns_are_kept_from_the_first_part_that_is_made) {
+  steps_alike();
+  offer(second(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nothing is made yet";
+  made(1);
+  EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 1}, Did{kOffer, first(), 2}));
+  offer(second(), 2);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 2}));
+  reply(first());
+  reply(first());
+  EXPECT_THAT(did(), ElementsAre(Did{kSettle, first(), 1}, Did{kOffer, second(), 1},
+                                 Did{kSettle, first(), 2}, Did{kAnswer, second(), 2}));
+}
+
+TEST_F(EngineTurns, what_has_not_made_its_step_yet_is_held_until_it_has) {
+  steps_alike();
+  made(1);
+  offer(first(), 0);
+  const auto before = did();
+  EXPECT_EQ(before.back(), (Did{kHold, first(), 0}));
+  made(0);
+  EXPECT_EQ(did().front(), (Did{kAnswer, first(), 0}));
+}
+
+TEST_F(EngineTurns, what_has_not_been_asked_for_while_neighbours_come_is_answered_in_its_turn) {
+  steps_alike();
+  made(1);
+  boundary(Pause::kGathering);
+  (void)did();
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+  engine_->on_pause(now_, Pause::kSweeping, out_);
+  const auto done = did();
+  EXPECT_EQ(std::ranges::count(done, (Did{kOffer, first(), 0})), 0) << "it has been met";
+  EXPECT_EQ(std::ranges::count(done, (Did{kOffer, second(), 0})), 1);
+}
+
+TEST_F(EngineTurns, nobody_waits_for_the_parts_of_one_whose_steps_are_longer) {
+  steps_alike(2);
+  made(1);
+  (void)did();
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+}
+
+TEST_F(EngineTurns, none_are_kept_ahead_where_links_are_too_slow_to_pause_for) {
+  steps_alike();
+  boundary(Pause::kNone);
+  for (std::uint32_t bucket = 0; bucket < 3; ++bucket) {
+    reply(first());
+    reply(second());
+  }
+  made(1);
+  (void)did();
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+}
+
 TEST_F(EngineTurns, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lost) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
@@ -154,7 +234,7 @@ TEST_F(EngineTurns, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lo
   engine_->on_tick(now_, out_);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
   offer(second(), 1);
-  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1}));
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 1})) << "it has waited for nothing yet";
 }
 
 TEST_F(EngineTurns, who_trains_no_longer_holds_nothing) {

@@ -104,24 +104,5 @@ TEST(Linger, IsOverOnceAllBucketsAreBack) {
   EXPECT_FALSE(linger.complete());
 }
 
-/// Of ten buckets so many come, one every `each` seconds, where it may wait 100 ms for them.
-bool quick(int come, double each) {
-  Linger linger(0.1);
-  (void)linger.boundary(at(0));
-  linger.resumed(at(0));
-  (void)linger.boundary(at(1));
-  for (int came = 0; came <= come; ++came) {
-    linger.sweeping(at(1 + came * each), 10, static_cast<std::uint64_t>(10 - came));
-  }
-  return linger.quick();
-}
-
-TEST(Linger, KnowsQuickLinksFromLateNeighbours) {
-  EXPECT_TRUE(quick(10, 0.005));
-  EXPECT_TRUE(quick(4, 0.005)) << "who has not sent the others is late";
-  EXPECT_FALSE(quick(10, 0.0099)) << "a quarter, three, took more than 25 ms";
-  EXPECT_FALSE(quick(2, 0.001)) << "nothing is known of links that brought less";
-}
-
 }  // namespace
 }  // namespace stencil

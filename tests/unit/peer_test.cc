@@ -110,7 +110,7 @@ TEST(Peer, a_hello_of_a_former_life_changes_nothing) {
   pair.wire.deliver(0);
   pair.turn(1);
   EXPECT_EQ(pair.edge(1).unreleased(), 3U);
-  EXPECT_NE(pair.edge(1).peer_step, 12345U);
+  EXPECT_NE(pair.edge(1).steps.count, 12345U);
   EXPECT_EQ(pair.edge(1).peer_state, WorkerState::kTraining);
 }
 

@@ -16,8 +16,8 @@ Edge neighbour(double stepped, double every) {
   Edge edge;
   edge.state = LinkState::kUp;
   edge.peer_state = WorkerState::kTraining;
-  edge.stepped = at(stepped);
-  edge.step_every = seconds(every);
+  edge.steps.last = at(stepped);
+  edge.steps.every = seconds(every);
   return edge;
 }
 
@@ -84,7 +84,7 @@ TEST_F(PhaseLockTest, DoesNotWaitForWhoDoesNotTrain) {
   Edge gone = neighbour(now_ - 0.9, 1), settling = gone, unknown = gone;
   gone.state = LinkState::kSuspect;
   settling.peer_state = WorkerState::kSettling;
-  unknown.step_every = {};
+  unknown.steps.every = {};
   EXPECT_EQ(waits({gone, settling, unknown}), 0);
 }
 
