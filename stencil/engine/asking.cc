@@ -26,7 +26,8 @@ bool Engine::in_turns() const {
 /// the one before, here as there. So what is offered before its turn waits, and so does what has
 /// not made its step here yet, if they are in step with us. It is answered at the latest when the
 /// pause is over, or when it has waited so long that a reply would be taken for lost. Nobody waits
-/// for anybody in a circle: a turn waits for turns of lower numbers alone.
+/// for anybody in a circle: a step is made without waiting, and a turn waits for turns of lower
+/// numbers alone.
 bool Engine::must_hold(TimePoint now, Edge& edge, const HeldOffer& offer) {
   const std::uint32_t bucket = offer.bucket;
   if (!in_turns() || now >= offer.until) return false;
