@@ -93,8 +93,7 @@ void visit_options(TrainConfig& config, OptionSet set, Visitor& visit) {
       "waits; 0, or --linger 0: never");
   visit("--overlap,!--no-overlap", w.overlap, "",
         "make each step part by part in the backward pass and exchange what is made meanwhile, so "
-        "that "
-        "less is left to wait for; torch models in mode async");
+        "that less is left to wait for; torch models in mode async");
   visit("--mix-threads", w.mix_threads, "THREADS",
         "share a boundary's work on models of a million numbers or more, where cores are free");
   visit("--bucket-kib", w.bucket_kib, "KIB",

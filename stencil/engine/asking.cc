@@ -87,7 +87,8 @@ bool Engine::may_ask(TimePoint now, const Edge& edge) {
 /// Bounded: this worker may not pass its boundary for want of a sweep with this neighbour.
 bool Engine::overdue(const Edge& edge) const {
   return config_.mode.kind == Mode::Kind::kBounded && state_ == WorkerState::kTraining &&
-         edge.peer_state == WorkerState::kTraining && step_ >= edge.swept_step + config_.mode.bound;
+         edge.peer_state == WorkerState::kTraining &&
+         step() >= edge.swept_step + config_.mode.bound;
 }
 
 /// One of the two asked longest ago, at random: always the oldest would let workers fall into step.

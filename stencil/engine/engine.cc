@@ -89,7 +89,7 @@ Message Engine::stamp(MessageKind kind, Rank rank) {
 void Engine::restamp(Message& message, Rank rank) {
   message.said = ++said_;
   message.state = state_;
-  message.step = config_.mode.kind == Mode::Kind::kSync ? completed_round_ : step_;
+  message.step = config_.mode.kind == Mode::Kind::kSync ? completed_round_ : step();
   message.calm = calm_;
   if (const Edge* e = edge(rank)) {
     message.sender_epoch = e->my_epoch;
@@ -137,10 +137,10 @@ void Engine::on_message(TimePoint now, const Message& message, Actions& out) {
   }
   if (edge->state == LinkState::kSuspect) {
     edge->state = LinkState::kUp;
-    edge->swept_step = std::max(edge->swept_step, step_);
+    edge->swept_step = std::max(edge->swept_step, step());
     ++counters_.returned;
   }
-  edge->note_pace(step_, config_.mode.bound);
+  edge->note_pace(step(), config_.mode.bound);
   release(*edge, message.settled, out);
   switch (message.kind) {
     case MessageKind::kOffer:
@@ -273,7 +273,7 @@ void Engine::consider_complete(TimePoint now, Edge& edge, const Sweep& sweep) {
   ++counters_.sweeps;
   ++edge.sweeps;
   edge.swept = now;
-  edge.swept_step = step_;
+  edge.swept_step = step();
 }
 
 void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
@@ -295,12 +295,11 @@ bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
 }
 
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
-  if (step_ < step) paused_ = pause_ != Pause::kNone;
-  steps_.note(now, step);
-  while (step_ < step) {
-    ++step_;
-    if (sweeps_.earned() < step_) earn();
+  if (step > this->step()) {
+    paused_ = pause_ != Pause::kNone;
+    steps_.note(now, step);
   }
+  while (sweeps_.earned() < this->step()) earn();
   if (pause_ != Pause::kGathering) made_from_ = 0;
   const bool tell = config_.tell_every.count() > 0 && now - told_ >= config_.tell_every;
   if (tell || config_.mode.kind == Mode::Kind::kBounded) {

@@ -81,7 +81,7 @@ class Engine {
 
   // Questions.
   [[nodiscard]] WorkerState state() const { return state_; }
-  [[nodiscard]] std::uint64_t step() const { return step_; }
+  [[nodiscard]] std::uint64_t step() const { return steps_.count; }
   [[nodiscard]] Pause pause() const { return pause_; }
   [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
   [[nodiscard]] const Edge* edge(Rank rank) const;
@@ -161,7 +161,7 @@ class Engine {
     return sweep.begun && sweeps_.is_first(sweep);
   }
   /// A part of the step under way has been made.
-  [[nodiscard]] bool making() const { return sweeps_.earned() > step_; }
+  [[nodiscard]] bool making() const { return sweeps_.earned() > step(); }
   [[nodiscard]] bool in_turns() const;
   /// The step that `sweep` is to bring has been made there.
   [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
@@ -181,8 +181,7 @@ class Engine {
 
   EngineConfig config_;
   WorkerState state_ = WorkerState::kJoining;
-  std::uint64_t step_ = 0;
-  Steps steps_;  ///< when they ended
+  Steps steps_;
   Pause pause_ = Pause::kNone;
   bool paused_ = false;          ///< at the last boundary
   std::uint32_t made_from_ = 0;  ///< what sweeps of the newest step may bring

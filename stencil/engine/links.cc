@@ -146,7 +146,7 @@ bool Engine::on_hello(TimePoint now, Edge& edge, const Message& message, Actions
   if (edge.ever_heard && edge.state != LinkState::kUp) ++counters_.returned;
   edge.ever_heard = true;
   edge.state = LinkState::kUp;
-  edge.swept_step = std::max(edge.swept_step, step_);
+  edge.swept_step = std::max(edge.swept_step, step());
   take_counters(edge, message.hello, out);
   pulls_.repeat(edge.rank);
   return true;
@@ -387,7 +387,7 @@ void Engine::on_snapshot(TimePoint now, Edge& edge, const Message& message, Acti
     joined(edge.rank, out);
   } else {
     completed_round_ = pulls_.round();
-    step_ = completed_round_;
+    steps_.note(now, completed_round_);
     pulls_.stop();
   }
   heartbeat_all(now, out);
@@ -397,7 +397,8 @@ void Engine::on_published(TimePoint now, std::uint64_t round, Actions& out) {
   published_round_ = round;
   pulls_.start(round, config_.topology.neighbours(config_.rank));
   if (pulls_.finished()) {
-    completed_round_ = step_ = round;
+    completed_round_ = round;
+    steps_.note(now, round);
     pulls_.stop();
   }
   for (const ParkedPull& pull : parked_pulls_) {
