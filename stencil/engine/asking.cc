@@ -34,11 +34,8 @@ bool Engine::must_hold(TimePoint now, Edge& edge, const HeldOffer& offer) {
   if (edge.held.size() >= kMostHeld || edge.find_crossing(bucket) != nullptr) return false;
   const Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
   if (sweep == nullptr) return false;
-  if (pause_ == Pause::kNone) {
-    if (!alike(edge.steps.every, steps_.every, kUnlike)) return false;
-    if (!made(*sweep, bucket)) return true;
-  }
-  return buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket);
+  if (pause_ == Pause::kNone && !alike(edge.steps.every, steps_.every, kUnlike)) return false;
+  return !made(*sweep, bucket) || buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket);
 }
 
 /// In the order in which they came: an answer stands for all before it.
@@ -65,8 +62,7 @@ void Engine::drop_held(Edge& edge, Actions& out) {
 /// What they asked for need not be asked for as well: it brought the newest of both.
 void Engine::note_met(TimePoint now, Edge& edge, std::uint32_t bucket) {
   Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
-  // At the boundary all is made, also what is not asked for before neighbours have come.
-  if (sweep == nullptr || (pause_ == Pause::kNone && !made(*sweep, bucket))) return;
+  if (sweep == nullptr || !made(*sweep, bucket)) return;
   sweep->pending[bucket] = false;
   --sweep->unasked;
   consider_complete(now, edge, *sweep);
@@ -180,7 +176,8 @@ void Engine::issue(TimePoint now, Actions& out) {
 std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge, Sweep& sweep) {
   if (!edge.shared) {
     return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
-      return made(sweep, bucket) && !buckets_.is_open(bucket) && !about_to_share(now, bucket) &&
+      return may_ask_for(sweep, bucket) && !buckets_.is_open(bucket) &&
+             !about_to_share(now, bucket) &&
              !(in_turns() && sweep.in_turn && sweeps_.blocked(sweep, bucket));
     });
   }

@@ -113,6 +113,9 @@ class Engine {
   /// last boundary had begun.
   [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
   [[nodiscard]] std::uint64_t due() const { return due_; }
+  /// A step's parts are worth telling of: some neighbour averages with us by messages, not in
+  /// memory.
+  [[nodiscard]] bool wants_parts() const;
   /// Own requests not settled, parked ones of living neighbours included.
   [[nodiscard]] std::size_t open_offers() const;
   /// The same of neighbours that are up: what is worth waiting for.
@@ -163,8 +166,10 @@ class Engine {
   /// A part of the step under way has been made.
   [[nodiscard]] bool making() const { return sweeps_.earned() > step(); }
   [[nodiscard]] bool in_turns() const;
-  /// The step that `sweep` is to bring has been made there.
+  /// The step that `sweep` is to bring has been made there; and it may be asked for, too: at a
+  /// boundary not before neighbours have come.
   [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
+  [[nodiscard]] bool may_ask_for(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
   [[nodiscard]] bool about_to_share(TimePoint now, std::uint32_t bucket) const;
   [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }
