@@ -66,6 +66,7 @@ struct Message {
   std::uint64_t sequence = 0;  ///< of the offer, for kOffer and kReply
   std::uint64_t round = 0;     ///< for kPull and kSnapshot
   std::uint32_t bucket = 0;
+  bool ahead = false;        ///< for kOffer: it shows the step whose boundary is to come
   std::uint8_t divisor = 0;  ///< for kReply: beta = 1 / divisor
   ReplyStatus status = ReplyStatus::kDelta;
   CodecKind codec = CodecKind::kFp32;  ///< of this payload

@@ -12,6 +12,10 @@ constexpr std::size_t kMostHeld = 64;
 constexpr std::size_t kMostPlanned = 16;
 /// Steps longer than others by more than this share of them are none to wait for.
 constexpr double kUnlike = 0.25;
+/// Where nothing of a step is made yet, offers of it wait for so much of its length at most. Found
+/// by simulation: a twelfth lets workers meet whose steps vary by a third, and links that a step
+/// keeps busy for half of its length do not fall behind (bench/results/cifar10-research.md).
+constexpr int kIdleParts = 12;
 
 }  // namespace
 
@@ -23,19 +27,29 @@ bool Engine::in_turns() const {
 }
 
 /// While turns are kept a bucket goes on to the next neighbour only when it has been averaged with
-/// the one before, here as there. So what is offered before its turn waits, and so does what has
-/// not made its step here yet, if they are in step with us. It is answered at the latest when the
-/// pause is over, or when it has waited so long that a reply would be taken for lost. Nobody waits
-/// for anybody in a circle: a step is made without waiting, and a turn waits for turns of lower
-/// numbers alone.
+/// the one before, here as there. So what is offered before its turn waits; and what shows a step
+/// that the bucket has not made here yet waits until it has, if they are in step with us, or the
+/// average would lack that step. It is answered at the latest when the pause is over, or see
+/// held_until(). Nobody waits for anybody in a circle: a step is made without waiting, and a turn
+/// waits for turns of lower numbers alone.
 bool Engine::must_hold(TimePoint now, Edge& edge, const HeldOffer& offer) {
   const std::uint32_t bucket = offer.bucket;
-  if (!in_turns() || now >= offer.until) return false;
+  if (state_ != WorkerState::kTraining || now >= held_until(offer)) return false;
   if (edge.held.size() >= kMostHeld || edge.find_crossing(bucket) != nullptr) return false;
+  if (pause_ == Pause::kNone) {
+    if (!paused_ || !alike(edge.steps.every, steps_.every, kUnlike)) return false;
+    if (!is_ahead(bucket)) return offer.ahead;
+  }
   const Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
-  if (sweep == nullptr) return false;
-  if (pause_ == Pause::kNone && !alike(edge.steps.every, steps_.every, kUnlike)) return false;
-  return !made(*sweep, bucket) || buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket);
+  return sweep != nullptr && (buckets_.is_open(bucket) || sweeps_.blocked(*sweep, bucket));
+}
+
+/// Before its reply is taken for lost; and while nothing of a step is made here, before links that
+/// have much to carry have stood idle for long.
+TimePoint Engine::held_until(const HeldOffer& offer) const {
+  Duration most = config_.reply_deadline / 2;
+  if (pause_ == Pause::kNone && !making()) most = std::min(most, steps_.every / kIdleParts);
+  return offer.since + most;
 }
 
 /// In the order in which they came: an answer stands for all before it.

@@ -36,7 +36,8 @@ struct Crossed {
 struct HeldOffer {
   std::uint64_t sequence = 0;
   std::uint32_t bucket = 0;
-  TimePoint until{};  ///< at the latest
+  bool ahead = false;  ///< see Message
+  TimePoint since{};
 };
 
 /// The book-keeping of one edge at one end: epochs, sequence numbers, open offers, liveness. Plain

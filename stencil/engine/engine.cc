@@ -187,9 +187,8 @@ void Engine::on_offer(TimePoint now, Edge& edge, const Message& message, Actions
     ++counters_.violations;
     return;
   }
-  const HeldOffer offer{.sequence = message.sequence,
-                        .bucket = message.bucket,
-                        .until = now + config_.reply_deadline / 2};
+  const HeldOffer offer{
+      .sequence = message.sequence, .bucket = message.bucket, .ahead = message.ahead, .since = now};
   if (!edge.held.empty() || must_hold(now, edge, offer)) {
     edge.held.push_back(offer);
     out.push_back({.kind = Action::Kind::kHold,
@@ -292,7 +291,7 @@ void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
 
 bool Engine::wants_parts() const {
   return config_.mode.kind == Mode::Kind::kAsync && state_ == WorkerState::kTraining &&
-         std::ranges::any_of(edges_, [](const Edge& e) { return e.askable() && !e.shared; });
+         std::ranges::any_of(edges_, [](const Edge& e) { return e.living() && !e.shared; });
 }
 
 bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {

@@ -87,6 +87,10 @@ class Engine {
   [[nodiscard]] const Edge* edge(Rank rank) const;
   /// A request of ours is open on this bucket.
   [[nodiscard]] bool is_open(std::uint32_t bucket) const { return buckets_.is_open(bucket); }
+  /// The step whose boundary is to come has been made there.
+  [[nodiscard]] bool is_ahead(std::uint32_t bucket) const {
+    return making() && bucket >= made_from_;
+  }
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
   [[nodiscard]] const EngineConfig& config() const { return config_; }
   /// Where our model came from when joining ended: a neighbour's rank, or kNoRank for our own.
@@ -139,6 +143,7 @@ class Engine {
   void on_offer(TimePoint now, Edge& edge, const Message& message, Actions& out);
   void take_offer(TimePoint now, Edge& edge, const HeldOffer& offer, Actions& out);
   [[nodiscard]] bool must_hold(TimePoint now, Edge& edge, const HeldOffer& offer);
+  [[nodiscard]] TimePoint held_until(const HeldOffer& offer) const;
   void take_held(TimePoint now, Actions& out);
   void drop_held(Edge& edge, Actions& out);
   void note_met(TimePoint now, Edge& edge, std::uint32_t bucket);

@@ -256,7 +256,7 @@ TimePoint Engine::next_deadline() const {
     if (edge.state == LinkState::kLeft) continue;
     if (edge.state == LinkState::kUp) at(edge.heard + config_.suspect_after);
     if (edge.state == LinkState::kSuspect) at(edge.heard + config_.gone_after);
-    if (!edge.held.empty()) at(edge.held.front().until);
+    if (!edge.held.empty()) at(held_until(edge.held.front()));
     if (!edge.has_link) continue;
     if (!edge.acknowledged) {
       at(edge.hello_sent + hello_every(edge));

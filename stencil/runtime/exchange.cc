@@ -96,6 +96,7 @@ void Pump::make_offer(Side& side, const Action& action) {
   Message message = engine_.stamp(MessageKind::kOffer, side.rank);
   message.bucket = action.bucket;
   message.sequence = action.sequence;
+  message.ahead = engine_.is_ahead(action.bucket);
   const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
   const bool training = !finishing() && action.bucket < mixer_.telemetry_bucket();
   message.codec = training ? codecs_.offered() : coding.kind();

@@ -186,6 +186,7 @@ Frame encode_frame(const Message& message) {
   header.set_sequence(message.sequence);
   header.set_round(message.round);
   header.set_bucket(message.bucket);
+  header.set_ahead(message.ahead);
   header.set_divisor(message.divisor);
   header.set_status(static_cast<std::uint32_t>(message.status));
   header.set_codec(static_cast<std::uint32_t>(message.codec));
@@ -232,6 +233,7 @@ Result<Message> decode_frame(const Frame& frame) {
   message.sequence = header.sequence();
   message.round = header.round();
   message.bucket = header.bucket();
+  message.ahead = header.ahead();
   message.divisor = static_cast<std::uint8_t>(header.divisor());
   message.status = static_cast<ReplyStatus>(header.status());
   message.codec = static_cast<CodecKind>(header.codec());

@@ -84,7 +84,9 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   if (m.kind == MessageKind::kReply && !edge->open.empty()) m.sequence = edge->open[0].sequence;
   if (how & 4) m.sequence = source.number();
   m.round = source.byte() % 4;
-  m.bucket = source.byte() % 5;
+  const auto which = source.byte();
+  m.bucket = which % 5;
+  m.ahead = which >= 128;
   m.divisor = source.byte() % 4;
   m.status = static_cast<ReplyStatus>(source.byte() % 4);
   // A neighbour's own, unless it says something else.
@@ -164,7 +166,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Standing standing;
   standing.stop_joining = setup & 64;
   TimePoint next = pump.turn(now, standing);
-  bool made = false;  // a part of the step under way
   for (int inputs = 0; !source.empty() && inputs < 400; ++inputs) {
     const std::uint8_t what = source.byte();
     const Rank from = what & 0x80 ? 2 : 0;
@@ -179,7 +180,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2:
         now += std::chrono::milliseconds(source.byte() * 37);
         standing.made_from = what & 0x40 ? (what >> 4U) % 4U : Standing::kNoBucket;
-        made |= standing.made_from != Standing::kNoBucket;
         break;
       case 3:
         now += std::chrono::seconds(source.byte());
@@ -194,7 +194,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           (void)mixer.fold(x);
           mixer.fold_telemetry(telemetry);
           standing.made_from = Standing::kNoBucket;
-          made = false;
           standing.pause = static_cast<Pause>((what >> 4U) % 4U % 3U);
           ++standing.step;
         }
@@ -226,7 +225,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       open += edge.open.size();
       require(edge.released <= edge.answered);
       require(edge.open.size() <= engine.window);
-      require(edge.held.empty() || standing.pause != Pause::kNone || made);
+      require(edge.held.empty() ||
+              now - edge.held.front().since < pump.engine().config().reply_deadline / 2);
       require(edge.held.size() <= 65);
       require(pump.unsettled_at(edge.rank).size() <= 5000);
     }

@@ -49,10 +49,11 @@ class EngineTurns : public testing::Test {
     message.step = their_step_;
     return message;
   }
-  void offer(Rank rank, std::uint32_t bucket) {
+  void offer(Rank rank, std::uint32_t bucket, bool ahead = false) {
     const Edge& edge = *engine_->edge(rank);
     Message message = from(rank, MessageKind::kOffer);
     message.bucket = bucket;
+    message.ahead = ahead;
     message.sequence = edge.answered + edge.held.size() + 1;
     engine_->on_message(now_, message, out_);
   }
@@ -161,8 +162,6 @@ TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
 
 TEST_F(EngineTurns, turns_are_kept_from_the_first_part_that_is_made) {
   steps_alike();
-  offer(second(), 1);
-  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nothing is made yet";
   made(1);
   EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 1}, Did{kOffer, first(), 2}));
   offer(second(), 2);
@@ -173,14 +172,48 @@ TEST_F(EngineTurns, turns_are_kept_from_the_first_part_that_is_made) {
                                  Did{kSettle, first(), 2}, Did{kAnswer, second(), 2}));
 }
 
-TEST_F(EngineTurns, what_has_not_made_its_step_yet_is_held_until_it_has) {
+TEST_F(EngineTurns, what_shows_a_step_that_is_not_made_here_yet_is_held_until_it_is) {
   steps_alike();
+  offer(first(), 1, true);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, first(), 1})) << "nothing is made here";
   made(1);
-  offer(first(), 0);
-  const auto before = did();
-  EXPECT_EQ(before.back(), (Did{kHold, first(), 0}));
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 1}, Did{kOffer, first(), 2},
+                                 Did{kOffer, second(), 1}));
+  offer(first(), 0, true);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, first(), 0})) << "a part is made, but not this one";
   made(0);
   EXPECT_EQ(did().front(), (Did{kAnswer, first(), 0}));
+}
+
+TEST_F(EngineTurns, what_is_left_of_the_last_step_is_held_by_nobody_who_has_not_made_the_next) {
+  steps_alike();
+  offer(second(), 1);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1}));
+  made(1);
+  (void)did();
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+}
+
+TEST_F(EngineTurns, who_has_made_nothing_yet_keeps_nobody_waiting_for_long) {
+  steps_alike();  // of 100 ms
+  offer(first(), 1, true);
+  EXPECT_THAT(did(), ElementsAre(Did{kHold, first(), 1}));
+  const TimePoint until = engine_->next_deadline();
+  EXPECT_EQ(until, now_ + Duration(std::chrono::milliseconds(100)) / 12);
+  now_ = until;
+  engine_->on_tick(now_, out_);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 1}));
+}
+
+TEST_F(EngineTurns, an_offer_tells_whether_it_shows_the_step_under_way) {
+  steps_alike();
+  EXPECT_FALSE(engine_->is_ahead(1));
+  made(1);
+  EXPECT_TRUE(engine_->is_ahead(1));
+  EXPECT_FALSE(engine_->is_ahead(0));
+  boundary(Pause::kGathering);
+  EXPECT_FALSE(engine_->is_ahead(1)) << "all have it now";
 }
 
 TEST_F(EngineTurns, what_has_not_been_asked_for_while_neighbours_come_is_answered_in_its_turn) {
@@ -198,9 +231,11 @@ TEST_F(EngineTurns, what_has_not_been_asked_for_while_neighbours_come_is_answere
 
 TEST_F(EngineTurns, nobody_waits_for_the_parts_of_one_whose_steps_are_longer) {
   steps_alike(2);
+  offer(first(), 1, true);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 1}));
   made(1);
   (void)did();
-  offer(first(), 0);
+  offer(first(), 0, true);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
 }
 
@@ -211,10 +246,12 @@ TEST_F(EngineTurns, none_are_kept_ahead_where_links_are_too_slow_to_pause_for) {
     reply(first());
     reply(second());
   }
+  offer(first(), 1, true);
   made(1);
-  (void)did();
-  offer(first(), 0);
-  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+  offer(first(), 0, true);
+  const auto done = did();
+  EXPECT_EQ(std::ranges::count(done, kHold, &Did::kind), 0);
+  EXPECT_EQ(std::ranges::count(done, kAnswer, &Did::kind), 2);
 }
 
 TEST_F(EngineTurns, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lost) {

@@ -87,6 +87,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   sent.sequence = 6;
   sent.round = 8;
   sent.bucket = 9;
+  sent.ahead = true;
   sent.divisor = 3;
   sent.status = ReplyStatus::kRejected;
   sent.codec = CodecKind::kFp16;
@@ -107,6 +108,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   EXPECT_EQ(got.sequence, sent.sequence);
   EXPECT_EQ(got.round, sent.round);
   EXPECT_EQ(got.bucket, sent.bucket);
+  EXPECT_EQ(got.ahead, sent.ahead);
   EXPECT_EQ(got.divisor, sent.divisor);
   EXPECT_EQ(got.status, sent.status);
   EXPECT_EQ(got.codec, sent.codec);
