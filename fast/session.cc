@@ -182,7 +182,7 @@ class Session::Impl {
 
   /// In the middle of a step: see ModelAdapter::made_from().
   void made_from(std::size_t first) {
-    if (!joined_ || failed_ || !wants_parts_) return;
+    if (!joined_ || failed_ || config_.engine.mode.kind != stencil::Mode::Kind::kAsync) return;
     const TimePoint begun = EventLoop::now();
     const auto made = made_.made_from(first);
     if (!made) return;
@@ -385,7 +385,6 @@ class Session::Impl {
                       .leave = leaving};
     const TimePoint next = pump_->turn(now, standing);
     if (leaving) left_ = true;
-    wants_parts_ = pump_->engine().wants_parts();
     if (options_.linger > 0) wait_.note(now, pump_->engine());
     const bool watched = watched_;
     if (shown_.due(now, watched)) {
@@ -441,8 +440,7 @@ class Session::Impl {
   std::atomic<Pause> pause_{Pause::kNone};
   std::atomic<std::uint32_t> made_from_{Standing::kNoBucket};
   std::atomic<bool> stop_joining_{false}, leave_{false}, left_{false}, watched_{false};
-  // The other way: see Engine; the background thread is no more.
-  std::atomic<bool> wants_parts_{false}, failed_{false};
+  std::atomic<bool> failed_{false};  ///< the other way: the background thread is no more
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;

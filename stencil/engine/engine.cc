@@ -289,11 +289,6 @@ void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
   issue(now, out);
 }
 
-bool Engine::wants_parts() const {
-  return config_.mode.kind == Mode::Kind::kAsync && state_ == WorkerState::kTraining &&
-         std::ranges::any_of(edges_, [](const Edge& e) { return e.living() && !e.shared; });
-}
-
 bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
   return pause_ != Pause::kNone || may_ask_for(sweep, bucket);
 }

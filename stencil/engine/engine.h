@@ -117,9 +117,6 @@ class Engine {
   /// last boundary had begun.
   [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
   [[nodiscard]] std::uint64_t due() const { return due_; }
-  /// A step's parts are worth telling of: some neighbour averages with us by messages, not in
-  /// memory.
-  [[nodiscard]] bool wants_parts() const;
   /// Own requests not settled, parked ones of living neighbours included.
   [[nodiscard]] std::size_t open_offers() const;
   /// The same of neighbours that are up: what is worth waiting for.

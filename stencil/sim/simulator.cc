@@ -131,7 +131,6 @@ void Simulation::make_part(Worker& worker) {
     objective_.step(worker.rank, worker.next);
   }
   if (overlaps() && worker.parts < kParts) {
-    if (!worker.pump->engine().wants_parts()) return;
     const auto made = worker.made->made_from(layout_.size() * (kParts - worker.parts) / kParts);
     if (!made) return;
     worker.take(layout_.bucket(made->from).begin);

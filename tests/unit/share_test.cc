@@ -35,18 +35,6 @@ TEST(Share, averages_without_a_message_and_the_telemetry_by_wire) {
   EXPECT_EQ(pair.pump(1).status().pump.bytes_shared, 0U) << "counted where it was begun";
 }
 
-TEST(Share, parts_of_a_step_are_told_of_for_messages_alone) {
-  EnginePair shared({.sharing = true}), apart;
-  EXPECT_FALSE(apart.pump(0).engine().wants_parts()) << "nobody to average with yet";
-  for (EnginePair* pair : {&shared, &apart}) {
-    pair->meet();
-    pair->boundary(0);
-    pair->settle();
-  }
-  EXPECT_FALSE(shared.pump(0).engine().wants_parts()) << "they wait for the boundary";
-  EXPECT_TRUE(apart.pump(0).engine().wants_parts());
-}
-
 TEST(Share, settles_and_freezes_and_a_frozen_model_is_changed_by_nobody) {
   EnginePair pair({.sharing = true});
   pair.meet();
