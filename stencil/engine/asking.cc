@@ -13,7 +13,7 @@ constexpr std::size_t kMostPlanned = 16;
 /// Steps longer than others by more than this share of them are none to wait for.
 constexpr double kUnlike = 0.25;
 /// Where nothing of a step is made yet, offers of it wait for so much of its length at most. Found
-/// by simulation: a twelfth lets workers meet whose steps vary by a third, and links that a step
+/// by simulation: a twelfth lets workers meet whose steps vary by 0.3, and links that a step
 /// keeps busy for half of its length do not fall behind (bench/results/cifar10-research.md).
 constexpr int kIdleParts = 12;
 
@@ -76,7 +76,8 @@ void Engine::drop_held(Edge& edge, Actions& out) {
 /// What they asked for need not be asked for as well: it brought the newest of both.
 void Engine::note_met(TimePoint now, Edge& edge, std::uint32_t bucket) {
   Sweep* sweep = sweeps_.find_turn(edge.rank, bucket);
-  if (sweep == nullptr || !made(*sweep, bucket)) return;
+  // At the boundary all is made, also what is not asked for before neighbours have come.
+  if (sweep == nullptr || (pause_ == Pause::kNone && !made(*sweep, bucket))) return;
   sweep->pending[bucket] = false;
   --sweep->unasked;
   consider_complete(now, edge, *sweep);
@@ -190,8 +191,7 @@ void Engine::issue(TimePoint now, Actions& out) {
 std::optional<std::uint32_t> Engine::next_offer(TimePoint now, const Edge& edge, Sweep& sweep) {
   if (!edge.shared) {
     return SweepBook::next(sweep, config_.buckets, [&](std::uint32_t bucket) {
-      return may_ask_for(sweep, bucket) && !buckets_.is_open(bucket) &&
-             !about_to_share(now, bucket) &&
+      return made(sweep, bucket) && !buckets_.is_open(bucket) && !about_to_share(now, bucket) &&
              !(in_turns() && sweep.in_turn && sweeps_.blocked(sweep, bucket));
     });
   }

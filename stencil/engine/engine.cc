@@ -290,10 +290,6 @@ void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
 }
 
 bool Engine::made(const Sweep& sweep, std::uint32_t bucket) const {
-  return pause_ != Pause::kNone || may_ask_for(sweep, bucket);
-}
-
-bool Engine::may_ask_for(const Sweep& sweep, std::uint32_t bucket) const {
   return bucket >= made_from_ || sweep.step < sweeps_.earned();
 }
 

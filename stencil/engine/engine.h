@@ -168,10 +168,8 @@ class Engine {
   /// A part of the step under way has been made.
   [[nodiscard]] bool making() const { return sweeps_.earned() > step(); }
   [[nodiscard]] bool in_turns() const;
-  /// The step that `sweep` is to bring has been made there; and it may be asked for, too: at a
-  /// boundary not before neighbours have come.
+  /// The step that `sweep` is to bring has been made there.
   [[nodiscard]] bool made(const Sweep& sweep, std::uint32_t bucket) const;
-  [[nodiscard]] bool may_ask_for(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
   [[nodiscard]] bool about_to_share(TimePoint now, std::uint32_t bucket) const;
   [[nodiscard]] std::uint32_t telemetry() const { return config_.buckets - 1; }

@@ -32,7 +32,7 @@ bool Engine::may_share(TimePoint now, const Sweep& sweep) const {
 
 bool Engine::about_to_share(TimePoint now, std::uint32_t bucket) const {
   return bucket != telemetry() && std::ranges::any_of(sweeps_.active(), [&](const Sweep& sweep) {
-           return sweep.pending[bucket] && may_ask_for(sweep, bucket) && may_share(now, sweep);
+           return sweep.pending[bucket] && made(sweep, bucket) && may_share(now, sweep);
          });
 }
 
@@ -40,9 +40,9 @@ void Engine::take_shares(TimePoint now, Actions& out) {
   for (Sweep& sweep : sweeps_.active()) {
     if (!may_share(now, sweep)) continue;
     for (std::uint32_t taken = 0; taken < config_.window; ++taken) {
-      const std::optional<std::uint32_t> bucket = SweepBook::next(
-          sweep, telemetry(),
-          [&](std::uint32_t b) { return may_ask_for(sweep, b) && !buckets_.is_open(b); });
+      const std::optional<std::uint32_t> bucket =
+          SweepBook::next(sweep, telemetry(),
+                          [&](std::uint32_t b) { return made(sweep, b) && !buckets_.is_open(b); });
       if (!bucket) break;
       out.push_back({.kind = Action::Kind::kShare, .rank = sweep.rank, .bucket = *bucket});
     }
@@ -74,7 +74,7 @@ void Engine::note_held(TimePoint now, Sweep& sweep, std::uint32_t bucket) {
     return;
   }
   for (std::uint32_t b = 0; b < telemetry(); ++b) {
-    if (!sweep.pending[b] || !may_ask_for(sweep, b)) continue;
+    if (!sweep.pending[b] || !made(sweep, b)) continue;
     sweep.pending[b] = false;
     --sweep.unasked;
     ++counters_.skipped;
@@ -86,8 +86,7 @@ TimePoint Engine::next_share() const {
   for (const Sweep& sweep : sweeps_.active()) {
     if (!may_share(TimePoint::max(), sweep)) continue;
     for (std::uint32_t bucket = 0; bucket < telemetry(); ++bucket) {
-      if (!sweep.pending[bucket] || !may_ask_for(sweep, bucket) || buckets_.is_open(bucket))
-        continue;
+      if (!sweep.pending[bucket] || !made(sweep, bucket) || buckets_.is_open(bucket)) continue;
       next = std::min(next, sweep.resume);
       break;
     }
