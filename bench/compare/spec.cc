@@ -13,6 +13,7 @@
 #include <set>
 
 #include "bench/compare/real/participant.h"
+#include "bench/compare/toml_reader.h"
 #include "fast/config.h"
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
@@ -26,131 +27,24 @@
 namespace fast::compare {
 namespace {
 
-/// Turns whatever check a value fails into an error that says where it stands.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+using Seeds = std::vector<std::uint64_t>;
 
-  [[noreturn]] void fail(const toml::node& node, const std::string& what,
-                         const std::string& remedy) const {
-    throw ConfigError(fmt::format("{}: {}", place(node), what), remedy);
-  }
-
-  [[noreturn]] void fail(const toml::table& table, std::string_view key, const std::string& what,
-                         const std::string& remedy) const {
-    const toml::node* node = table.get(key);
-    fail(node != nullptr ? *node : table, fmt::format("'{}': {}", key, what), remedy);
-  }
-
-  /// "FILE:LINE"
-  [[nodiscard]] std::string place(const toml::node& node) const {
-    return fmt::format("{}:{}", file_, node.source().begin.line);
-  }
-
-  /// Reads `key` of `table` into `value` where it is there, and ticks it off.
-  template <typename T>
-  bool read(const toml::table& table, std::string_view key, T& value) {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return false;
-    known_.insert(node);
-    if constexpr (std::is_same_v<T, std::vector<double>> ||
-                  std::is_same_v<T, std::vector<std::uint64_t>> ||
-                  std::is_same_v<T, std::vector<std::string>>) {
-      const toml::array* array = node->as_array();
-      if (array == nullptr) fail(*node, fmt::format("'{}' is no list", key), "write [a, b, c]");
-      value.clear();
-      for (const toml::node& element : *array) {
-        value.push_back(scalar<typename T::value_type>(element, key));
-      }
-    } else {
-      value = scalar<T>(*node, key);
-    }
-    return true;
-  }
-
-  const toml::table* table(const toml::table& parent, std::string_view key) {
-    const toml::node* node = parent.get(key);
-    if (node == nullptr) return nullptr;
-    known_.insert(node);
-    const toml::table* out = node->as_table();
-    if (out == nullptr)
-      fail(*node, fmt::format("'{}' is no table", key), "write [" + std::string(key) + "]");
-    return out;
-  }
-
-  std::vector<const toml::table*> tables(const toml::table& parent, std::string_view key) {
-    std::vector<const toml::table*> out;
-    const toml::node* node = parent.get(key);
-    if (node == nullptr) return out;
-    known_.insert(node);
-    const toml::array* array = node->as_array();
-    if (array == nullptr) {
-      fail(*node, fmt::format("'{}' is no list of tables", key),
-           "write [[" + std::string(key) + "]]");
-    }
-    for (const toml::node& element : *array) {
-      if (!element.is_table())
-        fail(element, fmt::format("'{}' holds no table", key), "write [[..]]");
-      out.push_back(element.as_table());
-    }
-    return out;
-  }
-
-  /// Every key of `table` has been read by now.
-  void no_others(const toml::table& table, std::string_view where) const {
-    for (const auto& [key, node] : table) {
-      if (known_.contains(&node)) continue;
-      fail(node, fmt::format("unknown key '{}' in {}", key.str(), where),
-           "see bench/compare/spec.h for the keys");
-    }
-  }
-
-  /// Runs a check of ours; its ConfigError gets file and line.
-  template <typename Check>
-  void check(const toml::table& table, std::string_view key, Check check) const {
-    try {
-      check();
-    } catch (const ConfigError& error) {
-      fail(table, key, error.what(), "correct the value");
-    }
-  }
-
-  void demand(bool ok, const toml::table& table, std::string_view key,
-              const std::string& remedy) const {
-    if (ok) return;
-    const toml::node* node = table.get(key);
-    fail(node != nullptr ? *node : table, fmt::format("'{}' is missing or out of range", key),
-         remedy);
-  }
-
- private:
-  template <typename T>
-  T scalar(const toml::node& node, std::string_view key) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      if (const auto* value = node.as_boolean()) return value->get();
-      fail(node, fmt::format("'{}' is neither true nor false", key), "write one of them");
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      if (const auto* text = node.as_string()) return text->get();
-      fail(node, fmt::format("'{}' is no text", key), "write it in quotes");
-    } else if constexpr (std::is_integral_v<T>) {
-      const auto* number = node.as_integer();
-      if (number != nullptr && number->get() >= 0) return static_cast<T>(number->get());
-      fail(node, fmt::format("'{}' is no whole number from 0", key), "write e.g. 32");
-    } else {
-      if (const auto value = node.value<double>(); value && std::isfinite(*value)) return *value;
-      fail(node, fmt::format("'{}' is no number", key), "write e.g. 0.1");
-    }
-  }
-
-  std::string file_;
-  std::set<const toml::node*> known_;
+struct ConditionRow {
+  Condition condition;
+  TimeKind time = TimeKind::kReal;
+  std::optional<Seeds> seeds;
 };
 
 struct StrategyRow {
   Strategy strategy;
   double epochs = 0;
-  std::vector<std::uint64_t> seeds;
+  std::optional<Seeds> seeds;
   std::vector<std::string> conditions;  ///< names; empty: all
+
+  [[nodiscard]] bool meets(const ConditionRow& row) const {
+    return conditions.empty() ||
+           std::ranges::find(conditions, row.condition.name) != conditions.end();
+  }
 };
 
 class SpecReader {
@@ -162,8 +56,7 @@ class SpecReader {
     in_.demand(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
     in_.read(root, "tuned_by", spec.tuned_by);
     if (const auto* before = in_.table(root, "before")) spec.before_at = read_before(*before);
-    std::vector<std::uint64_t> seeds = {1};
-    read_seeds(root, seeds);
+    seeds_ = read_seeds(root).value_or(Seeds{1});
     spec.job_at = in_.place(root);
     if (const auto* job = in_.table(root, "job")) {
       read_job(*job);
@@ -181,12 +74,13 @@ class SpecReader {
     }
     for (const auto* row : in_.tables(root, "condition")) read_condition(*row);
     in_.demand(!conditions_.empty(), root, "condition", "write at least one [[condition]]");
-    if (std::ranges::find(kinds_, TimeKind::kStandIn) != kinds_.end()) {
+    if (std::ranges::find(conditions_, TimeKind::kStandIn, &ConditionRow::time) !=
+        conditions_.end()) {
       in_.demand(rates.empty(), root, "tune", "a stand-in learns nothing: tune in virtual time");
     }
     if (base_.job.unseen > 0) {
-      const bool modelled =
-          std::ranges::all_of(kinds_, [](auto kind) { return kind == TimeKind::kVirtual; });
+      const bool modelled = std::ranges::all_of(
+          conditions_, [](auto& row) { return row.time == TimeKind::kVirtual; });
       if (!modelled || !rates.empty()) {
         in_.fail(
             *in_.table(root, "job"), "unseen",
@@ -194,7 +88,7 @@ class SpecReader {
             "leave it out, or use kind = \"virtual\" and no [tune]");
       }
     }
-    for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row, seeds);
+    for (const auto* row : in_.tables(root, "strategy")) read_strategy(*row);
     in_.demand(!strategies_.empty(), root, "strategy", "write at least one [[strategy]]");
     in_.no_others(root, "the spec");
     spec.cells = cells(rates);
@@ -202,11 +96,13 @@ class SpecReader {
   }
 
  private:
-  void read_seeds(const toml::table& t, std::vector<std::uint64_t>& seeds) {
-    in_.read(t, "seeds", seeds);
+  std::optional<Seeds> read_seeds(const toml::table& t) {
+    Seeds seeds;
+    if (!in_.read(t, "seeds", seeds)) return std::nullopt;
     const std::set<std::uint64_t> different(seeds.begin(), seeds.end());
     in_.demand(!seeds.empty() && different.size() == seeds.size(), t, "seeds",
                "name at least one, and none twice");
+    return seeds;
   }
 
   void read_job(const toml::table& t) {
@@ -263,13 +159,13 @@ class SpecReader {
   }
 
   void read_condition(const toml::table& t) {
-    Condition c;
-    TimeKind kind = base_.time;
-    read_kind(t, "time", kind);
-    in_.demand(kind == TimeKind::kReal || base_.clockwork.step_seconds > 0, t, "time",
+    ConditionRow row{.condition = {}, .time = base_.time, .seeds = read_seeds(t)};
+    Condition& c = row.condition;
+    read_kind(t, "time", row.time);
+    in_.demand(row.time == TimeKind::kReal || base_.clockwork.step_seconds > 0, t, "time",
                "say how long a step lasts: step_seconds in [time]");
     in_.demand(in_.read(t, "name", c.name), t, "name", "give the condition a name");
-    if (std::ranges::find(conditions_, c.name, &Condition::name) != conditions_.end()) {
+    if (known(c.name)) {
       in_.fail(t, "name", "there is a condition '" + c.name + "' already", "give it another name");
     }
     in_.read(t, "topology", c.topology);
@@ -293,8 +189,12 @@ class SpecReader {
     in_.demand(said == workers, t, "workers",
                fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
     in_.no_others(t, "[[condition]]");
-    conditions_.push_back(c);
-    kinds_.push_back(kind);
+    conditions_.push_back(row);
+  }
+
+  [[nodiscard]] bool known(const std::string& condition) const {
+    return std::ranges::any_of(
+        conditions_, [&](const ConditionRow& row) { return row.condition.name == condition; });
   }
 
   /// Where it stands.
@@ -311,7 +211,7 @@ class SpecReader {
     return in_.place(t);
   }
 
-  void read_strategy(const toml::table& t, const std::vector<std::uint64_t>& seeds) {
+  void read_strategy(const toml::table& t) {
     StrategyRow row;
     Strategy& s = row.strategy;
     in_.demand(in_.read(t, "name", s.name), t, "name", "name the strategy");
@@ -363,12 +263,16 @@ class SpecReader {
     row.epochs = base_.job.epochs;
     in_.read(t, "epochs", row.epochs);
     in_.demand(row.epochs > 0, t, "epochs", "use more than 0");
-    row.seeds = seeds;
-    read_seeds(t, row.seeds);
     in_.read(t, "conditions", row.conditions);
     for (const std::string& name : row.conditions) {
-      in_.demand(std::ranges::find(conditions_, name, &Condition::name) != conditions_.end(), t,
-                 "conditions", "there is no condition named '" + name + "'");
+      in_.demand(known(name), t, "conditions", "there is no condition named '" + name + "'");
+    }
+    row.seeds = read_seeds(t);
+    for (const ConditionRow& condition : conditions_) {
+      if (!row.meets(condition) || !seeds_of(row, condition).empty()) continue;
+      in_.fail(t, "seeds",
+               fmt::format("{} and '{}' have no seed in common", s.name, condition.condition.name),
+               "give it one that the condition has, or name its `conditions`");
     }
     for (const StrategyRow& earlier : strategies_) {
       if (!overlap(earlier, row)) continue;
@@ -378,28 +282,36 @@ class SpecReader {
     strategies_.push_back(row);
   }
 
-  static bool meets(const StrategyRow& row, const Condition& condition) {
-    return row.conditions.empty() ||
-           std::ranges::find(row.conditions, condition.name) != row.conditions.end();
+  /// Those that both name; who names none has all that the other does, or the spec.
+  [[nodiscard]] Seeds seeds_of(const StrategyRow& row, const ConditionRow& condition) const {
+    if (!condition.seeds) return row.seeds.value_or(seeds_);
+    if (!row.seeds) return *condition.seeds;
+    Seeds both = *row.seeds;
+    std::erase_if(both, [&](std::uint64_t seed) {
+      return std::ranges::find(*condition.seeds, seed) == condition.seeds->end();
+    });
+    return both;
+  }
+
+  [[nodiscard]] Cell cell(const StrategyRow& row, const ConditionRow& condition) const {
+    Cell out = base_;
+    out.condition = condition.condition;
+    out.time = condition.time;
+    out.job.epochs = row.epochs;
+    out.strategy = row.strategy;
+    choose_sweeps(out);
+    return out;
   }
 
   /// They would make one cell twice.
   [[nodiscard]] bool overlap(const StrategyRow& a, const StrategyRow& b) const {
-    const auto key = [this](const StrategyRow& row, const Condition& condition) {
-      Cell cell = base_;
-      cell.condition = condition;
-      cell.strategy = row.strategy;
-      cell.job.epochs = row.epochs;
-      choose_sweeps(cell);
-      return hash(cell);
-    };
-    return std::ranges::any_of(a.seeds,
-                               [&](std::uint64_t seed) {
-                                 return std::ranges::find(b.seeds, seed) != b.seeds.end();
-                               }) &&
-           std::ranges::any_of(conditions_, [&](const Condition& c) {
-             return meets(a, c) && meets(b, c) && key(a, c) == key(b, c);
-           });
+    return std::ranges::any_of(conditions_, [&](const ConditionRow& c) {
+      if (!a.meets(c) || !b.meets(c) || hash(cell(a, c)) != hash(cell(b, c))) return false;
+      const Seeds theirs = seeds_of(b, c);
+      return std::ranges::any_of(seeds_of(a, c), [&](std::uint64_t seed) {
+        return std::ranges::find(theirs, seed) != theirs.end();
+      });
+    });
   }
 
   static void check_name(const Strategy& strategy) {
@@ -416,23 +328,17 @@ class SpecReader {
 
   [[nodiscard]] std::vector<Cell> cells(const std::vector<double>& rates) const {
     std::vector<Cell> out;
-    for (std::size_t i = 0; i < conditions_.size(); ++i) {
-      const Condition& condition = conditions_[i];
+    for (const ConditionRow& condition : conditions_) {
       for (const StrategyRow& row : strategies_) {
-        if (!meets(row, condition)) continue;
-        Cell cell = base_;
-        cell.condition = condition;
-        cell.time = kinds_[i];
-        cell.job.epochs = row.epochs;
-        cell.strategy = row.strategy;
-        choose_sweeps(cell);
-        cell.tuning = !rates.empty();
-        for (const std::uint64_t seed : row.seeds) {
-          cell.seed = seed;
-          if (rates.empty()) out.push_back(cell);
+        if (!row.meets(condition)) continue;
+        Cell one = cell(row, condition);
+        one.tuning = !rates.empty();
+        for (const std::uint64_t seed : seeds_of(row, condition)) {
+          one.seed = seed;
+          if (rates.empty()) out.push_back(one);
           for (const double rate : rates) {
-            cell.strategy.learning_rate = rate;
-            out.push_back(cell);
+            one.strategy.learning_rate = rate;
+            out.push_back(one);
           }
         }
       }
@@ -440,11 +346,11 @@ class SpecReader {
     return out;
   }
 
-  Reader in_;
+  TomlReader in_;
   Cell base_;
   std::optional<std::map<std::string, double>> before_;  ///< usual sweeps of then
-  std::vector<Condition> conditions_;
-  std::vector<TimeKind> kinds_;  ///< of the conditions
+  Seeds seeds_;
+  std::vector<ConditionRow> conditions_;
   std::vector<StrategyRow> strategies_;
 };
 

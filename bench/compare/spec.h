@@ -37,12 +37,13 @@ void choose_sweeps(Cell& cell);
 ///                          # held-out examples; without it the strategies' own rates
 ///     [[strategy]]         # name, learning_rate, sweeps, linger, phase_lock, overlap, codec,
 ///                          # bucket_kib, buffers, momentum_correction;
-///                          # epochs where they are not those of [job];
-///                          # seeds and conditions where fewer
+///                          # epochs where they are not those of [job]; conditions where it does
+///                          # not meet all; seeds where they are not the spec's
 ///     [[condition]]        # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
-///                          # time where it is not that of [time]
+///                          # time where it is not that of [time]; seeds where not the spec's
 ///
-/// Every strategy meets every condition with every seed. Throws ConfigError that names file, line
+/// Every strategy meets every condition with every seed, or where both have seeds of their own with
+/// those that both have. Throws ConfigError that names file, line
 /// and key for what is unknown, of a wrong type, missing or contradictory.
 [[nodiscard]] Spec parse_spec(std::string_view text, const std::string& file);
 [[nodiscard]] Spec read_spec(const std::string& file);

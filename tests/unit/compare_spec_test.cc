@@ -12,6 +12,7 @@ namespace fast::compare {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -41,6 +42,19 @@ TEST(Spec, every_strategy_meets_every_condition_with_every_seed) {
   EXPECT_EQ(spec.cells[4].strategy.name, "stencil-bounded:3");
   EXPECT_EQ(spec.cells[4].seed, 7U);
   EXPECT_EQ(spec.cells[0].job.epochs, 3);
+}
+
+TEST(Spec, a_condition_may_have_its_own_seeds) {
+  std::string text = kGood;
+  text.insert(text.find("slow = {"), "seeds = [7, 8]\n");
+  const Spec spec = parse_spec(text, "seeds.toml");
+  std::vector<std::string> made;
+  for (const Cell& cell : spec.cells) {
+    made.push_back(cell.condition.name + " " + cell.strategy.name + " " +
+                   std::to_string(cell.seed));
+  }
+  EXPECT_THAT(made, ElementsAre("uniform allreduce 1", "uniform allreduce 2", "slow allreduce 7",
+                                "slow allreduce 8", "slow stencil-bounded:3 7"));
 }
 
 TEST(Spec, what_is_not_said_is_as_a_worker_has_it) {
@@ -191,6 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"CodecOfAllReduce", "\"allreduce\"", "\"allreduce\"\ncodec = \"int8\"",
             ":12:", "codes nothing"},
         Bad{"SeedTwice", "[1, 2]", "[1, 2, 1]", ":2:", "seeds"},
+        Bad{"NoSeedInCommon", "slow = {", "seeds = [1]\nslow = {", ":15:", "no seed in common"},
         Bad{"NoSeeds", "[7]", "[]", ":14:", "seeds"},
         Bad{"ConditionTwice", "name = \"slow\"", "name = \"uniform\"", ":8:", "uniform"},
         Bad{"StrategyTwice", "\"stencil-bounded:3\"",
