@@ -184,11 +184,11 @@
     const apart = (d, scale, digits) => (d.mean > 0 ? '+' : '') + (scale * d.mean).toFixed(digits)
       + ' ± ' + (scale * d.standard_error).toFixed(digits);
     overall('paired', 'pairs', data.beside_allreduce, [['strategy', p => p.label],
-      ['shards', p => p.partition], ['time', p => p.time], ['pairs', p => p.pairs], ['mean model, points', p => apart(p.accuracy, 100, 2)],
-      ['worst worker, points', p => apart(p.worst_worker, 100, 2)],
-      ['held-out, points', p => apart(p.held_out, 100, 2)],
+      ['shards', p => p.partition], ['time', p => p.time], ['pairs', p => p.pairs], ['mean model', p => apart(p.accuracy, 100, 2)],
+      ['worst worker', p => apart(p.worst_worker, 100, 2)],
+      ['held-out', p => apart(p.held_out, 100, 2)],
       ['held-out loss', p => apart(p.loss, 1, 3)],
-      ['unseen, points', p => p.unseen ? apart(p.unseen.accuracy, 100, 2) : '–'],
+      ['unseen', p => p.unseen ? apart(p.unseen.accuracy, 100, 2) : '–'],
       ['unseen loss', p => p.unseen ? apart(p.unseen.loss, 1, 3) : '–']]
       .filter(([name]) => !name.startsWith('unseen') || data.beside_allreduce.some(p => p.unseen)));
   };
