@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -26,6 +25,8 @@
 
 namespace fast::compare {
 namespace {
+
+constexpr char kKeys[] = "see bench/compare/spec.h for the keys";
 
 using Seeds = std::vector<std::uint64_t>;
 
@@ -49,7 +50,7 @@ struct StrategyRow {
 
 class SpecReader {
  public:
-  explicit SpecReader(const std::string& file) : in_(file) {}
+  explicit SpecReader(const std::string& file) : in_(file, kKeys) {}
 
   Spec read(const toml::table& root) {
     Spec spec;
@@ -307,10 +308,8 @@ class SpecReader {
   [[nodiscard]] bool overlap(const StrategyRow& a, const StrategyRow& b) const {
     return std::ranges::any_of(conditions_, [&](const ConditionRow& c) {
       if (!a.meets(c) || !b.meets(c) || hash(cell(a, c)) != hash(cell(b, c))) return false;
-      const Seeds theirs = seeds_of(b, c);
-      return std::ranges::any_of(seeds_of(a, c), [&](std::uint64_t seed) {
-        return std::ranges::find(theirs, seed) != theirs.end();
-      });
+      const Seeds ours = seeds_of(a, c), theirs = seeds_of(b, c);
+      return std::ranges::find_first_of(ours, theirs) != ours.end();
     });
   }
 

@@ -43,8 +43,8 @@ void choose_sweeps(Cell& cell);
 ///                          # time where it is not that of [time]; seeds where not the spec's
 ///
 /// Every strategy meets every condition with every seed, or where both have seeds of their own with
-/// those that both have. Throws ConfigError that names file, line
-/// and key for what is unknown, of a wrong type, missing or contradictory.
+/// those that both have. Throws ConfigError that names file, line and key for what is unknown, of a
+/// wrong type, missing or contradictory.
 [[nodiscard]] Spec parse_spec(std::string_view text, const std::string& file);
 [[nodiscard]] Spec read_spec(const std::string& file);
 

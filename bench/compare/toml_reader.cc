@@ -48,8 +48,7 @@ std::vector<const toml::table*> TomlReader::tables(const toml::table& parent,
 void TomlReader::no_others(const toml::table& table, std::string_view where) const {
   for (const auto& [key, node] : table) {
     if (known_.contains(&node)) continue;
-    fail(node, fmt::format("unknown key '{}' in {}", key.str(), where),
-         "see bench/compare/spec.h for the keys");
+    fail(node, fmt::format("unknown key '{}' in {}", key.str(), where), keys_);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fast/errors.h"
@@ -19,7 +20,8 @@ namespace fast::compare {
 /// where it stands. It knows what has been read, so that a key nobody asked for is an error, too.
 class TomlReader {
  public:
-  explicit TomlReader(std::string file) : file_(std::move(file)) {}
+  /// `keys` is the remedy for an unknown key: where the known ones stand.
+  TomlReader(std::string file, std::string keys) : file_(std::move(file)), keys_(std::move(keys)) {}
 
   /// Throws ConfigError: what is wrong with `node`, or with `key` of `table` (of the table itself
   /// where it has none), and where that stands.
@@ -93,7 +95,7 @@ class TomlReader {
     }
   }
 
-  std::string file_;
+  std::string file_, keys_;
   std::set<const toml::node*> known_;
 };
 
