@@ -12,6 +12,8 @@
 
 namespace fast {
 
+using stencil::ParameterSlot;
+
 /// One tensor of a model as it is saved: parameters and buffers alike. The bytes belong to the
 /// adapter and stay valid until the model is changed.
 struct NamedTensor {
@@ -30,7 +32,7 @@ class ModelAdapter {
 
   /// The exchanged (trainable) parameters, in the order in which values() lays them out. Constant
   /// after construction.
-  [[nodiscard]] virtual std::vector<stencil::ParameterSlot> parameters() const = 0;
+  [[nodiscard]] virtual std::vector<ParameterSlot> parameters() const = 0;
 
   /// All exchanged parameters as one flat float vector that IS the model's memory (a view): what
   /// is written here is what the next forward pass uses. Called at every exchange(); this is where
@@ -42,17 +44,17 @@ class ModelAdapter {
   /// own names. Writing to the bytes changes the model.
   [[nodiscard]] virtual std::vector<NamedTensor> state() = 0;
 
-  /// Whoever makes a step part by part (adapters/torch/step_in_backward.h) may say here, in the
-  /// middle of it, that all of values() from `first` on have made it and will not change before the
-  /// next exchange(): they may be exchanged from now on. Optional; a session listens.
-  void made_from(std::size_t first) {
-    if (listener_) listener_(first);
+  /// Optional. A step that is computed layer by layer may call this in mid-step: values() from
+  /// `first` to the end already hold the new step and will not change before the next exchange(),
+  /// so the session may start to exchange them. See adapters/torch/step_in_backward.h.
+  void ready_from(std::size_t first) {
+    if (on_ready_) on_ready_(first);
   }
-  /// Of made_from(); empty: nobody. Called within it.
-  void listen(std::function<void(std::size_t first)> listener) { listener_ = std::move(listener); }
+  /// Sets what ready_from() calls; a session does. An empty function: nothing.
+  void on_ready(std::function<void(std::size_t first)> call) { on_ready_ = std::move(call); }
 
  private:
-  std::function<void(std::size_t)> listener_;
+  std::function<void(std::size_t)> on_ready_;
 };
 
 }  // namespace fast

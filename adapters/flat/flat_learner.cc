@@ -203,4 +203,8 @@ std::unique_ptr<Learner> make_flat_learner(const LearnerOptions& options) {
   return std::make_unique<FlatLearner>(options);
 }
 
+std::vector<ModelKind> flat_models() {
+  return {{"linear", make_flat_learner}};
+}
+
 }  // namespace fast

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
-#include "fast/learner.h"
+#include "fast/train/learner.h"
+#include "fast/train/models.h"
 
 namespace fast {
 
@@ -12,5 +14,8 @@ namespace fast {
 /// Runs on the calling thread whatever `options.threads` says. Throws ConfigError for another model
 /// or optimizer.
 [[nodiscard]] std::unique_ptr<Learner> make_flat_learner(const LearnerOptions& options);
+
+/// "linear", for a program's list of models.
+[[nodiscard]] std::vector<ModelKind> flat_models();
 
 }  // namespace fast

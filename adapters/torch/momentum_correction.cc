@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "fast/learner.h"
+#include "fast/train/optimizer_options.h"
 
 namespace fast {
 

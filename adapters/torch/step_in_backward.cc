@@ -49,7 +49,7 @@ struct StepInBackward::State {
   void make(bool all) {
     for (; made < parts.size() && (all || parts[made].awaited == 0); ++made) {
       step(made);
-      adapter.made_from(parts[made].first);
+      adapter.ready_from(parts[made].first);
     }
   }
   void gradient(std::size_t part) {

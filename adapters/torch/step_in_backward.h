@@ -12,7 +12,7 @@ namespace fast {
 class TorchAdapter;
 
 /// Makes an optimizer's step part by part while the backward pass goes on: each as soon as all its
-/// gradients are there, from the last layer to the first. The adapter is told (made_from()), so
+/// gradients are there, from the last layer to the first. The adapter is told (ready_from()), so
 /// that a session exchanges what is made while the rest is computed, as DistributedDataParallel
 /// sends gradients (Li et al. 2020). A layer's parameters are not read any more once its gradients
 /// are there, so the step is the same to the bit.

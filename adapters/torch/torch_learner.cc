@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "adapters/torch/models/factory.h"
+#include "adapters/torch/models/models.h"
 #include "adapters/torch/momentum_correction.h"
 #include "adapters/torch/step_in_backward.h"
 #include "adapters/torch/torch_adapter.h"
@@ -203,6 +203,16 @@ void TorchLearner::leave_statistics() {
 
 void TorchLearner::set_training(bool training) {
   if (model_->is_training() != training) model_->train(training);
+}
+
+std::vector<ModelKind> torch_models() {
+  std::vector<ModelKind> kinds;
+  for (const std::string_view name : torch_model_names()) {
+    kinds.push_back({name, [](const LearnerOptions& options) {
+                       return std::make_unique<TorchLearner>(options);
+                     }});
+  }
+  return kinds;
 }
 
 }  // namespace fast

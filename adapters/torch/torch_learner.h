@@ -3,7 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "fast/learner.h"
+#include "fast/train/learner.h"
+#include "fast/train/models.h"
 #include "stencil/core/types.h"
 
 namespace torch::nn {
@@ -67,5 +68,8 @@ class TorchLearner final : public Learner {
   Statistics statistics_ = Statistics::kNone;
   std::vector<double> momenta_;  ///< while statistics are gathered
 };
+
+/// The models of adapters/torch/models, for a program's list.
+[[nodiscard]] std::vector<ModelKind> torch_models();
 
 }  // namespace fast

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "bench/compare/condition.h"
+#include "bench/compare/strategy.h"
 
 namespace fast::compare {
 
@@ -41,33 +39,6 @@ struct Job {
 [[nodiscard]] std::string_view name(TimeKind kind);
 [[nodiscard]] std::optional<TimeKind> parse_time_kind(std::string_view text);
 
-struct Strategy {
-  std::string name = "stencil-async";
-  double learning_rate = 0.1;
-  double sweeps = 1;          ///< of a strategy that begins some
-  bool usual_sweeps = false;  ///< they are what the topology asks for; says nothing of its own
-  /// Usual ones by topology, where they are not today's; likewise.
-  std::map<std::string, double> sweeps_before{};
-  /// Neighbours meet in turns (stencil::Turns), as they do today wherever buckets are exchanged;
-  /// false: what was made before they did, and can only be shown.
-  bool turns = false;
-  double linger = 0;
-  double phase_lock = 0;
-  bool overlap = false;
-  std::string codec = "fp32";
-  int bucket_kib = 0;             ///< 0: what suits the model; all-reduce: as DDP has them, in
-                                  ///< virtual time none, see RoundClock
-  std::string buffers = "local";  ///< BatchNorm's statistics in the end: "mix" | "local"
-  double momentum_correction = 0;
-
-  /// --mode of its workers where the product exchanges for it; "" for the others.
-  [[nodiscard]] std::string mode() const;
-  /// Does the size of buckets change what it learns?
-  [[nodiscard]] bool by_buckets() const { return !mode().empty() && mode() != "sync"; }
-  [[nodiscard]] bool knows_buckets() const { return by_buckets() || name == "allreduce"; }
-  [[nodiscard]] bool mixes_statistics() const { return buffers == "mix"; }
-};
-
 /// Measured facts; not used in real time. A stand-in needs only how long a step lasts.
 struct Clockwork {
   double step_seconds = 0;  ///< of one local step on a core of its own
@@ -90,67 +61,11 @@ struct Cell {
   [[nodiscard]] std::uint64_t budget(std::size_t examples) const;
 };
 
-/// The mean model at one moment, judged on held-out examples.
-struct CurvePoint {
-  double samples = 0;  ///< over all workers
-  double seconds = 0;  ///< since training began
-  double bytes = 0;    ///< sent, over all workers
-  double accuracy = 0, loss = 0;
-  double consensus = 0;  ///< rms over workers of |x_i - mean| / |mean|
-};
-
-/// The mean model in the end, judged on Job::unseen.
-struct Unseen {
-  std::size_t examples = 0;
-  double accuracy = 0, loss = 0;
-};
-
-struct CellResult {
-  bool diverged = false;             ///< a loss or a parameter became non-finite
-  std::string failure;               ///< why it did not end well; empty where it did
-  int lost = 0;                      ///< workers that died, where the others ended well
-  std::vector<CurvePoint> curve;     ///< over the held-out examples
-  std::optional<double> mean_model;  ///< accuracy at the end; see Cell::tuning
-  std::optional<Unseen> unseen;
-  std::vector<double> workers;  ///< of each worker's own model
-  double consensus = 0;
-  double samples = 0;           ///< made by all workers
-  double training_seconds = 0;  ///< of the cell's kind of time
-  double bytes = 0;             ///< sent by all workers
-  double model_bytes = 0;       ///< of the parameters that are exchanged
-  double steps_per_second = 0;  ///< of the fastest worker
-  double wall_seconds = 0;      ///< what making this result took, evaluation included
-  std::string machine, version;
-};
-
 /// Canonical JSON of what determines the cell; its hash names the file of its result.
 [[nodiscard]] std::string to_json(const Cell& cell);
 [[nodiscard]] std::string hash(const Cell& cell);
 /// "stencil-async torus:2x2 uniform, seed 1".
 [[nodiscard]] std::string title(const Cell& cell);
-
-/// Finished cells, one small JSON file each, named by strategy, seed and hash. A file that does not
-/// hold exactly this cell (a collision, an edited file) counts as none, and so does one whose
-/// result does not tell of as many unseen examples as the cell asks for.
-class CellStore {
- public:
-  explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
-  /// The same, or else that of a cell which differs by its clockwork alone: for what learns the
-  /// same by any clock.
-  /// The first by name, where several do.
-  [[nodiscard]] std::optional<CellResult> find_by_any_clock(const Cell& cell) const;
-  void keep(const Cell& cell, const CellResult& result) const;
-  [[nodiscard]] std::filesystem::path file(const Cell& cell) const {
-    return folder_ / file_name(cell);
-  }
-  [[nodiscard]] static std::string file_name(const Cell& cell);
-
- private:
-  /// "STRATEGY-seedN-", what names of files begin with.
-  [[nodiscard]] static std::string stem(const Cell& cell);
-  std::filesystem::path folder_;
-};
 
 /// A cell as one process hands it to another.
 [[nodiscard]] Cell cell_from_json(const std::string& text);

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/compare/condition_override.h"
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
 #include "bench/compare/matrix.h"
@@ -14,13 +15,12 @@
 #include "bench/compare/real/member.h"
 #include "bench/compare/report/rendering.h"
 #include "bench/compare/report/report.h"
-#include "bench/compare/told_condition.h"
 #include "bench/support/machine.h"
 #include "fast/errors.h"
-#include "fast/exchange.h"
 #include "fast/exit_codes.h"
-#include "fast/programs/options.h"
-#include "fast/programs/signals.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/launch/signals.h"
+#include "fast/session/exchange.h"
 
 namespace fast::compare {
 namespace {
@@ -75,7 +75,7 @@ struct Wishes {
   bool quick = false, quiet = false, finished = false;
   std::string out, cells;
   DataPlaces places;
-  ToldCondition condition;
+  ConditionOverride condition;
   int jobs = 0;
   double hours = 0, deadline = 60;
 };
@@ -104,13 +104,6 @@ void check(const Spec& spec, const CellStore& store, const DataPlaces& places) {
     if (!store.find(cell)) missing.push_back(cell);
   }
   if (missing.empty()) return;
-  for (const Cell& cell : missing) {
-    if (!cell.strategy.by_buckets() || cell.strategy.turns) continue;
-    throw ConfigError(
-        fmt::format("{}: [before]: {} would be of an exchange that is no more", spec.before_at,
-                    title(cell)),
-        "add --finished to see what was made then, or leave [before] out to make it as it comes");
-  }
   try {
     (void)load_split(missing.front(), places);
   } catch (const ConfigError& error) {
@@ -181,8 +174,10 @@ int compare(const std::vector<std::string>& args) {
                                : "");
       return static_cast<int>(ExitCode::kFailure);
     }
-    const Circumstances circumstances{
-        .name = spec.name, .command = command_line(args), .tuned_by = spec.tuned_by};
+    const Circumstances circumstances{.name = spec.name,
+                                      .question = spec.question,
+                                      .command = command_line(args),
+                                      .tuned_by = spec.tuned_by};
     write_comparison(finished, circumstances, out);
     fmt::print("{}\nreport: {}\n", to_markdown(make_groups(finished)),
                fs::absolute(out / "report.html").string());

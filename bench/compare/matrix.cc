@@ -14,14 +14,14 @@
 #include <set>
 #include <thread>
 
-#include "bench/compare/board.h"
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
+#include "bench/compare/progress_display.h"
 #include "bench/compare/revision.h"
 #include "bench/compare/seconds.h"
 #include "bench/compare/virtual/virtual_run.h"
 #include "bench/support/machine.h"
-#include "fast/programs/signals.h"
+#include "fast/programs/launch/signals.h"
 
 namespace fast::compare {
 namespace {
@@ -50,7 +50,7 @@ class Matrix {
       const double seconds = work[hash(cell)] = made_anyway ? 0 : estimate.seconds(cell);
       (on_the_clock(cell) ? real : modelled) += seconds;
     }
-    board_ = std::make_unique<Board>(options.quiet, std::move(work));
+    display_ = std::make_unique<ProgressDisplay>(options.quiet, std::move(work));
     if (options.quiet) return;
     fmt::print(stderr, "{}: {} cells, {} of them to be made", spec.name, spec.cells.size(),
                missing_.size());
@@ -92,9 +92,9 @@ class Matrix {
         if (stopped_) return;
         if (options_.hours > 0 && since(start_) > options_.hours * 3600) return;
         const Clock::time_point begun = Clock::now();
-        board_->begin(missing_[i]);
+        display_->begin(missing_[i]);
         CellResult result = make(missing_[i]);
-        board_->end(missing_[i], result, since(begun));
+        display_->end(missing_[i], result, since(begun));
         if (worth_keeping(result)) continue;
         const std::lock_guard lock(mutex_);
         unkept_.insert_or_assign(hash(missing_[i]), std::move(result));
@@ -145,7 +145,7 @@ class Matrix {
     const Split split = load_split(cell, options_.real.places);
     const auto shown = [&](double share) {
       heed_signals();
-      board_->shown(cell, share);
+      display_->shown(cell, share);
     };
     CellResult result = cell.time == TimeKind::kVirtual
                             ? run_virtually(cell, split, shown)
@@ -171,7 +171,7 @@ class Matrix {
   std::string machine_;
   std::vector<Cell> missing_;
   std::size_t real_ = 0;  ///< so many of them, the first, need the machine for themselves
-  std::unique_ptr<Board> board_;
+  std::unique_ptr<ProgressDisplay> display_;
   std::size_t next_ = 0;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/compare/cell.h"
+#include "bench/compare/cell_store.h"
 #include "bench/compare/real/real_run.h"
 #include "bench/compare/report/table.h"
 #include "bench/compare/spec.h"

@@ -1,5 +1,7 @@
 #include "bench/compare/revision.h"
 
+#include "fast/version.h"
+
 namespace fast::compare {
 
 std::string revision() {

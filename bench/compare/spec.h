@@ -11,25 +11,21 @@ namespace fast::compare {
 /// A comparison: its name and every cell of it, in the order in which they are to be made.
 struct Spec {
   std::string name;
-  std::string tuned_by;   ///< the comparison that found the learning rates; empty: not tuned
-  std::string job_at;     ///< file and line of [job], for what only the data themselves can tell
-  std::string before_at;  ///< of [before], for what only the store can tell; empty: there is none
+  std::string question;  ///< what it answers, in one line; may be empty
+  std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
+  std::string job_at;    ///< file and line of [job], for what only the data themselves can tell
   std::vector<Cell> cells;
 };
-
-/// As many sweeps as the cell's topology asks for, where its strategy does not say.
-void choose_sweeps(Cell& cell);
-
-/// A strategy of that name where nothing else is said of it: as a worker's defaults have it.
-[[nodiscard]] Strategy usual_strategy(const std::string& name);
 
 /// Reads a spec (TOML):
 ///
 ///     name = "uniform"
+///     question = "..."     # what it answers, in one line
+///     include = "FILE"     # a file beside this one, whose [job] and [time] hold where the spec's
+///     own
+///                          # do not name a key
 ///     seeds = [1, 2, 3]
 ///     tuned_by = "tune-8"  # only said, where the rates were found by a comparison with [tune]
-///     [before]             # cells made before neighbours met in turns, which are shown, not made;
-///                          # sweeps = {"torus:2x4" = 2}: the usual ones of then
 ///     [job]                # what is trained and judged on; see Job
 ///     [time]               # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter
 ///                          # two; latency, rate_mbit for virtual

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "adapters/torch/models/factory.h"
+#include "adapters/torch/models/models.h"
 #include "bench/compare/real/stand_in.h"
 #include "bench/compare/virtual/timing.h"
 #include "fast/errors.h"
@@ -87,7 +87,7 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
                        .momentum_correction = cell.strategy.momentum_correction,
                        .weight_decay = cell.job.weight_decay};
   options.mix_buffers = cell.strategy.mixes_statistics();
-  options.overlap = cell.strategy.overlap && cell.time != TimeKind::kVirtual;
+  options.overlap = cell.strategy.exchange.overlap && cell.time != TimeKind::kVirtual;
   options.seed = cell.seed;
   options.threads = threads;
   if (cell.time != TimeKind::kStandIn) return std::make_unique<TorchLearner>(options);

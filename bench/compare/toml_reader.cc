@@ -14,7 +14,8 @@ void TomlReader::fail(const toml::table& table, std::string_view key, const std:
 }
 
 std::string TomlReader::place(const toml::node& node) const {
-  return fmt::format("{}:{}", file_, node.source().begin.line);
+  const auto& path = node.source().path;  // another file's where that was included
+  return fmt::format("{}:{}", path ? *path : file_, node.source().begin.line);
 }
 
 const toml::table* TomlReader::table(const toml::table& parent, std::string_view key) {
@@ -52,8 +53,8 @@ void TomlReader::no_others(const toml::table& table, std::string_view where) con
   }
 }
 
-void TomlReader::demand(bool ok, const toml::table& table, std::string_view key,
-                        const std::string& remedy) const {
+void TomlReader::require(bool ok, const toml::table& table, std::string_view key,
+                         const std::string& remedy) const {
   if (ok) return;
   const toml::node* node = table.get(key);
   fail(node != nullptr ? *node : table, fmt::format("'{}' is missing or out of range", key),

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,10 +50,17 @@ class TomlReader {
       for (const toml::node& element : *array) {
         value.push_back(scalar<typename T::value_type>(element, key));
       }
+    } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+      value = scalar<double>(*node, key);
     } else {
       value = scalar<T>(*node, key);
     }
     return true;
+  }
+
+  /// Ticks `key` off unread, where it is there.
+  void tick(const toml::table& table, std::string_view key) {
+    if (const toml::node* node = table.get(key)) known_.insert(node);
   }
 
   /// [key] and every [[key]] of `parent`: null and none where it has none.
@@ -73,8 +81,8 @@ class TomlReader {
   }
 
   /// Fails where not `ok`.
-  void demand(bool ok, const toml::table& table, std::string_view key,
-              const std::string& remedy) const;
+  void require(bool ok, const toml::table& table, std::string_view key,
+               const std::string& remedy) const;
 
  private:
   template <typename T>

@@ -15,9 +15,9 @@
 #include "bench/support/results.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
-#include "fast/programs/launcher.h"
-#include "fast/programs/options.h"
-#include "fast/report/run_folder.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/launch/launcher.h"
+#include "fast/run/atomic_file.h"
 
 namespace fast::exchange_bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "bench/exchange/contender.h"
 #include "bench/exchange/meeting.h"
 #include "bench/exchange/stopwatch.h"
-#include "fast/session.h"
+#include "fast/session/session.h"
 
 namespace fast::exchange_bench {
 namespace {
@@ -32,11 +32,11 @@ class Fast final : public Contender {
     options.topology = site_.topology.spec();
     options.rank = site_.rank;
     options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
-    options.sweeps = pace_.sweeps;
-    options.linger = 0;  // what a boundary does is measured, not what it may wait for
-    options.transport = transport_;
-    options.init_from_neighbour = true;
-    options.settle_deadline = 0;
+    options.exchange.sweeps = pace_.sweeps;
+    options.exchange.linger = 0;  // what a boundary does is measured, not what it may wait for
+    options.exchange.transport = transport_;
+    options.exchange.init_from_neighbour = true;
+    options.exchange.settle_deadline = 1e-3;
     Session session(adapter_, options);
     leave_note(site_.meeting, "endpoint-" + std::to_string(site_.rank), session.endpoint());
     session.join();
@@ -44,7 +44,7 @@ class Fast final : public Contender {
     await_all(site_.meeting, "warm", site_.rank, site_.topology.size());
 
     Measured out;
-    const std::uint64_t before = sweeps(session), sent = session.status().transport.bytes_sent;
+    const std::uint64_t before = sweeps(session), sent = session.status().counter("bytes_sent");
     const double cpu = cpu_seconds(), own = cpu_seconds(RUSAGE_THREAD);
     const double elapsed = pass_time(session, site_.seconds, &out.stalls);
     const double boundaries = cpu_seconds(RUSAGE_THREAD) - own;
@@ -57,7 +57,7 @@ class Fast final : public Contender {
     // Of the boundaries one: whoever goes in step also takes over what was averaged once a round.
     out.cpu_seconds = background / static_cast<double>(made) +
                       boundaries / static_cast<double>(out.stalls.size());
-    out.bytes = static_cast<double>(session.status().transport.bytes_sent - sent) /
+    out.bytes = static_cast<double>(session.status().counter("bytes_sent") - sent) /
                 static_cast<double>(made);
     out.memory_bytes = own_memory();
     // Neighbours who still measure are answered until they are done.

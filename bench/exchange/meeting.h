@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
 
 namespace fast::exchange_bench {
 

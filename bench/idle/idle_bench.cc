@@ -12,7 +12,7 @@
 #include "adapters/flat/flat_adapter.h"
 #include "bench/support/cpu_time.h"
 #include "bench/support/results.h"
-#include "fast/session.h"
+#include "fast/session/session.h"
 
 namespace {
 
@@ -27,10 +27,10 @@ struct Worker {
       : x(1'000'000, 1.0F), adapter(x), session(adapter, options(rank, wanted, other)) {}
   static fast::SessionOptions options(int rank, const Case& wanted, const std::string& other) {
     fast::SessionOptions options;
-    options.transport = wanted.transport;
+    options.exchange.transport = wanted.transport;
     options.topology = "ring:2";
     options.rank = rank;
-    options.sweeps = wanted.sweeps;
+    options.exchange.sweeps = wanted.sweeps;
     if (!other.empty()) options.peers[1 - rank] = other;
     return options;
   }

@@ -25,7 +25,7 @@
 
 #include "adapters/flat/flat_adapter.h"
 #include "bench/support/results.h"
-#include "fast/session.h"
+#include "fast/session/session.h"
 
 namespace {
 
@@ -89,11 +89,11 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
   fast::SessionOptions o;
   o.topology = "ring:2";
   o.rank = rank;
-  o.transport = transport;
-  o.sweeps = size.sweeps;
-  o.linger = 0;
-  o.bucket_kib = size.bucket_kib;
-  o.window = size.window;
+  o.exchange.transport = transport;
+  o.exchange.sweeps = size.sweeps;
+  o.exchange.linger = 0;
+  o.exchange.bucket_kib = size.bucket_kib;
+  o.exchange.window = size.window;
   return o;
 }
 
@@ -111,7 +111,7 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
 struct Measured {
   double wall = 0, cpu = 0;  ///< seconds per sweep
   double exchange = 0;       ///< seconds of the one boundary, an idle process beside it
-  stencil::PumpStatus status;
+  fast::SessionStatus status;
 };
 
 Measured sweep(const Size& size, const std::string& transport) {
@@ -133,7 +133,7 @@ Measured sweep(const Size& size, const std::string& transport) {
     const auto wait = [&](auto done) {
       while (!done(session.status())) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     };
-    const auto up = [&](const stencil::PumpStatus& s) {
+    const auto up = [&](const fast::SessionStatus& s) {
       return s.neighbours[0].link == stencil::LinkState::kUp &&
              s.neighbours[0].shared == (transport == "auto");
     };
@@ -141,12 +141,12 @@ Measured sweep(const Size& size, const std::string& transport) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) * 1e-3F;
     // The first round pays for pages that nobody has touched yet.
     for (int round = 0; round < 2; ++round) {
-      const std::uint64_t target = session.status().engine.sweeps + size.sweeps;
+      const std::uint64_t target = session.status().counter("sweeps") + size.sweeps;
       const double cpu = cpu_seconds(::getpid()) + cpu_seconds(other);
       const double exchange = session.exchange_seconds();
       const Clock::time_point begun = Clock::now();
       session.exchange({});
-      wait([&](const stencil::PumpStatus& s) { return s.engine.sweeps >= target; });
+      wait([&](const fast::SessionStatus& s) { return s.counter("sweeps") >= target; });
       measured.wall = since(begun) / size.sweeps;
       measured.cpu = (cpu_seconds(::getpid()) + cpu_seconds(other) - cpu) / size.sweeps;
       measured.exchange = session.exchange_seconds() - exchange;
@@ -165,7 +165,7 @@ nlohmann::ordered_json to_json(const char* transport, const Measured& measured) 
           {"sweep_wall_ms", 1e3 * measured.wall},
           {"sweep_cpu_ms", 1e3 * measured.cpu},
           {"boundary_ms", 1e3 * measured.exchange},
-          {"shares", measured.status.engine.shares}};
+          {"shares", measured.status.counter("shares")}};
 }
 
 /// Measures, prints, and writes `json`; false where nothing was averaged in shared memory.
@@ -181,7 +181,7 @@ bool measure(const Size& size, const std::string& json) {
               1e3 * bytes_time);
   std::printf("shared: %.2f ms wall, %.2f ms CPU a sweep: %.2f x the bytes' time; %llu shares\n",
               1e3 * shared.wall, 1e3 * shared.cpu, shared.wall / bytes_time,
-              static_cast<unsigned long long>(shared.status.engine.shares));
+              static_cast<unsigned long long>(shared.status.counter("shares")));
   std::printf("tcp:    %.2f ms wall, %.2f ms CPU a sweep\n", 1e3 * tcp.wall, 1e3 * tcp.cpu);
   std::printf("the training thread's boundary: shared %.2f ms, tcp %.2f ms\n",
               1e3 * shared.exchange, 1e3 * tcp.exchange);
@@ -195,7 +195,7 @@ bool measure(const Size& size, const std::string& json) {
                         {"update_gb_per_s", memory.update},
                         {"bytes_of_a_shared_sweep_ms", 1e3 * bytes_time}},
                        {to_json("shared memory", shared), to_json("tcp", tcp)});
-  return shared.status.engine.shares > 0;
+  return shared.status.counter("shares") > 0;
 }
 
 }  // namespace

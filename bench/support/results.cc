@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/support/machine.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
 
 namespace bench {
 

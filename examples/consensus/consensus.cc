@@ -6,18 +6,17 @@
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
-#include "fast/session.h"
-#include "stencil/transport/inproc/inproc_network.h"
+#include "fast/session/session.h"
 
 int main() {
-  const auto network = std::make_shared<stencil::InprocNetwork>();  // threads, for once, not hosts
+  const auto network = fast::make_inproc_network();  // threads, for once, not hosts
   const auto work = [&network](int rank) {
     std::vector<float> x = {0};  // the whole model: one number, the same everywhere at the start
     fast::FlatAdapter adapter(x);
     fast::SessionOptions options{.topology = "torus:2x2", .rank = rank};
     options.listen = "inproc://worker-" + std::to_string(rank);
     options.peer_template = "inproc://worker-{rank}";
-    options.settle_target = 1e-6;
+    options.exchange.settle_target = 1e-6;
     options.inproc = network;
     fast::Session session(adapter, options);
     session.join();

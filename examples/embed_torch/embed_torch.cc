@@ -12,7 +12,7 @@
 #include <string>
 
 #include "adapters/torch/torch_adapter.h"  // FAST
-#include "fast/session.h"                  // FAST
+#include "fast/session/session.h"          // FAST
 
 namespace {
 

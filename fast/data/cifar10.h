@@ -24,7 +24,8 @@ void append_cifar10(std::span<const std::uint8_t> bytes, const std::string& file
 /// from `directory` or its folder cifar-10-batches-bin. Throws DataError.
 [[nodiscard]] Dataset load_cifar10(const std::filesystem::path& directory);
 
-/// That the files are there and their sizes whole records. Throws DataError.
-void check_cifar10_files(const std::filesystem::path& directory);
+/// Reads no data, but demands that the files are there and their sizes whole records. Throws
+/// DataError.
+[[nodiscard]] ImageShape cifar10_shape(const std::filesystem::path& directory);
 
 }  // namespace fast

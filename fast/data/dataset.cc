@@ -1,99 +1,90 @@
 #include "fast/data/dataset.h"
 
-#include <charconv>
+#include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fast/data/cifar10.h"
 #include "fast/data/mnist.h"
 #include "fast/data/synthetic.h"
 #include "fast/errors.h"
+#include "stencil/core/text.h"
 
 namespace fast {
 namespace {
 
-constexpr char kForms[] =
-    "use synthetic[:TRAIN[,TEST]], cifar10:DIR or mnist:DIR, with counts from 1 to 1000000";
-constexpr std::size_t kMaxSynthetic = 1'000'000;
-
-enum class Kind { kSynthetic, kCifar10, kMnist };
-
-struct Source {
-  Kind kind = Kind::kSynthetic;
-  std::size_t train = 8192, test = 2048;  ///< of synthetic
-  std::string directory;                  ///< of the others
+/// One kind of data set. To add one: a file pair in this folder and a line here.
+struct DatasetKind {
+  std::string_view name;  ///< what stands before the colon
+  std::string_view form;
+  Dataset (*load)(std::string_view arguments, std::uint64_t seed);
+  ImageShape (*shape)(std::string_view arguments);
 };
 
-ConfigError bad_spec(std::string_view spec, const std::string& why) {
-  return ConfigError("unknown data set '" + std::string(spec) + "': " + why, kForms);
+std::filesystem::path directory(std::string_view arguments) {
+  if (arguments.empty()) throw ConfigError("it lacks the directory", "name it after the colon");
+  return arguments;
 }
 
-std::size_t parse_count(std::string_view text, std::string_view spec) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1 ||
-      value > kMaxSynthetic) {
-    throw bad_spec(spec, "'" + std::string(text) + "' is no count");
-  }
-  return value;
-}
+constexpr DatasetKind kKinds[] = {
+    {"synthetic", "synthetic[:TRAIN[,TEST]] (generated)", load_synthetic, synthetic_shape},
+    {"cifar10", "cifar10:DIR (binary format)",
+     [](std::string_view dir, std::uint64_t) { return load_cifar10(directory(dir)); },
+     [](std::string_view dir) { return cifar10_shape(directory(dir)); }},
+    {"mnist", "mnist:DIR (IDX)",
+     [](std::string_view dir, std::uint64_t) { return load_mnist(directory(dir)); },
+     [](std::string_view dir) { return mnist_shape(directory(dir)); }},
+};
+
+struct Source {
+  const DatasetKind& kind;
+  std::string_view arguments;
+};
 
 Source parse_source(std::string_view spec) {
-  const std::size_t colon = spec.find(':');
-  const std::string_view name = spec.substr(0, colon);
-  const bool has_rest = colon != std::string_view::npos;
-  const std::string_view rest = has_rest ? spec.substr(colon + 1) : std::string_view{};
-  Source source;
-  if (name == "synthetic") {
-    if (!has_rest) return source;
-    const std::size_t comma = rest.find(',');
-    source.train = parse_count(rest.substr(0, comma), spec);
-    if (comma != std::string_view::npos) source.test = parse_count(rest.substr(comma + 1), spec);
-    return source;
+  const std::string_view name = spec.substr(0, spec.find(':'));
+  const auto kind = std::ranges::find(kKinds, name, &DatasetKind::name);
+  if (kind == std::end(kKinds)) {
+    throw ConfigError("data set " + stencil::in_quotes(spec) + " is unknown",
+                      "use " + dataset_forms());
   }
-  if (name == "cifar10") {
-    source.kind = Kind::kCifar10;
-  } else if (name == "mnist") {
-    source.kind = Kind::kMnist;
-  } else {
-    throw bad_spec(spec, "there is none named '" + std::string(name) + "'");
+  if (spec.ends_with(':')) {
+    throw ConfigError("data set " + stencil::in_quotes(spec) + ": nothing follows the colon",
+                      "use " + dataset_forms());
   }
-  if (rest.empty()) throw bad_spec(spec, "it lacks the directory");
-  source.directory = rest;
-  return source;
+  return {*kind, spec.substr(std::min(spec.size(), name.size() + 1))};
 }
 
-Dataset load(const Source& source, std::uint64_t seed) {
-  switch (source.kind) {
-    case Kind::kCifar10:
-      return load_cifar10(source.directory);
-    case Kind::kMnist:
-      return load_mnist(source.directory);
-    case Kind::kSynthetic:
-      break;
+/// Runs what a kind does with its arguments; where those are wrong, the error shows the whole spec.
+template <typename Call>
+auto with_spec(std::string_view spec, Call call) {
+  const Source source = parse_source(spec);
+  try {
+    return call(source);
+  } catch (const ConfigError& error) {
+    throw ConfigError("data set " + stencil::in_quotes(spec) + ": " + error.what(),
+                      "the forms are " + dataset_forms());
   }
-  return make_synthetic(source.train, source.test, seed);
 }
 
 }  // namespace
 
+std::string dataset_forms() {
+  std::vector<std::string_view> forms;
+  for (const DatasetKind& kind : kKinds) forms.push_back(kind.form);
+  return stencil::listed(forms);
+}
+
 Dataset load_dataset(std::string_view spec, std::uint64_t seed) {
-  Dataset data = load(parse_source(spec), seed);
+  Dataset data = with_spec(
+      spec, [seed](const Source& source) { return source.kind.load(source.arguments, seed); });
   data.name = spec;
   return data;
 }
 
 ImageShape dataset_shape(std::string_view spec) {
-  const Source source = parse_source(spec);
-  switch (source.kind) {
-    case Kind::kCifar10:
-      check_cifar10_files(source.directory);
-      return kCifar10Shape;
-    case Kind::kMnist:
-      return mnist_shape(source.directory);
-    case Kind::kSynthetic:
-      break;
-  }
-  return kSyntheticShape;
+  return with_spec(spec, [](const Source& source) { return source.kind.shape(source.arguments); });
 }
 
 }  // namespace fast

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fast/learner.h"
+#include "fast/data/image_shape.h"
 
 namespace fast {
 
@@ -30,6 +30,9 @@ struct Dataset {
   std::array<float, 4> mean{}, deviation{};  ///< per channel, of pixels scaled to 0..1
   bool crop_and_flip = false;                ///< random 4-pixel crop and mirror in training
 };
+
+/// The specs that load_dataset() takes, for help texts and messages.
+[[nodiscard]] std::string dataset_forms();
 
 /// "synthetic[:TRAIN[,TEST]]" (generated from `seed`; default 8192,2048), "cifar10:DIR" (binary
 /// format), "mnist:DIR" (IDX, plain or .gz). Throws ConfigError for an unknown spec and DataError

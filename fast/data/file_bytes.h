@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,21 +16,11 @@ inline constexpr std::size_t kMaxDataFile = std::size_t{1} << 30;
 [[nodiscard]] std::size_t data_file_size(const std::filesystem::path& file,
                                          const std::string& remedy);
 
-/// Replaces `out` by the whole file, reusing its memory. Throws like data_file_size.
+/// Replaces `out` by what the file holds, inflated where it is gzip (one member or several, padding
+/// after them passed over), and reuses its memory. With `most`, only the first bytes are read.
+/// Memory grows with what is read. Throws DataError like data_file_size(), and for what is damaged,
+/// cut off, or inflates to more than kMaxDataFile.
 void read_data_file(const std::filesystem::path& file, const std::string& remedy,
-                    std::vector<std::uint8_t>& out);
-
-[[nodiscard]] bool is_gzip(std::span<const std::uint8_t> bytes);
-
-/// What to do when more than `limit` bytes come out.
-enum class AtLimit { kFail, kStop };
-
-/// Inflates one gzip stream, which must fill `bytes`. The memory it takes grows with what comes
-/// out, at most `limit` bytes. Throws DataError naming `file` and the offset for damaged, truncated
-/// or too large streams. With kStop the first `limit` bytes are enough, and what follows is not
-/// read.
-[[nodiscard]] std::vector<std::uint8_t> inflate_gzip(std::span<const std::uint8_t> bytes,
-                                                     const std::string& file, std::size_t limit,
-                                                     AtLimit at_limit = AtLimit::kFail);
+                    std::vector<std::uint8_t>& out, std::size_t most = kMaxDataFile + 1);
 
 }  // namespace fast

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fast/data/batch.h"
 #include "fast/data/dataset.h"
 #include "stencil/core/random.h"
 

@@ -88,17 +88,16 @@ Files find_files(const std::filesystem::path& directory) {
           find_file(directory, "t10k-labels", "idx1-ubyte")};
 }
 
-std::vector<std::uint8_t> read_plain(const std::filesystem::path& file) {
+std::vector<std::uint8_t> read_file(const std::filesystem::path& file) {
   std::vector<std::uint8_t> bytes;
   read_data_file(file, kHowToGet, bytes);
-  if (is_gzip(bytes)) return inflate_gzip(bytes, file.string(), kMaxDataFile);
   return bytes;
 }
 
 ImageSet read_set(const std::filesystem::path& images, const std::filesystem::path& labels) {
   ImageSet set;
-  parse_idx_images(read_plain(images), images.string(), set);
-  parse_idx_labels(read_plain(labels), labels.string(), set);
+  parse_idx_images(read_file(images), images.string(), set);
+  parse_idx_labels(read_file(labels), labels.string(), set);
   const std::size_t count = set.pixels.size() / set.shape.pixels();
   if (count != set.size()) {
     throw DataError(images.string() + " holds " + number(count) + " images, but " +
@@ -169,10 +168,8 @@ Dataset load_mnist(const std::filesystem::path& directory) {
 ImageShape mnist_shape(const std::filesystem::path& directory) {
   const Files files = find_files(directory);
   std::vector<std::uint8_t> bytes;
-  read_data_file(files.train_images, kHowToGet, bytes);
-  const std::string name = files.train_images.string();
-  if (is_gzip(bytes)) bytes = inflate_gzip(bytes, name, kIdxImagesHeader, AtLimit::kStop);
-  const IdxImagesHeader header = parse_idx_images_header(bytes, name);
+  read_data_file(files.train_images, kHowToGet, bytes, kIdxImagesHeader);
+  const IdxImagesHeader header = parse_idx_images_header(bytes, files.train_images.string());
   return {1, header.height, header.width, kMnistClasses};
 }
 

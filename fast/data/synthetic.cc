@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "fast/errors.h"
 #include "stencil/core/random.h"
+#include "stencil/core/text.h"
 
 namespace fast {
 namespace {
@@ -210,6 +213,24 @@ ImageSet make_set(std::size_t count, std::uint64_t seed) {
   return set;
 }
 
+std::size_t parse_count(std::string_view text) {
+  constexpr std::size_t kMost = 1'000'000;
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > kMost) {
+    throw ConfigError(stencil::in_quotes(text) + " is no count", "use 1 to 1000000");
+  }
+  return value;
+}
+
+/// Of the training and of the test set.
+std::pair<std::size_t, std::size_t> parse_counts(std::string_view counts) {
+  constexpr std::size_t kUsualTrain = 8192, kUsualTest = 2048;
+  const std::size_t comma = counts.find(',');
+  return {counts.empty() ? kUsualTrain : parse_count(counts.substr(0, comma)),
+          comma == std::string_view::npos ? kUsualTest : parse_count(counts.substr(comma + 1))};
+}
+
 }  // namespace
 
 Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed) {
@@ -219,6 +240,16 @@ Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed) 
   data.mean = {0.506F, 0.506F, 0.506F, 0};  // of the classes above, whatever the seed
   data.deviation = {0.15F, 0.15F, 0.15F, 1};
   return data;
+}
+
+Dataset load_synthetic(std::string_view counts, std::uint64_t seed) {
+  const auto [train, test] = parse_counts(counts);
+  return make_synthetic(train, test, seed);
+}
+
+ImageShape synthetic_shape(std::string_view counts) {
+  (void)parse_counts(counts);
+  return kSyntheticShape;
 }
 
 }  // namespace fast

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "fast/data/dataset.h"
 
@@ -18,5 +19,11 @@ inline constexpr ImageShape kSyntheticShape{3, 16, 16, 10};
 /// + - * / sqrt. Image i does not depend on how many are asked for; test images come from a stream
 /// of their own. The classes are the same for every seed. Classes are balanced in blocks of ten.
 [[nodiscard]] Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed);
+
+/// The same by "[TRAIN[,TEST]]", counts from 1 to 1,000,000; by default 8192,2048. Throws
+/// ConfigError.
+[[nodiscard]] Dataset load_synthetic(std::string_view counts, std::uint64_t seed);
+/// Makes no image, but checks the counts likewise.
+[[nodiscard]] ImageShape synthetic_shape(std::string_view counts);
 
 }  // namespace fast

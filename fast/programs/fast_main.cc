@@ -1,16 +1,23 @@
+#include "fast/programs/fast_main.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "fast/errors.h"
 #include "fast/programs/command.h"
-#include "fast/programs/options.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/simulate_command.h"
 #include "fast/programs/topology_command.h"
-#include "fast/programs/train.h"
+#include "fast/programs/train_command.h"
+#include "fast/version.h"
+#include "stencil/core/text.h"
 
+namespace fast {
 namespace {
 
 using Arguments = std::vector<std::string>;
@@ -18,17 +25,14 @@ using Arguments = std::vector<std::string>;
 struct Command {
   const char* name;
   const char* help;
-  int (*run)(const Arguments&);
+  int (*run)(const Arguments&, const Models&);
 };
 
 constexpr std::array<Command, 4> kCommands = {{
-    {"train", "train on this machine: N workers on a grid, a summary and a report",
-     fast::train_command},
-    {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep",
-     fast::topology_command},
-    {"simulate", "thousands of virtual workers under a virtual clock", fast::simulate_command},
-    {"report", "gather worker folders into a mean model, a summary and a page",
-     fast::report_command},
+    {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
+    {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep", topology_command},
+    {"simulate", "thousands of virtual workers under a virtual clock", simulate_command},
+    {"report", "gather worker folders into a mean model, a summary and a page", report_command},
 }};
 
 void print_help() {
@@ -46,7 +50,7 @@ void print_help() {
       "  fast topology torus:4x4\n");
 }
 
-int run(const Arguments& args) {
+int run(const Arguments& args, const Models& models) {
   if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     print_help();
     return 0;
@@ -55,22 +59,25 @@ int run(const Arguments& args) {
     fmt::print("fast {}\n", FAST_VERSION);
     return 0;
   }
-  Arguments names;
+  std::vector<std::string_view> names;
   for (const Command& command : kCommands) {
-    if (args[0] == command.name) return command.run(Arguments(args.begin() + 1, args.end()));
+    if (args[0] == command.name)
+      return command.run(Arguments(args.begin() + 1, args.end()), models);
     names.emplace_back(command.name);
   }
-  throw fast::ConfigError(
-      fmt::format("unknown command '{}'{}", args[0], fast::suggestion(args[0], names)),
+  throw ConfigError(
+      fmt::format("unknown command '{}'{}", args[0], stencil::suggestion(args[0], names)),
       "fast --help lists all commands");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Arguments args = fast::arguments(argc, argv);
+int fast_main(int argc, char** argv, const Models& models) {
+  const Arguments args = arguments(argc, argv);
   const bool known = std::any_of(kCommands.begin(), kCommands.end(), [&](const Command& command) {
     return !args.empty() && args[0] == command.name;
   });
-  return fast::run_guarded(known ? "fast " + args[0] : "fast", [&] { return run(args); });
+  return run_guarded(known ? "fast " + args[0] : "fast", [&] { return run(args, models); });
 }
+
+}  // namespace fast

@@ -11,13 +11,13 @@
 
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
-#include "fast/evaluation.h"
-#include "fast/programs/learner_factory.h"
-#include "fast/programs/options.h"
-#include "fast/report/gather.h"
+#include "fast/programs/cli/options.h"
 #include "fast/report/live_table.h"
+#include "fast/report/print_summary.h"
 #include "fast/report/report.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/run_folder.h"
+#include "fast/run/run_records.h"
+#include "fast/train/evaluation.h"
 
 namespace fast {
 namespace {
@@ -35,17 +35,17 @@ struct ReportQuery {
 
 /// The configuration of the first folder that has one (config.toml lies in the run folder, also
 /// where a worker's folder was given); otherwise what the workers' own records say.
-WorkerConfig find_config(const std::vector<fs::path>& dirs) {
+WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models) {
   for (const fs::path& dir : dirs) {
     for (const fs::path& root : {dir, fs::absolute(dir).parent_path()}) {
       const fs::path file = RunFolder(root).config();
-      if (fs::exists(file)) return read_config_file(file.string()).worker;
+      if (fs::exists(file)) return read_config_file(file.string(), models).worker;
     }
   }
-  WorkerConfig config = default_config().worker;
-  const Gathered gathered = gather(dirs);
-  config.model = gathered.start().model;
-  config.data = gathered.start().data;
+  WorkerConfig config = default_config(models).worker;
+  const RunRecords records = read_run(dirs);
+  config.model = records.start().model;
+  config.data = records.start().data;
   return config;
 }
 
@@ -68,23 +68,23 @@ std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
 }  // namespace
 
 void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
-                const WorkerConfig& config, const std::map<int, int>& exit_codes,
-                std::ostream& out) {
+                const WorkerConfig& config, const Models& models,
+                const std::map<int, int>& exit_codes, std::ostream& out) {
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
-    const Dataset data = load_dataset(config.data, config.seed);
+    const Dataset data = load_dataset(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
     // One: OpenMP's threads spin while they wait for each other, and where the machine has other
     // work a second one was measured to make this several times slower, not faster.
     options.threads = 1;
-    const std::unique_ptr<Learner> learner = make_learner(options);
-    return evaluate_model(mean_model, *learner, data, config.seed);
+    const std::unique_ptr<Learner> learner = models.make(options);
+    return evaluate_model(mean_model, *learner, data, config.session.seed);
   };
   const Summary summary = write_report(dirs, folder, evaluate, exit_codes);
   const ScreenStyle style = screen_style();
   print_summary(out, summary, folder, {.unicode = style.unicode, .colour = style.colour});
 }
 
-int report_command(const std::vector<std::string>& args) {
+int report_command(const std::vector<std::string>& args, const Models& models) {
   ReportQuery query;
   CLI::App app("Gathers worker folders into a mean model, a summary and a report page.",
                "fast report");
@@ -106,10 +106,10 @@ int report_command(const std::vector<std::string>& args) {
       throw FileError(fmt::format("{} is no folder", dir.string()), "name run or worker folders");
     }
   }
-  WorkerConfig config = find_config(dirs);
+  WorkerConfig config = find_config(dirs, models);
   if (!query.data.empty()) config.data = query.data;
   if (!query.model.empty()) config.model = query.model;
-  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config,
+  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config, models,
              known_exit_codes(dirs), std::cout);
   return 0;
 }

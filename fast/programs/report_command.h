@@ -6,18 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "fast/config.h"
+#include "fast/train/models.h"
+
+#include "fast/train/worker_config.h"
 
 namespace fast {
 
 /// fast report DIR...: gathers worker folders from any machines, makes the mean model, re-estimates
 /// its normalisation statistics, evaluates it, writes summary and page. Returns an exit code;
 /// throws what run_guarded() understands.
-int report_command(const std::vector<std::string>& args);
+int report_command(const std::vector<std::string>& args, const Models& models);
 
 /// The same for a run whose configuration is known; prints the summary to `out`.
 void report_run(const std::vector<std::filesystem::path>& dirs, const std::filesystem::path& folder,
-                const WorkerConfig& config, const std::map<int, int>& exit_codes,
-                std::ostream& out);
+                const WorkerConfig& config, const Models& models,
+                const std::map<int, int>& exit_codes, std::ostream& out);
 
 }  // namespace fast

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "fast/errors.h"
-#include "fast/programs/options.h"
-#include "fast/programs/simulate_options.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/cli/simulate_options.h"
 #include "fast/report/format.h"
 #include "stencil/sim/simulator.h"
 
@@ -79,8 +79,8 @@ class Printer {
     out["topology"] = query_.topology;
     out["workers"] = simulation.size();
     out["objective"] = query_.objective;
-    out["mode"] = query_.mode;
-    out["codec"] = query_.codec;
+    out["mode"] = query_.exchange.mode;
+    out["codec"] = query_.exchange.codec;
     out["seed"] = query_.seed;
     if (settled) out["settled"] = *settled;
     out["events"] = notes_;
@@ -112,7 +112,7 @@ void run_events(stencil::sim::Simulation& simulation, std::vector<SimulatedEvent
 
 }  // namespace
 
-int simulate_command(const std::vector<std::string>& args) {
+int simulate_command(const std::vector<std::string>& args, const Models& /*models*/) {
   SimulateQuery query;
   CLI::App app("Runs the real exchange with thousands of virtual workers under a virtual clock.",
                "fast simulate");
@@ -131,7 +131,8 @@ int simulate_command(const std::vector<std::string>& args) {
   Printer printer(query);
   if (!query.json && !query.csv) {
     fmt::print("{} virtual workers on {}, {} of {} floats, {}, {}\n\n", simulation.size(),
-               query.topology, query.objective, query.dimension, query.mode, query.codec);
+               query.topology, query.objective, query.dimension, query.exchange.mode,
+               query.exchange.codec);
   }
   printer.begin();
   printer.row(simulation.snapshot());

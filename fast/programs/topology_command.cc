@@ -9,12 +9,12 @@
 
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
-#include "fast/programs/learner_factory.h"
-#include "fast/programs/options.h"
+#include "fast/programs/cli/options.h"
 #include "fast/report/format.h"
 #include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/topologies/kinds.h"
 #include "stencil/core/turns.h"
 #include "stencil/core/usual_sweeps.h"
 
@@ -38,10 +38,10 @@ struct SweepCost {
   std::size_t parameters = 0, offered = 0, replied = 0, buckets = 0;
 };
 
-std::size_t count_parameters(const TopologyQuery& query) {
+std::size_t count_parameters(const TopologyQuery& query, const Models& models) {
   WorkerConfig config;
   config.model = query.model;
-  const auto learner = make_learner(learner_options(config, dataset_shape(query.data)));
+  const auto learner = models.make(learner_options(config, dataset_shape(query.data)));
   std::size_t sum = 0;
   for (const auto& slot : learner->adapter().parameters()) {
     std::size_t size = 1;
@@ -51,10 +51,10 @@ std::size_t count_parameters(const TopologyQuery& query) {
   return sum;
 }
 
-SweepCost sweep_cost(const TopologyQuery& query) {
+SweepCost sweep_cost(const TopologyQuery& query, const Models& models) {
   const stencil::Codecs codecs(stencil::parse_codec(query.codec));
   SweepCost cost;
-  cost.parameters = query.parameters != 0 ? query.parameters : count_parameters(query);
+  cost.parameters = query.parameters != 0 ? query.parameters : count_parameters(query, models);
   const auto layout = stencil::Layout::flat(
       cost.parameters, static_cast<std::size_t>(query.bucket_kib) * 1024 / sizeof(float));
   cost.buckets = layout.bucket_count();
@@ -155,16 +155,13 @@ void print_json(const stencil::Topology& topology, const TopologyQuery& query,
 
 }  // namespace
 
-int topology_command(const std::vector<std::string>& args) {
+int topology_command(const std::vector<std::string>& args, const Models& models) {
   TopologyQuery query;
-  query.model = default_config().worker.model;
+  query.model = default_config(models).worker.model;
   CLI::App app("Shows who neighbours whom, with what weights, and what a sweep costs.",
                "fast topology");
   set_conventions(app, kTopologyExamples);
-  app.add_option("spec", query.spec,
-                 "ring:N, torus:AxB[xC][:moore], grid:AxB[xC][:moore], complete:N or edges:FILE")
-      ->type_name("SPEC")
-      ->required();
+  app.add_option("spec", query.spec, stencil::topology_forms())->type_name("SPEC")->required();
   app.add_option("--model,-m", query.model, "model whose size is meant")
       ->type_name("NAME")
       ->capture_default_str();
@@ -172,7 +169,7 @@ int topology_command(const std::vector<std::string>& args) {
       ->type_name("SPEC")
       ->capture_default_str();
   app.add_option("--parameters", query.parameters, "size instead of --model")->type_name("COUNT");
-  app.add_option("--codec", query.codec, "fp32, fp16, bf16, int8, int4 or topk:F")
+  app.add_option("--codec", query.codec, stencil::codec_forms())
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket; 0: by the model's size")
@@ -185,7 +182,7 @@ int topology_command(const std::vector<std::string>& args) {
                       "use 1 or more, or 0 for what suits the model");
   }
   const auto topology = stencil::Topology::parse(query.spec);
-  const SweepCost cost = sweep_cost(query);
+  const SweepCost cost = sweep_cost(query, models);
   if (query.json) {
     print_json(topology, query, cost);
   } else {

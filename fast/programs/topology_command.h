@@ -3,13 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "fast/train/models.h"
+
 #include "stencil/core/topology.h"
 
 namespace fast {
 
 /// fast topology SPEC: who neighbours whom, with what weights, how well it mixes, and what a sweep
 /// costs. Returns an exit code; throws what run_guarded() understands.
-int topology_command(const std::vector<std::string>& args);
+int topology_command(const std::vector<std::string>& args, const Models& models);
 
 /// A ring, grid or torus of up to two dimensions in characters, with lines where the edges are and
 /// stubs where they wrap around (diagonals are left out); "" for what cannot be drawn so or is more

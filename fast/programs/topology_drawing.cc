@@ -62,11 +62,8 @@ class Drawing {
 
 std::string draw(const stencil::Topology& topology) {
   constexpr int kMaxWidth = 100, kMaxRows = 32;
-  const std::string& spec = topology.spec();
-  const bool drawable =
-      spec.starts_with("ring") || spec.starts_with("grid") || spec.starts_with("torus");
   const std::vector<int>& shape = topology.shape();
-  if (!drawable || shape.size() > 2) return "";
+  if (!topology.has_directions() || shape.size() > 2) return "";
   const int rows = shape.size() == 2 ? shape[0] : 1;
   const Drawing drawing(topology, rows, shape.back());
   return rows <= kMaxRows && drawing.width() <= kMaxWidth ? drawing.text() : "";

@@ -9,12 +9,11 @@
 
 #include "fast/data/dataset.h"
 #include "fast/exit_codes.h"
-#include "fast/programs/check.h"
-#include "fast/programs/learner_factory.h"
-#include "fast/programs/options.h"
-#include "fast/programs/rank.h"
-#include "fast/programs/signals.h"
-#include "fast/worker.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/cli/rank.h"
+#include "fast/programs/cli/validate_config.h"
+#include "fast/programs/launch/signals.h"
+#include "fast/train/worker.h"
 
 namespace fast {
 namespace {
@@ -36,39 +35,40 @@ Examples:
 /// Fills in what depends on where we run.
 void complete(TrainConfig& config) {
   WorkerConfig& w = config.worker;
-  if (w.rank == -1) w.rank = detect_rank(read_environment, host_name());
+  int& rank = w.session.rank;
+  if (rank == -1) rank = detect_rank(read_environment, host_name());
   if (w.threads == 0)
     w.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (const auto it = config.slow.find(w.rank); it != config.slow.end()) w.slow = it->second;
+  if (const auto it = config.slow.find(rank); it != config.slow.end()) w.slow = it->second;
 }
 
 }  // namespace
 
-int worker_command(const std::vector<std::string>& args) {
-  TrainConfig config = default_config();
+int worker_command(const std::vector<std::string>& args, const Models& models) {
+  TrainConfig config = default_config(models);
   CLI::App app("Trains one worker of a grid, exchanging parameters with its neighbours alone.",
                "fast-worker");
   set_conventions(app, kWorkerExamples);
   bool print_config = false;
   add_print_config(app, print_config);
-  bind_options(app, config, OptionSet::kWorker);
+  bind_options(app, config, OptionSet::kWorker, models);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (print_config) {
-    fmt::print("{}", to_toml(config, OptionSet::kWorker));
+    fmt::print("{}", to_toml(config, OptionSet::kWorker, models));
     return 0;
   }
 
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals
-  const stencil::Topology topology = check_config(config);
+  const stencil::Topology topology = validate_config(config, models);
   complete(config);
-  check_place(config.worker, topology);
-  const Dataset data = load_dataset(config.worker.data, config.worker.seed);
+  validate_place(config.worker.session, topology);
+  const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
   const std::unique_ptr<Learner> learner =
-      make_learner(learner_options(config.worker, data.train.shape));
+      models.make(learner_options(config.worker, data.train.shape));
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
   if (outcome.code != ExitCode::kOk) {
-    fmt::print(stderr, "fast-worker: rank {}: {}\n", config.worker.rank, outcome.text);
+    fmt::print(stderr, "fast-worker: rank {}: {}\n", config.worker.session.rank, outcome.text);
   }
   return static_cast<int>(outcome.code);
 }

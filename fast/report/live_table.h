@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fast/report/metrics.h"
+#include "fast/run/metrics.h"
 
 namespace fast {
 

@@ -139,11 +139,11 @@ std::vector<NamedTensor> MeanModel::views() {
   return views;
 }
 
-std::optional<MeanModel> mean_model(const Gathered& gathered) {
+std::optional<MeanModel> mean_model(const RunRecords& records) {
   MeanModel mean;
   std::vector<Opened> files;
   std::set<std::string> exchanged;
-  for (const GatheredWorker& worker : gathered.workers) {
+  for (const WorkerRecords& worker : records.workers) {
     if (!worker.model) continue;
     SafetensorsFile file = SafetensorsFile::open(*worker.model);
     std::set<std::string> names = exchanged_names(file);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "fast/report/gather.h"
-#include "fast/report/safetensors.h"
+#include "fast/run/run_records.h"
+#include "fast/run/safetensors.h"
 
 namespace fast {
 
@@ -36,6 +36,6 @@ struct MeanModel {
 /// infinity among its exchanged parameters is left out, since one would spoil all. Nothing where
 /// no worker has a usable model. Throws FileError, naming file and tensor, where models differ in
 /// names, shapes or types, and for half-precision tensors.
-[[nodiscard]] std::optional<MeanModel> mean_model(const Gathered& gathered);
+[[nodiscard]] std::optional<MeanModel> mean_model(const RunRecords& records);
 
 }  // namespace fast

@@ -5,13 +5,14 @@
 
 namespace fast {
 
-std::string render_page(const Gathered& gathered, const Summary& summary, std::string_view config) {
+std::string render_page(const RunRecords& records, const Summary& summary,
+                        std::string_view config) {
   return filled(embedded::kReportHtml, {{"TITLE", html_escaped(summary.run_id)},
                                         {"CSS", std::string(embedded::kReportCss)},
                                         {"CHART", std::string(embedded::kChartJs)},
                                         {"COMMON", std::string(embedded::kCommonJs)},
                                         {"JS", std::string(embedded::kReportJs)},
-                                        {"DATA", page_data(gathered, summary, config)}});
+                                        {"DATA", page_data(records, summary, config)}});
 }
 
 }  // namespace fast

@@ -3,17 +3,17 @@
 #include <string>
 #include <string_view>
 
-#include "fast/report/gather.h"
-#include "fast/report/summary.h"
+#include "fast/run/run_records.h"
+#include "fast/run/summary.h"
 
 namespace fast {
 
 /// report.html: one page that needs no network and no other file. `config` is shown as it is.
-[[nodiscard]] std::string render_page(const Gathered& gathered, const Summary& summary,
+[[nodiscard]] std::string render_page(const RunRecords& records, const Summary& summary,
                                       std::string_view config);
 
 /// What the page draws, as JSON that may stand inside a <script> element: it holds no '<'.
-[[nodiscard]] std::string page_data(const Gathered& gathered, const Summary& summary,
+[[nodiscard]] std::string page_data(const RunRecords& records, const Summary& summary,
                                     std::string_view config);
 
 }  // namespace fast

@@ -7,7 +7,7 @@
 #include "fast/report/page.h"
 #include "fast/report/page_template.h"
 #include "fast/report/series.h"
-#include "fast/report/totals.h"
+#include "fast/run/totals.h"
 
 namespace fast {
 namespace {
@@ -45,28 +45,28 @@ double round_trip(const WorkerProgress& p) {
 
 class PageData {
  public:
-  PageData(const Gathered& gathered, const Summary& summary)
-      : gathered_(gathered), summary_(summary) {
+  PageData(const RunRecords& records, const Summary& summary)
+      : records_(records), summary_(summary) {
     most_points_ = std::clamp<std::size_t>(
-        kMostPointsInAll / std::max<std::size_t>(gathered.workers.size(), 1), 20, kMostPoints);
+        kMostPointsInAll / std::max<std::size_t>(records.workers.size(), 1), 20, kMostPoints);
   }
 
   ordered_json make(std::string_view config) {
     ordered_json page;
     page["summary"] = ordered_json::parse(to_json(summary_));
     page["workers"] = ordered_json::array();
-    for (int rank = 0; rank < gathered_.expected; ++rank) page["workers"].push_back(worker(rank));
+    for (int rank = 0; rank < records_.expected; ++rank) page["workers"].push_back(worker(rank));
     page["mean"] = means();
     page["grid"] = grid();
     page["events"] = events();
     page["config"] = std::string(config);
-    page["started"] = gathered_.first_start;
+    page["started"] = records_.first_start;
     return page;
   }
 
  private:
-  [[nodiscard]] double offset(const GatheredWorker& worker) const {
-    return worker.history.start.unix_time - gathered_.first_start;
+  [[nodiscard]] double offset(const WorkerRecords& worker) const {
+    return worker.history.start.unix_time - records_.first_start;
   }
 
   [[nodiscard]] bool lost(int rank) const {
@@ -75,7 +75,7 @@ class PageData {
   }
 
   ordered_json worker(int rank) {
-    const GatheredWorker* found = gathered_.find(rank);
+    const WorkerRecords* found = records_.find(rank);
     ordered_json out = {{"rank", rank}, {"lost", lost(rank)}, {"missing", found == nullptr}};
     const auto& code = summary_.exit_codes[static_cast<std::size_t>(rank)];
     out["exit_code"] = code ? ordered_json(*code) : ordered_json(nullptr);
@@ -110,7 +110,7 @@ class PageData {
     return out;
   }
 
-  ordered_json series(const GatheredWorker& worker) {
+  ordered_json series(const WorkerRecords& worker) {
     const auto& progress = worker.history.progress;
     ordered_json out;
     for (const char* name :
@@ -134,7 +134,7 @@ class PageData {
   template <typename X, typename Y>
   ordered_json mean(X x_of, Y y_of) const {
     std::vector<Series> curves;
-    for (const GatheredWorker& worker : gathered_.workers) {
+    for (const WorkerRecords& worker : records_.workers) {
       Series curve;
       for (const WorkerProgress& p : worker.history.progress) {
         const double x = x_of(worker, p);
@@ -152,10 +152,10 @@ class PageData {
   }
 
   [[nodiscard]] ordered_json means() const {
-    const auto time = [this](const GatheredWorker& w, const WorkerProgress& p) {
+    const auto time = [this](const WorkerRecords& w, const WorkerProgress& p) {
       return p.time + offset(w);
     };
-    const auto samples = [](const GatheredWorker&, const WorkerProgress& p) {
+    const auto samples = [](const WorkerRecords&, const WorkerProgress& p) {
       return p.network_samples;
     };
     const auto loss = [](const WorkerProgress& p) { return p.loss; };
@@ -168,10 +168,11 @@ class PageData {
     std::map<std::pair<int, int>, const EdgeTotals*> totals;
     std::vector<std::pair<int, int>> known;
     for (const EdgeTotals& edge : summary_.edges) {
-      totals[{edge.a, edge.b}] = &edge;
-      known.emplace_back(edge.a, edge.b);
+      const auto [a, b] = edge.ranks;
+      totals[{a, b}] = &edge;
+      known.emplace_back(a, b);
     }
-    const Drawing drawing = draw_topology(summary_.topology, gathered_.expected, known);
+    const Drawing drawing = draw_topology(summary_.topology, records_.expected, known);
     ordered_json out;
     out["places"] = ordered_json::array();
     for (const auto& [x, y] : drawing.places) {
@@ -199,10 +200,10 @@ class PageData {
       std::string name, text;
     };
     std::vector<Row> rows;
-    for (const GatheredWorker& worker : gathered_.workers) {
+    for (const WorkerRecords& worker : records_.workers) {
       const WorkerHistory& history = worker.history;
       for (const auto& event : history.events) {
-        rows.push_back({event.time + offset(worker), worker.rank, event.name, event.text});
+        rows.push_back({event.time + offset(worker), worker.rank, event.event, event.text});
       }
       for (std::size_t life = 1; life < history.lives.size(); ++life) {
         rows.push_back(
@@ -227,15 +228,15 @@ class PageData {
     return {{"total", rows.size()}, {"list", std::move(list)}};
   }
 
-  const Gathered& gathered_;
+  const RunRecords& records_;
   const Summary& summary_;
   std::size_t most_points_ = kMostPoints;
 };
 
 }  // namespace
 
-std::string page_data(const Gathered& gathered, const Summary& summary, std::string_view config) {
-  return script_safe(PageData(gathered, summary)
+std::string page_data(const RunRecords& records, const Summary& summary, std::string_view config) {
+  return script_safe(PageData(records, summary)
                          .make(config)
                          .dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }

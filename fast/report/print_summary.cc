@@ -1,3 +1,5 @@
+#include "fast/report/print_summary.h"
+
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -5,8 +7,7 @@
 
 #include "fast/report/colours.h"
 #include "fast/report/format.h"
-#include "fast/report/run_folder.h"
-#include "fast/report/summary.h"
+#include "fast/run/run_folder.h"
 
 namespace fast {
 namespace {
@@ -50,8 +51,9 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
                       format::seconds(s.wall_seconds) + " in all"},
       {"throughput", format::count(s.samples_per_second) + " samples/s"},
       {"", ""},
-      {"mean model", accuracy(s.mean_model_accuracy) + " test accuracy", kBold},
-      {"workers alone", accuracy(s.worker_min) + " to " + accuracy(s.worker_max)},
+      {"mean model", accuracy(s.test_accuracy.mean_model) + " test accuracy", kBold},
+      {"workers alone",
+       accuracy(s.test_accuracy.worker_min) + " to " + accuracy(s.test_accuracy.worker_max)},
       {"consensus distance", s.consensus_distance ? format::small(*s.consensus_distance) : "-"},
       {"", ""},
       {"exchanged",
@@ -73,7 +75,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   rows.push_back({"", ""});
   rows.push_back(
       {"model to use",
-       s.model_file.empty() ? "none: no worker saved one" : (folder.root() / s.model_file).string(),
+       s.model_file ? (folder.root() / *s.model_file).string() : "none: no worker saved one",
        kBold});
   rows.push_back({"report", folder.page().string(), kBold});
   return rows;

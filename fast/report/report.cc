@@ -4,11 +4,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "fast/report/gather.h"
 #include "fast/report/mean_model.h"
 #include "fast/report/page.h"
-#include "fast/report/run_folder.h"
-#include "fast/report/safetensors.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/run_folder.h"
+#include "fast/run/run_records.h"
+#include "fast/run/safetensors.h"
 
 namespace fast {
 namespace {
@@ -27,13 +28,13 @@ std::string read_config(const std::vector<std::filesystem::path>& dirs) {
 Summary write_report(const std::vector<std::filesystem::path>& dirs,
                      const std::filesystem::path& out, const EvaluateFn& evaluate,
                      const std::map<int, int>& exit_codes) {
-  const Gathered gathered = gather(dirs);
+  const RunRecords records = read_run(dirs);
   make_writable_folder(out);
   const RunFolder folder(out);
 
   Evaluation evaluation;
   evaluation.exit_codes = exit_codes;
-  if (auto mean = mean_model(gathered)) {
+  if (auto mean = mean_model(records)) {
     const std::vector<NamedTensor> tensors = mean->views();
     if (evaluate) evaluation.mean_model = evaluate(tensors);
     evaluation.consensus_distance = mean->consensus_distance;
@@ -46,9 +47,9 @@ Summary write_report(const std::vector<std::filesystem::path>& dirs,
     std::filesystem::remove(folder.model());
   }
 
-  Summary summary = summarise(gathered, evaluation);
+  Summary summary = summarise(records, evaluation);
   write_atomically(folder.summary(), to_json(summary));
-  write_atomically(folder.page(), render_page(gathered, summary, read_config(dirs)));
+  write_atomically(folder.page(), render_page(records, summary, read_config(dirs)));
   return summary;
 }
 

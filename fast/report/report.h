@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fast/adapter.h"
-#include "fast/report/summary.h"
+#include "fast/run/summary.h"
 
 namespace fast {
 
@@ -16,9 +16,9 @@ namespace fast {
 /// may write to the tensors' bytes: they are saved as it leaves them. What it throws goes through.
 using EvaluateFn = std::function<double(std::span<const NamedTensor> mean_model)>;
 
-/// Gathers the worker folders below `dirs` (see gather.h) and writes model.safetensors (the mean
-/// model), summary.json and report.html into `out`, each whole or not at all. `evaluate` may be
-/// empty: then the mean model is saved and not evaluated. `exit_codes` is what a launcher saw:
+/// Gathers the worker folders below `dirs` (see run_records.h) and writes model.safetensors (the
+/// mean model), summary.json and report.html into `out`, each whole or not at all. `evaluate` may
+/// be empty: then the mean model is saved and not evaluated. `exit_codes` is what a launcher saw:
 /// rank -> exit code, 128 + n for signal n. Throws FileError.
 Summary write_report(const std::vector<std::filesystem::path>& dirs,
                      const std::filesystem::path& out, const EvaluateFn& evaluate,

@@ -30,17 +30,21 @@ std::string name(const CodecSpec& spec) {
   return std::string(kTopKPrefix) + "0." + digits;
 }
 
+std::string codec_forms() {
+  std::string forms;
+  for (const CodecKind kind : kDenseCodecs) forms += std::string(name(kind)) + ", ";
+  return forms + std::string(kTopKPrefix) + "F";
+}
+
 CodecSpec parse_codec(std::string_view text) {
-  std::string valid;
   for (const CodecKind kind : kDenseCodecs) {
     if (name(kind) == text) return kind;
-    valid += std::string(name(kind)) + ", ";
   }
   if (text.starts_with(kTopKPrefix)) {
     if (const auto spec = parse_top_k(text.substr(kTopKPrefix.size()))) return *spec;
   }
   throw ConfigError("codec '" + std::string(text) + "' is unknown",
-                    "choose one of " + valid + "topk:F with 0 < F <= 0.5, e.g. topk:0.01");
+                    "use one of " + codec_forms() + " with 0 < F <= 0.5, e.g. topk:0.01");
 }
 
 }  // namespace stencil

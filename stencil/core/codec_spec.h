@@ -41,6 +41,9 @@ struct CodecSpec {
 /// As --codec calls it: "fp16", "topk:0.01".
 [[nodiscard]] std::string name(const CodecSpec& spec);
 
+/// "fp32, fp16, .., topk:F": what parse_codec() takes.
+[[nodiscard]] std::string codec_forms();
+
 /// "fp32" | "fp16" | "bf16" | "int8" | "int4" | "topk:F" with 0 < F <= 0.5, to six decimals. Throws
 /// ConfigError that lists them.
 [[nodiscard]] CodecSpec parse_codec(std::string_view text);

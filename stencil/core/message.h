@@ -5,6 +5,7 @@
 
 #include "stencil/core/codec_spec.h"
 #include "stencil/core/frame.h"
+#include "stencil/core/states.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
@@ -23,9 +24,6 @@ enum class MessageKind : std::uint8_t {
   kHeartbeat,
   kLeave,  ///< good-bye: will send nothing more
 };
-
-/// Where a worker stands; travels in each header.
-enum class WorkerState : std::uint8_t { kJoining, kTraining, kSettling, kSettled, kFrozen };
 
 enum class ReplyStatus : std::uint8_t {
   kDelta,     ///< payload holds d; the answerer has added it

@@ -1,102 +1,21 @@
 #include "stencil/core/topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
-#include <fstream>
-#include <optional>
 
 #include "stencil/core/error.h"
 #include "stencil/core/graph.h"
+#include "stencil/core/text.h"
+#include "stencil/core/topologies/edges.h"
+#include "stencil/core/topologies/kinds.h"
+#include "stencil/core/topologies/sides.h"
 
 namespace stencil {
 
 namespace {
 
 using internal::Graph;
-using internal::Neighbourhood;
-using internal::quoted;
-
-constexpr const char* kValidForms =
-    "valid forms are ring:N, torus:AxB[xC][:moore], grid:AxB[xC][:moore], complete:N, edges:FILE";
-constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
-
-[[noreturn]] void refuse(std::string_view spec, const std::string& cause) {
-  throw ConfigError("topology " + quoted(spec) + ": " + cause, kValidForms);
-}
-
-/// One side or size: decimal, without sign or leading zero, so that one graph has one spelling.
-int parse_side(std::string_view text, std::string_view spec) {
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
-                                                   [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits || text.front() == '0') {
-    refuse(spec, quoted(text) + " is not a number of workers, 1 or more");
-  }
-  int side = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), side);
-  if (status != std::errc() || side > Topology::kMaxSize) {
-    refuse(spec, quoted(text) + " is over " + std::to_string(Topology::kMaxSize) + " workers");
-  }
-  return side;
-}
-
-std::vector<int> parse_sides(std::string_view text, std::string_view spec) {
-  std::vector<int> sides;
-  std::int64_t size = 1;
-  while (true) {
-    const auto length = text.find('x');
-    sides.push_back(parse_side(text.substr(0, length), spec));
-    size *= sides.back();
-    if (sides.size() > 3) refuse(spec, "more than three sides");
-    if (size > Topology::kMaxSize) {
-      refuse(spec, "more than " + std::to_string(Topology::kMaxSize) + " workers");
-    }
-    if (length == std::string_view::npos) break;
-    text.remove_prefix(length + 1);
-  }
-  if (sides.size() < 2) refuse(spec, "one side only, two or three are needed");
-  return sides;
-}
-
-Graph parse_box(std::string_view text, bool wraps, std::string_view spec) {
-  auto neighbourhood = Neighbourhood::kVonNeumann;
-  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
-    if (text.substr(colon) != ":moore") {
-      refuse(spec, "unknown neighbourhood " + quoted(text.substr(colon + 1)));
-    }
-    neighbourhood = Neighbourhood::kMoore;
-    text = text.substr(0, colon);
-  }
-  return internal::make_box(parse_sides(text, spec), wraps, neighbourhood);
-}
-
-Graph parse_complete(std::string_view text, std::string_view spec) {
-  const int size = parse_side(text, spec);
-  if (std::int64_t{size} * (size - 1) / 2 > internal::kMaxEdges) {
-    refuse(spec, "more than " + std::to_string(internal::kMaxEdges) + " edges");
-  }
-  return internal::make_complete(size);
-}
-
-std::string read_edges_file(const std::string& path, std::string_view spec) {
-  const auto fail = [&](const std::string& cause) {
-    throw ConfigError("topology " + quoted(spec) + ": " + cause,
-                      "name a readable text file with two ranks a line");
-  };
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("cannot open the file " + quoted(path));
-  std::string text;
-  std::vector<char> block(std::size_t{64} << 10);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxFileBytes) {
-      fail("the file is larger than " + std::to_string(kMaxFileBytes) + " bytes");
-    }
-  }
-  if (file.bad()) fail("cannot read the file " + quoted(path));
-  return text;
-}
 
 /// Hops from rank 0 to each rank; -1 where no path leads.
 std::vector<int> hops_from_first(const std::vector<std::vector<Rank>>& neighbours) {
@@ -119,7 +38,8 @@ std::vector<int> hops_from_first(const std::vector<std::vector<Rank>>& neighbour
 Topology::Topology(std::string spec, Graph&& graph) : spec_(std::move(spec)) {
   const std::vector<int> hops = hops_from_first(graph.neighbours);
   if (const auto lost = std::ranges::find(hops, -1); lost != hops.end()) {
-    throw ConfigError("topology " + quoted(spec_) + " is disconnected: no path joins ranks 0 and " +
+    throw ConfigError("topology " + in_quotes(spec_) +
+                          " is disconnected: no path joins ranks 0 and " +
                           std::to_string(lost - hops.begin()),
                       "add an edge between the two parts, or run them separately");
   }
@@ -129,30 +49,16 @@ Topology::Topology(std::string spec, Graph&& graph) : spec_(std::move(spec)) {
 
 Topology Topology::parse(std::string_view spec) {
   const auto colon = spec.find(':');
-  if (colon == std::string_view::npos) refuse(spec, "no ':' after the kind");
-  const auto kind = spec.substr(0, colon);
-  const auto rest = spec.substr(colon + 1);
-  if (kind == "edges") {
-    if (rest.empty()) refuse(spec, "no file is named");
-    return from_edges(read_edges_file(std::string(rest), spec), std::string(spec));
-  }
-
-  Graph graph;
-  if (kind == "ring") {
-    graph = internal::make_box({parse_side(rest, spec)}, true, Neighbourhood::kVonNeumann);
-  } else if (kind == "torus" || kind == "grid") {
-    graph = parse_box(rest, kind == "torus", spec);
-  } else if (kind == "complete") {
-    graph = parse_complete(rest, spec);
-  } else {
-    refuse(spec, "unknown kind " + quoted(kind));
-  }
-  return {std::string(spec), std::move(graph)};
+  if (colon == std::string_view::npos) internal::refuse(spec, "no ':' after the kind");
+  const auto name = spec.substr(0, colon);
+  const auto kinds = topology_kinds();
+  const auto kind = std::ranges::find(kinds, name, &TopologyKind::name);
+  if (kind == kinds.end()) internal::refuse(spec, "unknown kind " + in_quotes(name));
+  return {std::string(spec), kind->make(spec.substr(colon + 1), spec)};
 }
 
 Topology Topology::from_edges(std::string_view text, std::string spec) {
   Graph graph = internal::parse_edges(text, spec);
-  graph.irregular = true;
   return {std::move(spec), std::move(graph)};
 }
 
@@ -192,6 +98,10 @@ double Topology::mean_degree() const {
   std::size_t ends = 0;
   for (const auto& list : graph_->neighbours) ends += list.size();
   return static_cast<double>(ends) / static_cast<double>(size());
+}
+
+bool Topology::has_directions() const {
+  return graph_->has_directions;
 }
 
 std::vector<int> Topology::coordinates(Rank rank) const {

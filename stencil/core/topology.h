@@ -20,11 +20,9 @@ struct Graph;
 /// share one graph, so that thousands of workers in one process do not hold one each.
 class Topology {
  public:
-  /// ring:N | torus:AxB[xC][:moore] | grid:AxB[xC][:moore] | complete:N | edges:FILE
-  /// An edges file has two ranks a line, undirected, in either or both directions; # begins a
-  /// comment. Coordinates and sizes have no leading zeros: one graph, one spelling.
-  /// Throws ConfigError, naming the spec and the valid forms, for anything else, for a
-  /// disconnected graph and for a size over kMaxSize.
+  /// KIND:ARGUMENTS, e.g. torus:4x4; topologies/kinds.h lists the kinds. Throws ConfigError, naming
+  /// the spec and the valid forms, for anything else, for a disconnected graph and for a size over
+  /// kMaxSize.
   static Topology parse(std::string_view spec);
 
   /// The body of an edges file (a parser of foreign bytes: see tests/fuzz). `spec` is kept as the
@@ -50,6 +48,8 @@ class Topology {
   [[nodiscard]] const std::vector<int>& shape() const;
   /// Coordinates of a rank in shape().
   [[nodiscard]] std::vector<int> coordinates(Rank rank) const;
+  /// Ranks lie in rows and columns, and edges join adjacent places.
+  [[nodiscard]] bool has_directions() const;
   /// In which direction `to` lies from `from`, e.g. "+x", "-y", "+x-y"; x is the side that varies
   /// fastest. The other end sees the opposite. "" where the topology has no directions (complete,
   /// edges). Throws InvariantError where there is no edge.

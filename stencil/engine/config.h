@@ -2,29 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "stencil/core/message.h"
+#include "stencil/core/mode.h"
 #include "stencil/core/topology.h"
 #include "stencil/core/turns.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
-
-/// How workers come to agree.
-struct Mode {
-  enum class Kind : std::uint8_t { kAsync, kBounded, kSync };
-  Kind kind = Kind::kAsync;
-  std::uint32_t bound = 0;  ///< K of bounded:K, in steps
-
-  /// "async" | "bounded:K" (K >= 1) | "sync". Throws ConfigError that lists them.
-  static Mode parse(std::string_view text);
-  [[nodiscard]] std::string name() const;
-};
-
-/// Throws ConfigError where the two do not go together.
-void check_codec(const CodecSpec& codec, const Mode& mode);
 
 /// What the protocol of one worker goes by. Value type.
 struct EngineConfig {

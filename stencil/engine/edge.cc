@@ -21,24 +21,6 @@ std::string differ(std::string_view what, const std::string& ours, const std::st
 
 }  // namespace
 
-std::string_view name(LinkState state) {
-  switch (state) {
-    case LinkState::kConnecting:
-      return "connecting";
-    case LinkState::kUp:
-      return "up";
-    case LinkState::kSuspect:
-      return "suspect";
-    case LinkState::kGone:
-      return "gone";
-    case LinkState::kLeft:
-      return "left";
-    case LinkState::kRefused:
-      return "refused";
-  }
-  return "?";
-}
-
 OpenOffer* Edge::find_open(std::uint64_t sequence) {
   const auto it = std::ranges::find(open, sequence, &OpenOffer::sequence);
   return it == open.end() ? nullptr : &*it;

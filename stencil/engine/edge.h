@@ -4,18 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stencil/core/message.h"
+#include "stencil/core/states.h"
 #include "stencil/core/types.h"
 #include "stencil/engine/steps.h"
 
 namespace stencil {
-
-/// How a neighbour's connection stands.
-enum class LinkState : std::uint8_t { kConnecting, kUp, kSuspect, kGone, kLeft, kRefused };
-[[nodiscard]] std::string_view name(LinkState state);
 
 /// One of our offers that is not yet settled.
 struct OpenOffer {

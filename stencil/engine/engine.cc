@@ -1,7 +1,6 @@
 #include "stencil/engine/engine.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "stencil/core/error.h"
 
@@ -13,41 +12,6 @@ namespace {
 constexpr std::uint64_t kMaxUnreleased = 4096;
 
 }  // namespace
-
-Mode Mode::parse(std::string_view text) {
-  if (text == "async") return {Kind::kAsync, 0};
-  if (text == "sync") return {Kind::kSync, 0};
-  constexpr std::string_view kPrefix = "bounded:";
-  if (text.starts_with(kPrefix)) {
-    const std::string_view digits = text.substr(kPrefix.size());
-    std::uint32_t bound = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bound);
-    if (error == std::errc() && end == digits.data() + digits.size() && bound >= 1) {
-      return {Kind::kBounded, bound};
-    }
-  }
-  throw ConfigError("unknown mode '" + std::string(text) + "'",
-                    "use async, bounded:K with K >= 1, or sync");
-}
-
-std::string Mode::name() const {
-  switch (kind) {
-    case Kind::kAsync:
-      return "async";
-    case Kind::kSync:
-      return "sync";
-    case Kind::kBounded:
-      return "bounded:" + std::to_string(bound);
-  }
-  return "?";
-}
-
-void check_codec(const CodecSpec& codec, const Mode& mode) {
-  if (codec.kind != CodecKind::kTopK || mode.kind != Mode::Kind::kSync) return;
-  throw ConfigError(
-      "codec " + name(codec) + " sends a part of the model, mode sync needs all of it",
-      "use mode async or bounded:K, or codec fp32, fp16, bf16, int8 or int4");
-}
 
 Engine::Engine(EngineConfig config, TimePoint now)
     : config_(std::move(config)),

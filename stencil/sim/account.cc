@@ -58,7 +58,7 @@ std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open
 /// is subtracted, a crossing that only the other end has seen is merged.
 void Simulation::account(std::vector<std::vector<double>>& z) const {
   std::vector<float> values(layout_.size());
-  const bool sync = config_.mode.kind == Mode::Kind::kSync;
+  const bool sync = mode_.kind == Mode::Kind::kSync;
   for (const auto& worker : workers_) {
     if (sync) {
       values = worker->x;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
 namespace stencil::sim {
@@ -13,12 +15,18 @@ namespace {
 constexpr std::uint64_t kParts = 8;
 constexpr double kForwardShare = 1.0 / 3;
 
+std::size_t bucket_floats(const SimulationConfig& config) {
+  if (config.bucket_floats > 0) return config.bucket_floats;
+  return static_cast<std::size_t>(config.exchange.bucket_kib) * 1024 / sizeof(float);
+}
+
 }  // namespace
 
 Simulation::Simulation(SimulationConfig config, Objective& objective)
     : config_(std::move(config)),
+      mode_(Mode::parse(config_.exchange.mode)),
       objective_(objective),
-      layout_(Layout::flat(objective.dimension(), config_.bucket_floats)),
+      layout_(Layout::flat(objective.dimension(), bucket_floats(config_))),
       settle_threshold_(runtime_threshold(config_)),
       initial_mean_(objective.dimension()) {
   const auto model = [this](Rank a, Rank b) {
@@ -40,8 +48,8 @@ Simulation::~Simulation() = default;
 
 double Simulation::runtime_threshold(const SimulationConfig& config) {
   // lambda2 of a large graph takes seconds, and only the end of a run needs it.
-  return config.finish ? settle_threshold(config.topology, config.settle_target)
-                       : config.settle_target;
+  return config.finish ? settle_threshold(config.topology, config.exchange.settle_target)
+                       : config.exchange.settle_target;
 }
 
 double Simulation::end_time() const {
@@ -54,7 +62,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   worker->incarnation = incarnation;
   // All begin together with what they have; only who comes back copies a neighbour.
   worker->standing.stop_joining = incarnation == 1;
-  worker->boundary = Boundary(config_.phase_lock, config_.linger);
+  worker->boundary = Boundary(config_.exchange.phase_lock, config_.exchange.linger);
   worker->made.emplace(layout_);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
@@ -66,24 +74,15 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
                                           Segment(layout_, rank, slots, reach));
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
+  options.engine = make_engine_config(config_.exchange, config_.topology, turns_, rank,
+                                      worker->mixer->bucket_count());
   EngineConfig& engine = options.engine;
-  engine.rank = rank;
-  engine.topology = config_.topology;
-  engine.turns = turns_;
-  engine.mode = config_.mode;
-  engine.buckets = worker->mixer->bucket_count();
-  engine.sweeps_per_mille = config_.sweeps_per_mille;
-  if (config_.phase_lock > 0 && config_.linger > 0) engine.tell_every = PhaseLock::kShortestStep;
-  engine.window = config_.window;
-  engine.window_total = 4 * config_.window;
   engine.seed = config_.seed;
   engine.hello.run_id = "simulation";
   engine.hello.topology = config_.topology.spec();
   // Apart by more than the edges' own restarts add to it.
   engine.hello.incarnation = incarnation << 16;
   engine.hello.layout_hash = layout_.hash();
-  engine.hello.mode = config_.mode.name();
-  engine.hello.codec = config_.codec;
   if (!config_.shared.empty()) {
     worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
       return config_.shared.contains({rank, to}) ? &workers_[to]->mixer->segment() : nullptr;
@@ -105,7 +104,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
 }
 
 bool Simulation::overlaps() const {
-  return config_.overlap && config_.mode.kind == Mode::Kind::kAsync;
+  return config_.exchange.overlap && mode_.kind == Mode::Kind::kAsync;
 }
 
 void Simulation::begin_step(Worker& worker) {
@@ -158,7 +157,7 @@ void Simulation::turn(Worker& worker) {
 /// The end of a local step, or a wait at its boundary that may be over.
 void Simulation::boundary(Worker& worker) {
   const PumpStatus status = worker.pump->status();
-  const bool sync = config_.mode.kind == Mode::Kind::kSync;
+  const bool sync = mode_.kind == Mode::Kind::kSync;
   if (worker.standing.wanted != WorkerState::kTraining) {
     worker.waiting = false;
     return;
@@ -168,7 +167,8 @@ void Simulation::boundary(Worker& worker) {
     if (!status.neighbours_completed) return;
     const MixingWeights weights(config_.topology);
     worker.telemetry[0] += 1;
-    (void)worker.mixer->publish(worker.x, worker.telemetry, Codecs(config_.codec).values(),
+    (void)worker.mixer->publish(worker.x, worker.telemetry,
+                                Codecs(parse_codec(config_.exchange.codec)).values(),
                                 weights.weight(worker.rank, worker.rank));
     ++worker.standing.round;
     worker.published = true;
@@ -265,9 +265,9 @@ void Simulation::run_until(double until) {
 }
 
 bool Simulation::finish() {
-  if (config_.mode.kind == Mode::Kind::kSync) {
+  if (mode_.kind == Mode::Kind::kSync) {
     const double begun = std::chrono::duration<double>(now_.time_since_epoch()).count();
-    run_until(begun + config_.finish_seconds);
+    run_until(begun + config_.exchange.settle_deadline);
     return std::ranges::all_of(workers_, [&](const auto& worker) {
       return worker->standing.round == config_.steps && !worker->published;
     });
@@ -281,9 +281,9 @@ bool Simulation::finish() {
     (void)worker->mixer->fold(worker->x);
     turn(*worker);
   }
-  const double deadline =
-      std::chrono::duration<double>(now_.time_since_epoch()).count() + config_.finish_seconds;
-  double time = deadline - config_.finish_seconds;
+  const double deadline = std::chrono::duration<double>(now_.time_since_epoch()).count() +
+                          config_.exchange.settle_deadline;
+  double time = deadline - config_.exchange.settle_deadline;
   bool all = false;
   while (!all && time < deadline) {
     time += config_.step_seconds / 4;

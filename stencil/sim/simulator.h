@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "stencil/codec/codecs.h"
+#include "stencil/core/exchange_options.h"
 #include "stencil/core/layout.h"
-#include "stencil/engine/config.h"
+#include "stencil/core/mode.h"
 #include "stencil/runtime/pump.h"
 #include "stencil/sim/network.h"
 #include "stencil/sim/objective.h"
@@ -20,15 +20,8 @@ namespace stencil::sim {
 
 struct SimulationConfig {
   Topology topology = Topology::parse("torus:2x2");
-  Mode mode;
-  CodecSpec codec{};
-  std::uint32_t sweeps_per_mille = 1000;
-  double linger = 0;      ///< share of a step; see Linger
-  double phase_lock = 0;  ///< share of a step; see PhaseLock
-  /// Steps are made part by part in the backward pass; see MadeParts.
-  bool overlap = false;
-  std::uint32_t window = 4;
-  std::size_t bucket_floats = 0;  ///< 0: what suits the model
+  ExchangeOptions exchange;
+  std::size_t bucket_floats = 0;  ///< size of a bucket; 0: as `exchange` says
   std::uint64_t seed = 1;
 
   double step_seconds = 0.1;    ///< of a worker of speed 1
@@ -40,9 +33,7 @@ struct SimulationConfig {
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
   std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, with no delay
-  double settle_target = 1e-4;
-  bool finish = false;         ///< after the run, settle and freeze as real workers do
-  double finish_seconds = 60;  ///< and give that up after so long
+  bool finish = false;                     ///< after the run, settle and freeze as real workers do
 };
 
 /// The network at one moment.
@@ -102,6 +93,7 @@ class Simulation {
   void account(std::vector<std::vector<double>>& z) const;
 
   SimulationConfig config_;
+  Mode mode_;
   Objective& objective_;
   Turns turns_{config_.topology};
   Layout layout_;

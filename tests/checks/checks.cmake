@@ -19,9 +19,6 @@ if(NOT FAST_SANITIZE AND NOT FAST_BUILD_FUZZERS)
   foreach(library ${libraries})
     list(APPEND archives $<TARGET_FILE:${library}>)
   endforeach()
-  if(TARGET fast_programs)
-    list(APPEND archives $<TARGET_FILE:fast_programs>)
-  endif()
   add_test(NAME no_library_holds_a_mutable_global
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py ${archives})
   set_tests_properties(no_library_holds_a_mutable_global PROPERTIES LABELS unit TIMEOUT 60)
@@ -37,13 +34,11 @@ if(CMAKE_GENERATOR STREQUAL "Ninja" AND EXISTS /var/lib/dpkg/info)
   set_tests_properties(every_package_that_the_build_reads_is_listed PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 
-if(TARGET fast_program AND EXISTS ${PROJECT_SOURCE_DIR}/README.md)
   add_test(NAME no_document_names_an_option_that_does_not_exist
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documented_flags.py
       ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:fast_program>)
   set_tests_properties(no_document_names_an_option_that_does_not_exist
     PROPERTIES LABELS unit TIMEOUT 60)
-endif()
 
 # check_headers: a header that needs another one before it does not compile here. What a source file
 # of its own includes, first as include_directions.py demands, has been compiled alone with that
@@ -72,6 +67,8 @@ foreach(header ${headers})
 endforeach()
 if(units)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${units})
-  target_link_libraries(check_headers PRIVATE ${libraries} $<TARGET_NAME_IF_EXISTS:fast_programs>)
-  target_compile_options(check_headers PRIVATE -Wall -Wextra -Werror -O0)
+  target_link_libraries(check_headers PRIVATE ${libraries} CLI11::CLI11
+    nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+  fast_warnings(check_headers)
+  target_compile_options(check_headers PRIVATE -O0)
 endif()

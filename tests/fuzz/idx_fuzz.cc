@@ -1,7 +1,11 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fast/data/file_bytes.h"
@@ -33,21 +37,24 @@ void parse(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-/// Bytes as an IDX file of either kind, and as a gzip stream of one.
+/// Bytes as an IDX file of either kind, and as a gzip file of one.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::span bytes(data, size);
-  parse(bytes);
-  std::vector<std::uint8_t> start;
+  parse({data, size});
+  const int descriptor = memfd_create("idx_fuzz", MFD_CLOEXEC);
+  if (descriptor < 0 || write(descriptor, data, size) != static_cast<ssize_t>(size)) std::abort();
+  const std::string file = "/proc/self/fd/" + std::to_string(descriptor);
+  std::vector<std::uint8_t> start, whole;
   try {
-    start = fast::inflate_gzip(bytes, "fuzz", fast::kIdxImagesHeader, fast::AtLimit::kStop);
+    fast::read_data_file(file, "", start, fast::kIdxImagesHeader);
     if (start.size() > fast::kIdxImagesHeader) std::abort();
   } catch (const fast::DataError&) {
   }
   try {
-    const auto whole = fast::inflate_gzip(bytes, "fuzz", kLimit);
+    fast::read_data_file(file, "", whole, kLimit);
     if (whole.size() > kLimit) std::abort();
     parse(whole);
   } catch (const fast::DataError&) {
   }
+  close(descriptor);
   return 0;
 }

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "fast/report/metrics.h"
-#include "fast/report/totals.h"
+#include "fast/run/metrics.h"
+#include "fast/run/totals.h"
 
 // A metrics.jsonl from anywhere: never a throw, and lives that lie inside the history.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

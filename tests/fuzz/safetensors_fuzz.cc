@@ -4,7 +4,7 @@
 #include <span>
 
 #include "fast/errors.h"
-#include "fast/report/safetensors.h"
+#include "fast/run/safetensors.h"
 
 // A model file from anywhere: it is refused with a FileError, or every tensor lies inside it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -13,11 +13,11 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
   for (int i = 0; i < 16; ++i) {
     auto one = test::random_case(test::case_seed(6000 + i), CodecKind::kFp32);
     const std::uint64_t bound = 1 + i % 5;
-    one.config.mode = Mode::parse("bounded:" + std::to_string(bound));
+    one.config.exchange.mode = "bounded:" + std::to_string(bound);
     one.config.links.clear();
     one.config.steps *= 5;
     one.config.slow = {{0, 1.0 + 3 * (i % 3)}};
-    SCOPED_TRACE(one.text + " " + one.config.mode.name());
+    SCOPED_TRACE(one.text + " " + one.config.exchange.mode);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
     sim::Simulation simulation(one.config, *objective);
     struct Met {
@@ -59,9 +59,9 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
 TEST(Bounded, a_worker_that_comes_back_holds_up_nobody) {
   for (const double away : {1.0, 20.0, 80.0}) {
     SCOPED_TRACE(away);
-    sim::SimulationConfig config;
+    sim::SimulationConfig config = test::plain_config();
     config.topology = Topology::parse("ring:4");
-    config.mode = Mode::parse("bounded:2");
+    config.exchange.mode = "bounded:2";
     config.bucket_floats = 16;
     const auto objective = sim::make_agreement(32, 1);
     sim::Simulation simulation(config, *objective);
@@ -82,9 +82,9 @@ TEST(Bounded, a_worker_that_comes_back_holds_up_nobody) {
 }
 
 TEST(Bounded, a_worker_held_back_names_who_holds_it) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:3");
-  config.mode = Mode::parse("bounded:2");
+  config.exchange.mode = "bounded:2";
   config.slow = {{1, 50.0}};
   config.bucket_floats = 16;
   const auto objective = sim::make_agreement(32, 1);

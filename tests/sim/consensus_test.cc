@@ -19,7 +19,7 @@ class Consensus : public ::testing::TestWithParam<int> {};
 void run_case(const test::SimCase& one, int looks) {
   SCOPED_TRACE(one.text);
   const bool exact =
-      one.config.codec.kind == CodecKind::kFp32 || one.config.codec.kind == CodecKind::kTopK;
+      one.config.exchange.codec == "fp32" || one.config.exchange.codec.starts_with("topk");
   const auto objective = sim::make_agreement(one.dimension, one.config.seed);
   sim::Simulation simulation(one.config, *objective);
   const double start = simulation.snapshot().disagreement;
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
 TEST(Finish, waits_for_those_beyond_a_slow_edge) {
   auto one = test::random_case(11330732132640003830ULL, CodecKind::kFp32);
   ASSERT_FALSE(one.config.links.empty());
-  one.config.sweeps_per_mille = 20;
+  one.config.exchange.sweeps = 0.02;
   run_case(one, 5);
 }
 
@@ -95,7 +95,8 @@ TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
   for (std::size_t i = 0; i < 20; ++i) {
     const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);
-    one.config.finish_seconds = 0.02;  // each call goes on from where the last one stopped
+    one.config.exchange.settle_deadline =
+        0.02;  // each call goes on from where the last one stopped
     SCOPED_TRACE(one.text);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
     sim::Simulation simulation(one.config, *objective);

@@ -9,7 +9,7 @@ namespace stencil {
 namespace {
 
 sim::SimulationConfig nine(std::uint64_t seed) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:3x3");
   config.bucket_floats = 16;
   config.seed = seed;
@@ -63,7 +63,7 @@ TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
     const std::uint64_t seed = test::case_seed(8050 + i);
     SCOPED_TRACE(seed);
     auto config = nine(seed);
-    config.finish_seconds = 15;
+    config.exchange.settle_deadline = 15;
     const auto objective = sim::make_agreement(64, seed);
     sim::Simulation simulation(config, *objective);
     simulation.run_until(simulation.end_time() - 1 - 0.1 * i);

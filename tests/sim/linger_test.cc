@@ -16,10 +16,10 @@ struct Seen {
 /// Steps of 0.1 s on torus:4x4; looked at whenever a step has just ended everywhere or is under
 /// way.
 Seen run(double linger, double latency) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:4x4");
-  config.linger = linger;
-  config.sweeps_per_mille = 3000;
+  config.exchange.linger = linger;
+  config.exchange.sweeps = 3;
   config.link.latency = latency;
   config.steps = kSteps;
   config.bucket_floats = 64;

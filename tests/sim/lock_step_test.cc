@@ -35,15 +35,15 @@ class Deterministic : public sim::Objective {
 class LockStep : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LockStep, equals_plain_matrix_algebra) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = test::topology_of(GetParam());
-  config.mode = Mode::parse("sync");
+  config.exchange.mode = "sync";
   config.bucket_floats = 16;
   config.steps = 25;
   config.step_jitter = 1;
   config.link = {.latency = 0.02, .jitter = 0.1};
   if (config.topology.size() > 2) config.slow[2] = 7;
-  config.finish_seconds = 60;
+  config.exchange.settle_deadline = 60;
   Deterministic objective;
   sim::Simulation simulation(config, objective);
   simulation.run_until(simulation.end_time());
@@ -88,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(Topologies, LockStep,
 TEST(LockStepOutage, survives_links_that_break_and_return) {
   std::vector<std::vector<float>> models;
   for (const bool broken : {false, true}) {
-    sim::SimulationConfig config;
+    sim::SimulationConfig config = test::plain_config();
     config.topology = Topology::parse("torus:2x3");
-    config.mode = Mode::parse("sync");
+    config.exchange.mode = "sync";
     config.bucket_floats = 8;
     config.steps = 20;
     config.link = {.latency = 0.02, .jitter = 0.02};
@@ -107,10 +107,10 @@ TEST(LockStepOutage, survives_links_that_break_and_return) {
 class LockStepLossy : public ::testing::TestWithParam<CodecKind> {};
 
 TEST_P(LockStepLossy, keeps_the_mean_and_agrees_to_the_codec) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:5");
-  config.mode = Mode::parse("sync");
-  config.codec = GetParam();
+  config.exchange.mode = "sync";
+  config.exchange.codec = name(GetParam());
   config.bucket_floats = 16;
   config.steps = 80;
   const auto objective = sim::make_agreement(50, 3);

@@ -4,18 +4,19 @@
 #include <string>
 
 #include "stencil/sim/simulator.h"
+#include "tests/support/sim_cases.h"
 
 namespace stencil::sim {
 namespace {
 
 /// The most buckets that the one in the middle of so many workers had under way or kept at once.
 std::size_t most_payloads(int workers, std::size_t buckets) {
-  SimulationConfig config;
+  SimulationConfig config = test::plain_config();
   std::string star;
   for (int i = 1; i < workers; ++i) star += "0 " + std::to_string(i) + "\n";
   config.topology = Topology::from_edges(star, "edges:star");
   config.bucket_floats = 16;
-  config.sweeps_per_mille = 3000;
+  config.exchange.sweeps = 3;
   config.steps = 20;
   config.link.latency = 0.03;
   const auto objective = make_agreement(16 * buckets, 1);

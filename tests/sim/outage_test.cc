@@ -16,7 +16,7 @@ test::SimCase with_outages(std::uint64_t seed, int count, double shortest, doubl
   one.config.slow.clear();
   one.config.links.clear();
   one.config.link.bandwidth = 0;
-  one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille);
+  one.config.exchange.sweeps = std::max(1.0, *one.config.exchange.sweeps);
   Random random(Random::derive(seed, 77));
   const auto edges = one.config.topology.edges();
   const double span = static_cast<double>(one.config.steps) * one.config.step_seconds;
@@ -67,7 +67,7 @@ TEST(Outage, longer_than_gone_after_shifts_the_mean_at_most_by_what_is_counted_a
   for (int i = 0; i < 6; ++i) {
     auto one = with_outages(test::case_seed(7100 + i), 3, 61, 65);
     one.config.topology = Topology::parse("torus:2x3");
-    one.config.codec = CodecKind::kFp32;
+    one.config.exchange.codec = "fp32";
     const std::array<std::pair<Rank, Rank>, 3> cut = {{{0, 3}, {1, 2}, {4, 5}}};
     for (std::size_t k = 0; k < cut.size(); ++k) {
       auto& outage = one.config.outages[k];
@@ -102,7 +102,7 @@ TEST(Outage, longer_than_gone_after_shifts_the_mean_at_most_by_what_is_counted_a
 }
 
 TEST(Outage, buckets_in_flight_on_a_cut_link_go_to_the_other_neighbours_meanwhile) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:3");
   config.bucket_floats = 16;
   config.link.latency = 0.05;
@@ -123,7 +123,7 @@ TEST(Outage, buckets_in_flight_on_a_cut_link_go_to_the_other_neighbours_meanwhil
 /// Buckets so large, or links so thin, that what is under way takes longer than the deadline of a
 /// reply: it is waited for while anything comes, or all of it would be sent again and again.
 TEST(ThinLinks, replies_that_take_long_are_waited_for) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:3x3");
   config.bucket_floats = 1000;
   config.link = {.latency = 0.02, .bandwidth = 1500};  // 2.7 seconds a bucket
@@ -142,12 +142,12 @@ TEST(ThinLinks, replies_that_take_long_are_waited_for) {
 }
 
 TEST(ThinLinks, a_copy_that_takes_long_is_asked_for_once) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:2");
   config.bucket_floats = 1000;
   config.link = {.latency = 0.02,
                  .bandwidth = 1000};  // four seconds a bucket, and a window of four
-  config.sweeps_per_mille = 0;
+  config.exchange.sweeps = 0;
   config.steps = 4000;
   const auto objective = sim::make_agreement(16'000, 3);
   sim::Simulation simulation(config, *objective);

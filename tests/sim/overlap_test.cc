@@ -16,12 +16,12 @@ constexpr std::size_t kFloats = 16'000;
 
 /// Sweeps of `share` of a step each, for as many as a step begins.
 sim::SimulationConfig config_of(double share, bool overlap, std::uint64_t index) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:2x4");
-  config.overlap = overlap;
-  config.linger = 0.2;
-  config.phase_lock = 0.15;
-  config.sweeps_per_mille = 2000;
+  config.exchange.overlap = overlap;
+  config.exchange.linger = 0.2;
+  config.exchange.phase_lock = 0.15;
+  config.exchange.sweeps = 2;
   config.step_seconds = kStep;
   config.step_jitter = 0.05;
   config.link.latency = 1e-4;

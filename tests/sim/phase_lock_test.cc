@@ -21,11 +21,11 @@ struct Seen {
 };
 
 sim::SimulationConfig config_of(const char* topology, double phase_lock) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse(topology);
-  config.linger = 0.1;
-  config.phase_lock = phase_lock;
-  config.sweeps_per_mille = 2000;
+  config.exchange.linger = 0.1;
+  config.exchange.phase_lock = phase_lock;
+  config.exchange.sweeps = 2;
   config.step_seconds = kStep;
   config.link.latency = 1e-4;
   config.steps = 200;
@@ -114,7 +114,7 @@ TEST(PhaseLockRun, BringsWorkersTogetherThatBeginApartAlsoWithStepsMadeInParts) 
   for (const bool overlap : {false, true}) {
     sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);
     without.step_jitter = with.step_jitter = 0.1;
-    without.overlap = with.overlap = overlap;
+    without.exchange.overlap = with.exchange.overlap = overlap;
     const Seen apart = run(without, 0.12), together = run(with, 0.12);
     tell(with, apart, together);
     EXPECT_LT(together.apart, 0.06);

@@ -43,7 +43,7 @@ TEST(Repeat, the_same_seed_gives_the_same_bytes) {
   for (int i = 0; i < 12; ++i) {
     auto one = test::random_case(test::case_seed(5000 + i),
                                  i % 2 == 0 ? CodecKind::kFp32 : CodecKind::kFp16);
-    one.config.finish_seconds = 20;
+    one.config.exchange.settle_deadline = 20;
     SCOPED_TRACE(one.text);
     EXPECT_EQ(trace(one), trace(one));
   }
@@ -55,8 +55,8 @@ TEST(Repeat, the_same_seed_gives_the_same_bytes_with_outages_and_in_every_mode) 
     one.config.topology = Topology::parse("torus:2x3");
     one.config.links.clear();
     one.config.slow = {{1, 5.0}};
-    one.config.mode = Mode::parse(mode);
-    one.config.finish_seconds = 20;
+    one.config.exchange.mode = mode;
+    one.config.exchange.settle_deadline = 20;
     one.config.outages = {{0, 1, 0.4, 0.9}, {3, 4, 0.5, 0.6}, {3, 4, 0.8, 1.1}};
     SCOPED_TRACE(one.text + " " + mode);
     EXPECT_EQ(trace(one), trace(one));
@@ -65,7 +65,7 @@ TEST(Repeat, the_same_seed_gives_the_same_bytes_with_outages_and_in_every_mode) 
 
 TEST(Repeat, another_seed_gives_other_bytes) {
   auto one = test::random_case(test::case_seed(5200), CodecKind::kFp32);
-  one.config.finish_seconds = 20;
+  one.config.exchange.settle_deadline = 20;
   const auto first = trace(one);
   ++one.config.seed;
   EXPECT_NE(first, trace(one));

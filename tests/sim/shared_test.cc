@@ -39,7 +39,7 @@ TEST_P(Shared, keeps_the_mean_never_spreads_and_ends_in_agreement) {
       drift = std::max(drift, simulation.snapshot().mean_drift);
     }
     EXPECT_LT(drift, 1e-5);
-    if (one.config.codec.kind == CodecKind::kFp32) {
+    if (one.config.exchange.codec == "fp32") {
       EXPECT_LE(highest, start * (1 + 1e-5));
     }
     EXPECT_TRUE(simulation.finish()) << "not all froze because all was settled";
@@ -58,7 +58,7 @@ TEST_P(Shared, keeps_the_mean_never_spreads_and_ends_in_agreement) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Shared, ::testing::Range(0, 8));
 
 TEST(SharedOnly, sends_no_model_over_the_wire_and_repeats_bit_for_bit) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:2x2");
   config.bucket_floats = 64;
   config.steps = 50;
@@ -78,7 +78,7 @@ TEST(SharedOnly, sends_no_model_over_the_wire_and_repeats_bit_for_bit) {
 }
 
 TEST(SharedOnly, a_neighbour_that_died_and_came_back_is_met_anew) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:4");
   config.bucket_floats = 16;
   config.steps = 3000;

@@ -69,12 +69,12 @@ struct Found {
 };
 
 Found found(const Topology& topology, int sweeps, double jitter, bool overlap = false) {
-  sim::SimulationConfig config;
-  config.overlap = overlap;
+  sim::SimulationConfig config = test::plain_config();
+  config.exchange.overlap = overlap;
   config.topology = topology;
-  config.linger = 0.1;
-  config.phase_lock = 0.15;
-  config.sweeps_per_mille = static_cast<std::uint32_t>(1000 * sweeps);
+  config.exchange.linger = 0.1;
+  config.exchange.phase_lock = 0.15;
+  config.exchange.sweeps = sweeps;
   config.link.latency = 1e-4;
   config.step_seconds = 0.1;
   config.step_jitter = jitter;

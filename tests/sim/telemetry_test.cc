@@ -15,7 +15,7 @@ TEST(Telemetry, every_worker_knows_the_network_mean_of_steps) {
     auto one = test::random_case(test::case_seed(9000 + i), CodecKind::kFp16);
     one.config.links.clear();
     one.config.link.latency = 0.002;
-    one.config.sweeps_per_mille = 4000;
+    one.config.exchange.sweeps = 4;
     one.config.slow = {{0, 4.0}};
     SCOPED_TRACE(one.text);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
@@ -40,16 +40,17 @@ class Large : public ::testing::TestWithParam<std::tuple<const char*, CodecKind>
 
 TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
   const auto [name, codec] = GetParam();
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = test::topology_of(name);
-  config.codec = codec;
+  config.exchange.codec = stencil::name(codec);
   config.seed = test::case_seed(9100);
   config.bucket_floats = 16;
   config.step_jitter = 0.5;
   config.link = {.latency = 0.02, .jitter = 0.05};
   config.slow = {{7, 50.0}};
   config.finish = true;
-  config.finish_seconds = 600;  // the middle of a star measures 63 edges, one after the other
+  config.exchange.settle_deadline =
+      600;  // the middle of a star measures 63 edges, one after the other
   const auto objective = sim::make_agreement(24, config.seed);
   sim::Simulation simulation(config, *objective);
   const double start = simulation.snapshot().disagreement;
@@ -83,9 +84,9 @@ TEST(Running, falls_to_the_floor_that_each_codec_states) {
   for (const auto& [codec, floor] : kFloors) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {
       SCOPED_TRACE(name);
-      sim::SimulationConfig config;
+      sim::SimulationConfig config = test::plain_config();
       config.topology = Topology::parse(name);
-      config.codec = codec;
+      config.exchange.codec = stencil::name(codec);
       config.seed = test::case_seed(9200);
       config.bucket_floats = 16;
       config.link = {.latency = 0.01, .jitter = 0.02};
@@ -102,9 +103,9 @@ TEST(Running, falls_to_the_floor_that_each_codec_states) {
 /// One worker alone, and the smallest networks.
 TEST(Small, one_worker_trains_and_finishes_alone) {
   for (const char* mode : {"async", "bounded:1", "sync"}) {
-    sim::SimulationConfig config;
+    sim::SimulationConfig config = test::plain_config();
     config.topology = Topology::parse("ring:1");
-    config.mode = Mode::parse(mode);
+    config.exchange.mode = mode;
     config.finish = true;
     const auto objective = sim::make_quadratic(1, 10, 0.1, 0, 1);
     sim::Simulation simulation(config, *objective);
@@ -135,9 +136,9 @@ class Survival : public ::testing::TestWithParam<CodecKind> {};
 TEST_P(Survival, tiny_and_huge_values_stay_finite_and_keep_the_mean) {
   for (const float scale : {1e-42F, 1e-8F, 1e-4F, 6e4F, 1e6F, 1e30F}) {
     SCOPED_TRACE(scale);
-    sim::SimulationConfig config;
+    sim::SimulationConfig config = test::plain_config();
     config.topology = Topology::parse("torus:2x3");
-    config.codec = GetParam();
+    config.exchange.codec = name(GetParam());
     config.bucket_floats = 16;
     Extremes objective(scale);
     sim::Simulation simulation(config, objective);

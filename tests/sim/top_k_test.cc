@@ -13,14 +13,14 @@ namespace {
 constexpr CodecSpec kTenth(CodecKind::kTopK, 100'000);
 
 sim::SimulationConfig config_of(const char* topology, std::uint64_t index) {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = test::plain_config();
   config.topology = test::topology_of(topology);
-  config.codec = kTenth;
+  config.exchange.codec = name(kTenth);
   config.seed = test::case_seed(index);
   config.bucket_floats = 40;
   config.link = {.latency = 0.01, .jitter = 0.02};
   config.finish = true;
-  config.finish_seconds = 600;
+  config.exchange.settle_deadline = 600;
   return config;
 }
 
@@ -45,7 +45,7 @@ TEST(TopKRun, SendsItsShareOfTheBytes) {
   std::array<double, 2> bytes{};
   for (const CodecKind kind : {CodecKind::kFp32, CodecKind::kTopK}) {
     sim::SimulationConfig config = config_of("ring:4", 9350);
-    config.codec = {kind, kind == CodecKind::kTopK ? 10'000U : 0U};
+    config.exchange.codec = name(CodecSpec(kind, kind == CodecKind::kTopK ? 10'000U : 0U));
     config.bucket_floats = 20'000;
     const auto objective = sim::make_agreement(100'000, config.seed);
     sim::Simulation simulation(config, *objective);
@@ -82,7 +82,7 @@ TEST(TopKRun, BrokenLinksLoseNothing) {
     auto one = test::random_case(test::case_seed(9500 + i), kTenth);
     one.config.slow.clear();
     one.config.links.clear();
-    one.config.sweeps_per_mille = std::max(1000U, one.config.sweeps_per_mille);
+    one.config.exchange.sweeps = std::max(1.0, *one.config.exchange.sweeps);
     one.config.steps = 400;
     Random random(Random::derive(one.config.seed, 77));
     const auto edges = one.config.topology.edges();
@@ -132,7 +132,7 @@ TEST(TopKRun, WhoReturnsAgreesWithTheOthersAgain) {
 
 TEST(TopKRun, SyncIsRefusedWithARemedy) {
   sim::SimulationConfig config = config_of("ring:4", 1);
-  config.mode = Mode::parse("sync");
+  config.exchange.mode = "sync";
   const auto objective = sim::make_agreement(100, 1);
   try {
     const sim::Simulation simulation(config, *objective);

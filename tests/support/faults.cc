@@ -62,7 +62,7 @@ int RunWatch::events(int rank, const std::string& name, int neighbour) const {
   const std::string text = "neighbour " + std::to_string(neighbour) + " is " + name;
   const auto events = history(rank).events;
   return static_cast<int>(std::count_if(events.begin(), events.end(), [&](const auto& e) {
-    return e.name == name && e.text.starts_with(text);
+    return e.event == name && e.text.starts_with(text);
   }));
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "fast/report/metrics.h"
+#include "fast/run/metrics.h"
 #include "tests/support/process.h"
 
 namespace fast::testing {

@@ -22,6 +22,15 @@ Topology topology_of(const std::string& name) {
   return Topology::from_edges(edges, name);
 }
 
+sim::SimulationConfig plain_config() {
+  sim::SimulationConfig config;
+  config.exchange = bare_exchange();
+  config.exchange.sweeps = 1;
+  config.exchange.settle_target = 1e-4;
+  config.exchange.settle_deadline = 60;
+  return config;
+}
+
 SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   static constexpr std::array kNames = {"ring:2",    "ring:3",     "ring:5",         "ring:8",
                                         "ring:12",   "torus:1x4",  "torus:2x2",      "torus:2x3",
@@ -32,7 +41,7 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   sim::SimulationConfig& c = made.config;
   const std::string name = kNames[random.below(kNames.size())];
   c.topology = topology_of(name);
-  c.codec = codec;
+  c.exchange.codec = stencil::name(codec);
   c.seed = seed;
   c.bucket_floats = 8U << random.below(3);
   made.dimension = 32 + random.below(33);
@@ -42,9 +51,9 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   c.link.latency = kLatency[random.below(kLatency.size())];
   c.link.jitter = random.below(2) == 0 ? 0.0 : c.link.latency * 2;
   if (random.below(4) == 0) c.link.bandwidth = 200'000;
-  constexpr std::array<std::uint32_t, 5> kSweeps = {250, 1000, 1000, 2000, 4000};
-  c.sweeps_per_mille = kSweeps[random.below(kSweeps.size())];
-  c.window = static_cast<std::uint32_t>(1 + random.below(6));
+  constexpr std::array<double, 5> kSweeps = {0.25, 1, 1, 2, 4};
+  c.exchange.sweeps = kSweeps[random.below(kSweeps.size())];
+  c.exchange.window = static_cast<int>(1 + random.below(6));
   const auto edges = c.topology.edges();
   std::string odd;
   if (random.below(3) == 0) {
@@ -62,14 +71,14 @@ SimCase random_case(std::uint64_t seed, CodecSpec codec) {
   const double slowest = c.links.empty() ? c.link.latency : c.links.begin()->second.latency;
   c.steps = 60 + static_cast<std::uint64_t>(7 * (slowest + c.link.jitter) / c.step_seconds);
   c.finish = true;
-  c.finish_seconds = 2000;
-  if (seed % 3 == 0) c.linger = 0.5;
-  if (seed % 6 == 0) c.phase_lock = 0.3;
+  c.exchange.settle_deadline = 2000;
+  if (seed % 3 == 0) c.exchange.linger = 0.5;
+  if (seed % 6 == 0) c.exchange.phase_lock = 0.3;
   made.text = "seed " + std::to_string(seed) + ": " + name + " latency " +
               std::to_string(c.link.latency) + " jitter " + std::to_string(c.link.jitter) +
-              " sweeps " + std::to_string(c.sweeps_per_mille) + " window " +
-              std::to_string(c.window) + " linger " + std::to_string(c.linger) + " phase lock " +
-              std::to_string(c.phase_lock) + odd;
+              " sweeps " + std::to_string(*c.exchange.sweeps) + " window " +
+              std::to_string(c.exchange.window) + " linger " + std::to_string(c.exchange.linger) +
+              " phase lock " + std::to_string(c.exchange.phase_lock) + odd;
   return made;
 }
 

@@ -15,9 +15,12 @@ namespace stencil::test {
 /// A topology by name; star:N (rank 0 in the middle) beside those of Topology::parse().
 [[nodiscard]] Topology topology_of(const std::string& name);
 
+/// The bare exchange: one sweep a step, and no boundary waits for anything.
+[[nodiscard]] sim::SimulationConfig plain_config();
+
 /// A simulated run and what it is called in failure messages.
 struct SimCase {
-  sim::SimulationConfig config;
+  sim::SimulationConfig config = plain_config();
   std::string text;
   std::size_t dimension = 64;
 };

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "adapters/torch/models/model.h"
-#include "fast/learner.h"
+#include "fast/data/image_shape.h"
 
 namespace fast {
 

@@ -13,7 +13,7 @@
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/tcp_bytes.h"
 #include "bench/compare/real/wrapped_learner.h"
-#include "fast/exchange.h"
+#include "fast/session/exchange.h"
 
 namespace fast::compare {
 namespace {

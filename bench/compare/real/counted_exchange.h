@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "bench/compare/real/participant.h"
-#include "fast/exchange.h"
-#include "fast/session.h"
+#include "fast/session/exchange.h"
+#include "fast/session/session.h"
 
 namespace fast::compare {
 
@@ -33,10 +33,10 @@ class CountedExchange final : public Exchange {
   }
   double network_loss() const override { return loss_; }
   std::string endpoint() const override { return ""; }
-  stencil::PumpStatus status() const override {
-    stencil::PumpStatus status;
+  SessionStatus status() const override {
+    SessionStatus status;
     status.state = stencil::WorkerState::kTraining;
-    if (bytes_) status.transport.bytes_sent = bytes_();
+    if (bytes_) status.counters["bytes_sent"] = bytes_();
     return status;
   }
 

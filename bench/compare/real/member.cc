@@ -10,10 +10,10 @@
 #include "bench/compare/real/participant.h"
 #include "bench/compare/real/snapshots.h"
 #include "fast/exit_codes.h"
-#include "fast/programs/signals.h"
-#include "fast/report/run_folder.h"
-#include "fast/session.h"
-#include "fast/worker.h"
+#include "fast/programs/launch/signals.h"
+#include "fast/run/run_folder.h"
+#include "fast/session/session.h"
+#include "fast/train/worker.h"
 
 namespace fast::compare {
 namespace {
@@ -25,11 +25,16 @@ Cell read_cell(const std::filesystem::path& run) {
 
 WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   WorkerConfig w;
-  w.topology = cell.strategy.name == "single" ? "ring:1" : cell.condition.topology;
-  w.rank = options.rank;
-  w.run_id = options.run_id;
-  w.listen = "tcp://" + options.host + ":0";
-  w.peer_template = "file:" + (options.run / "worker-{rank}" / "endpoint").string();
+  SessionOptions& session = w.session;
+  session.topology = cell.strategy.name == "single" ? "ring:1" : cell.condition.topology;
+  session.rank = options.rank;
+  session.run_id = options.run_id;
+  session.listen = "tcp://" + options.host + ":0";
+  session.peer_template = "file:" + (options.run / "worker-{rank}" / "endpoint").string();
+  session.seed = cell.seed;
+  session.exchange = cell.strategy.exchange;
+  session.exchange.wait_deadline = options.deadline;
+  if (cell.strategy.mode().empty()) session.exchange.mode = cell.strategy.name;
   w.out = options.run.string();
   w.model = cell.job.model;
   w.data = cell.job.data;
@@ -43,18 +48,8 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
                  .weight_decay = cell.job.weight_decay};
   w.schedule = cell.job.schedule;
   w.warmup = cell.job.warmup;
-  w.seed = cell.seed;
   w.threads = options.threads;
-  const std::string mode = cell.strategy.mode();
-  w.mode = mode.empty() ? cell.strategy.name : mode;
-  w.codec = cell.strategy.codec;
-  w.bucket_kib = cell.strategy.bucket_kib;
-  w.transport = "tcp";  // as those it is compared with
-  w.sweeps = cell.strategy.sweeps;
-  w.linger = cell.strategy.linger;
-  w.phase_lock = cell.strategy.phase_lock;
   w.buffers = cell.strategy.buffers;
-  w.wait_deadline = options.deadline;
   w.quiet = true;
   if (cell.time == TimeKind::kStandIn) return w;  // which has its own step times
   const auto slow = cell.condition.slow.find(options.rank);

@@ -10,7 +10,7 @@
 #include "bench/compare/real/over_zmq.h"
 #include "bench/compare/real/shared_count.h"
 #include "bench/compare/real/wrapped_learner.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
 #include "stencil/core/topology.h"
 
 namespace fast::compare {

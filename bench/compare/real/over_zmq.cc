@@ -9,7 +9,7 @@
 
 #include "adapters/torch/models/model.h"
 #include "fast/adapter.h"
-#include "fast/exchange.h"
+#include "fast/session/exchange.h"
 
 namespace fast::compare {
 

@@ -10,9 +10,9 @@
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/over_zmq.h"
 #include "bench/compare/real/wrapped_learner.h"
-#include "fast/report/run_folder.h"
-#include "fast/schedule.h"
-#include "fast/session.h"
+#include "fast/run/atomic_file.h"
+#include "fast/session/session.h"
+#include "fast/train/schedule.h"
 
 namespace fast::compare {
 namespace {

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
 #include "bench/compare/real/allreduce.h"
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/neighbour_gradients.h"
@@ -14,18 +10,6 @@
 #include "fast/errors.h"
 
 namespace fast::compare {
-
-std::vector<std::string> strategy_names() {
-  return {"single",
-          "local",
-          "allreduce",
-          "parameter-server",
-          "parameter-server-sync",
-          "stencil-sync",
-          "stencil-async",
-          "stencil-bounded:K",
-          "stencil-gradients"};
-}
 
 bool has_server(const Strategy& strategy) {
   return strategy.name.starts_with("parameter-server");
@@ -41,7 +25,7 @@ Participant make_participant(const Cell& cell, const Place& place,
   if (!cell.strategy.mode().empty()) return {std::move(learner), {}};
   if (name == "single" || name == "local") return {std::move(learner), make_counted(place)};
   if (name == "allreduce")
-    return make_allreduce(place, std::move(learner), cell.strategy.bucket_kib);
+    return make_allreduce(place, std::move(learner), cell.strategy.exchange.bucket_kib);
   if (name == "stencil-gradients") return make_neighbour_gradients(cell, place, std::move(learner));
   if (has_server(cell.strategy)) return make_server_client(place, std::move(learner));
   throw ConfigError("no strategy '" + name + "'",

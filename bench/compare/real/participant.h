@@ -6,8 +6,8 @@
 
 #include "adapters/torch/torch_learner.h"
 #include "bench/compare/cell.h"
-#include "fast/exchange.h"
-#include "fast/learner.h"
+#include "fast/session/exchange.h"
+#include "fast/train/learner.h"
 
 namespace fast::compare {
 
@@ -31,9 +31,6 @@ struct Participant {
 /// Throws ConfigError for an unknown strategy, DeadlineError where the others do not come.
 [[nodiscard]] Participant make_participant(const Cell& cell, const Place& place,
                                            std::unique_ptr<TorchLearner> learner);
-
-/// Every strategy's name; bounded stands for stencil-bounded:K.
-[[nodiscard]] std::vector<std::string> strategy_names();
 
 /// True where a server process has to be started beside the workers.
 [[nodiscard]] bool has_server(const Strategy& strategy);

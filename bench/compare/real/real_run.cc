@@ -6,18 +6,19 @@
 #include <map>
 #include <set>
 
+#include "bench/compare/evaluator.h"
 #include "bench/compare/interrupted.h"
-#include "bench/compare/judge.h"
 #include "bench/compare/real/link_shaper.h"
 #include "bench/compare/real/participant.h"
 #include "bench/compare/real/snapshots.h"
-#include "fast/evaluation.h"
 #include "fast/exit_codes.h"
-#include "fast/programs/launcher.h"
-#include "fast/programs/run_preparation.h"
-#include "fast/report/metrics_tail.h"
+#include "fast/programs/launch/launcher.h"
+#include "fast/programs/launch/run_preparation.h"
 #include "fast/report/report.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/metrics_tail.h"
+#include "fast/run/run_folder.h"
+#include "fast/train/evaluation.h"
 
 namespace fast::compare {
 namespace {
@@ -123,10 +124,10 @@ class RealRun {
       };
     }
     const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes);
-    result.mean_model = summary.mean_model_accuracy;
+    result.mean_model = summary.test_accuracy.mean_model;
     result.consensus = summary.consensus_distance.value_or(0);
     result.samples = static_cast<double>(summary.samples);
-    for (const auto& accuracy : summary.worker_accuracy) {
+    for (const auto& accuracy : summary.test_accuracy.workers) {
       if (accuracy && evaluate) result.workers.push_back(*accuracy);
     }
     for (int rank = 0; rank < cell_.workers(); ++rank) {
@@ -145,7 +146,7 @@ class RealRun {
   }
 
   void draw_curve(CellResult& result) {
-    Judge judge(cell_, split_);
+    Evaluator evaluator(cell_, split_);
     const std::size_t parameters =
         make_learner(cell_, split_.training.train.shape, 1)->adapter().values().size();
     for (int index = 0; index < kCurvePoints; ++index) {
@@ -156,11 +157,11 @@ class RealRun {
         if (snapshot) snapshots.push_back(std::move(*snapshot));
       }
       if (snapshots.size() + lost_.size() < static_cast<std::size_t>(cell_.workers())) continue;
-      result.curve.push_back(point(judge, snapshots));
+      result.curve.push_back(point(evaluator, snapshots));
     }
   }
 
-  static CurvePoint point(Judge& judge, const std::vector<Snapshot>& snapshots) {
+  static CurvePoint point(Evaluator& evaluator, const std::vector<Snapshot>& snapshots) {
     std::vector<std::span<const float>> models;
     CurvePoint when;
     for (const Snapshot& snapshot : snapshots) {
@@ -169,7 +170,7 @@ class RealRun {
       when.seconds = std::max(when.seconds, snapshot.seconds);
       when.bytes += snapshot.bytes;
     }
-    CurvePoint point = judge.point(mean_of(models));
+    CurvePoint point = evaluator.point(mean_of(models));
     point.samples = when.samples;
     point.seconds = when.seconds;
     point.bytes = when.bytes;

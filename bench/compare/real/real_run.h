@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/compare/cell.h"
+#include "bench/compare/cell_result.h"
 #include "bench/compare/split.h"
 
 namespace fast::compare {

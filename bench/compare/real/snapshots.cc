@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "fast/adapter.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
 
 namespace fast::compare {
 namespace {
@@ -40,7 +40,7 @@ void SnapshotExchange::exchange(const StepReport& report) {
 /// The file: three doubles (seconds, samples, bytes) and the weights, in this machine's own order.
 void SnapshotExchange::save(int index) {
   const std::array<double, 3> head = {now() - joined_, static_cast<double>(samples_),
-                                      static_cast<double>(inner_->status().transport.bytes_sent)};
+                                      static_cast<double>(inner_->status().counter("bytes_sent"))};
   const auto values = adapter_.values();
   AtomicFile out(file(folder_, index));
   out.write(head.data(), sizeof head);

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "bench/compare/judge.h"
-#include "fast/exchange.h"
+#include "bench/compare/evaluator.h"
+#include "fast/session/exchange.h"
 
 namespace fast::compare {
 
@@ -28,7 +28,7 @@ class SnapshotExchange final : public Exchange {
   double progress() const override { return inner_->progress(); }
   double network_loss() const override { return inner_->network_loss(); }
   std::string endpoint() const override { return inner_->endpoint(); }
-  stencil::PumpStatus status() const override { return inner_->status(); }
+  SessionStatus status() const override { return inner_->status(); }
 
  private:
   void save(int index);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "adapters/torch/models/model.h"
-#include "fast/learner.h"
+#include "fast/train/learner.h"
 
 namespace fast::compare {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "adapters/torch/torch_learner.h"
-#include "fast/learner.h"
+#include "fast/train/learner.h"
 
 namespace fast::compare {
 

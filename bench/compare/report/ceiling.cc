@@ -9,7 +9,7 @@ std::optional<double> speedup_ceiling(const Cell& cell, double model_bytes) {
   if (cell.clockwork.step_seconds <= 0 || model_bytes <= 0) return std::nullopt;
   Cell reduced = cell;
   reduced.strategy.name = "allreduce";
-  reduced.strategy.bucket_kib = 0;
+  reduced.strategy.exchange.bucket_kib = 0;
   RoundClock clock(reduced, model_bytes);
   StepTimes times(reduced);
   double rate = 0;  // steps per second, all workers together

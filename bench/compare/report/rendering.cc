@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "bench/compare/report/pairing.h"
+#include "stencil/core/exchange_option_fields.h"
+#include "stencil/core/option_checks.h"
 
 namespace fast::compare {
 namespace {
@@ -146,29 +148,35 @@ std::string to_markdown(const std::vector<Group>& groups) {
 }
 
 std::string to_csv(const std::vector<Group>& groups) {
-  std::string out =
-      "condition,topology,workers,time,strategy,sweeps,linger,phase_lock,overlap,"
-      "momentum_correction,buffers,codec,bucket_kib,learning_rate,epochs,seeds,diverged,failed,"
-      "accuracy,accuracy_deviation,unseen,worst_worker,training_seconds,target,seconds_to_target,"
-      "ceiling,samples_per_second,bytes_per_sample,consensus\n";
-  const auto field = [](const std::optional<Spread>& s) {
+  std::string out = "condition,topology,workers,time,strategy,";
+  const stencil::ExchangeOptions any;
+  const auto add_name = [&out](const auto& field, const auto& /*value*/) {
+    out += std::string(field.key) + ",";
+  };
+  visit_fields(any, add_name);
+  out +=
+      "momentum_correction,buffers,learning_rate,epochs,seeds,diverged,failed,accuracy,"
+      "accuracy_deviation,unseen,worst_worker,training_seconds,target,seconds_to_target,ceiling,"
+      "samples_per_second,bytes_per_sample,consensus\n";
+  const auto mean = [](const std::optional<Spread>& s) {
     return s ? fmt::format("{}", s->mean) : std::string();
   };
   for (const Group& group : groups) {
     for (const Row& row : group.rows) {
       const Strategy& s = row.cell.strategy;
+      out += fmt::format("\"{}\",{},{},{},{},", group.condition.name, group.condition.topology,
+                         row.cell.workers(), name(row.cell.time), s.name);
+      const auto add_value = [&out](const auto& /*field*/, const auto& value) {
+        out += stencil::option_text(value) + ",";
+      };
+      visit_fields(s.exchange, add_value);
       out += fmt::format(
-          "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},"
-          "{}"
-          "\n",
-          group.condition.name, group.condition.topology, row.cell.workers(), name(row.cell.time),
-          s.name, s.sweeps, s.linger, s.phase_lock, s.overlap, s.momentum_correction, s.buffers,
-          s.codec, s.bucket_kib, s.learning_rate, row.cell.job.epochs, row.seeds, row.diverged,
-          row.failed, field(row.accuracy),
-          row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "", field(row.unseen),
-          field(row.worst), field(row.seconds), group.target, field(row.seconds_to_target),
-          group.ceiling ? fmt::format("{}", *group.ceiling) : "", field(row.samples_per_second),
-          field(row.bytes_per_sample), row.consensus);
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.momentum_correction,
+          s.buffers, s.learning_rate, row.cell.job.epochs, row.seeds, row.diverged, row.failed,
+          mean(row.accuracy), row.accuracy ? fmt::format("{}", row.accuracy->deviation) : "",
+          mean(row.unseen), mean(row.worst), mean(row.seconds), group.target,
+          mean(row.seconds_to_target), group.ceiling ? fmt::format("{}", *group.ceiling) : "",
+          mean(row.samples_per_second), mean(row.bytes_per_sample), row.consensus);
     }
   }
   return out;

@@ -10,7 +10,8 @@
 #include "bench/compare/report/rendering.h"
 #include "fast/report/embedded.h"
 #include "fast/report/page_template.h"
-#include "fast/report/run_folder.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/json.h"
 
 namespace fast::compare {
 namespace {
@@ -32,14 +33,9 @@ ordered_json strategy_json(const Row& row) {
   return {{"label", row.label},
           {"strategy", s.name},
           {"learning_rate", s.learning_rate},
-          {"sweeps", s.sweeps},
-          {"linger", s.linger},
-          {"phase_lock", s.phase_lock},
-          {"overlap", s.overlap},
+          {"exchange", s.exchange},
           {"momentum_correction", s.momentum_correction},
-          {"buffers", s.buffers},
-          {"codec", s.codec},
-          {"bucket_kib", s.bucket_kib}};
+          {"buffers", s.buffers}};
 }
 
 ordered_json row_json(const Row& row) {
@@ -119,11 +115,9 @@ std::vector<std::string> makers(const std::vector<Finished>& finished) {
 
 ordered_json all_json(const std::vector<Finished>& finished, const std::vector<Group>& groups,
                       const Circumstances& c) {
-  ordered_json out = {{"name", c.name},
-                      {"command", c.command},
-                      {"made_by", makers(finished)},
-                      {"tuned_by", c.tuned_by},
-                      {"groups", ordered_json::array()}};
+  ordered_json out = {
+      {"name", c.name},         {"command", c.command},   {"made_by", makers(finished)},
+      {"question", c.question}, {"tuned_by", c.tuned_by}, {"groups", ordered_json::array()}};
   for (const Group& group : groups) {
     const Cell& first = group.rows.front().cell;
     ordered_json slow = ordered_json::object();

@@ -11,6 +11,7 @@ namespace fast::compare {
 /// What stands beside the figures.
 struct Circumstances {
   std::string name;      ///< of the comparison
+  std::string question;  ///< Spec::question
   std::string command;   ///< as it was typed
   std::string tuned_by;  ///< Spec::tuned_by
 };

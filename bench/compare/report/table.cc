@@ -7,8 +7,11 @@
 #include <map>
 #include <set>
 
+#include "bench/compare/cell_store.h"
 #include "bench/compare/report/ceiling.h"
 #include "bench/compare/spec.h"
+#include "stencil/core/exchange_option_fields.h"
+#include "stencil/core/option_checks.h"
 #include "stencil/core/topology.h"
 
 namespace fast::compare {
@@ -21,12 +24,9 @@ bool same_group(const Cell& a, const Cell& b) {
 
 bool same_row(const Cell& a, const Cell& b) {
   return same_group(a, b) && a.job.epochs == b.job.epochs && a.strategy.name == b.strategy.name &&
-         a.strategy.sweeps == b.strategy.sweeps && a.strategy.linger == b.strategy.linger &&
-         a.strategy.phase_lock == b.strategy.phase_lock &&
-         a.strategy.overlap == b.strategy.overlap &&
+         a.strategy.exchange == b.strategy.exchange &&
          a.strategy.momentum_correction == b.strategy.momentum_correction &&
-         a.strategy.buffers == b.strategy.buffers && a.strategy.codec == b.strategy.codec &&
-         a.strategy.bucket_kib == b.strategy.bucket_kib &&
+         a.strategy.buffers == b.strategy.buffers &&
          a.strategy.learning_rate == b.strategy.learning_rate;
 }
 
@@ -64,24 +64,39 @@ void mean_curve(const std::vector<const CellResult*>& results, Row& row) {
   }
 }
 
+/// "linger 0", "codec int4": each option that is not as usual.
+std::vector<std::string> differences(const stencil::ExchangeOptions& options,
+                                     const stencil::ExchangeOptions& usual) {
+  std::vector<std::string> usually, out;
+  const auto list = [&usually](const auto& /*field*/, const auto& value) {
+    usually.push_back(stencil::option_text(value));
+  };
+  visit_fields(usual, list);
+  auto other = usually.begin();
+  const auto compare = [&](const auto& field, const auto& value) {
+    const std::string text = stencil::option_text(value);
+    if (text == *other++) return;
+    std::string name(field.key);
+    std::ranges::replace(name, '_', ' ');
+    out.push_back(name + " " + text);
+  };
+  visit_fields(options, compare);
+  return out;
+}
+
 /// Its strategy's name and what of it is not as it comes.
-std::string told(const Cell& cell) {
-  Cell usual = cell;
-  usual.strategy = usual_strategy(cell.strategy.name);
-  usual.strategy.sweeps_before = cell.strategy.sweeps_before;
-  choose_sweeps(usual);
-  const Strategy &s = cell.strategy, &u = usual.strategy;
+std::string text_of(const Cell& cell) {
+  const Strategy& s = cell.strategy;
+  Strategy usual = usual_strategy(s.name);
+  choose_sweeps(usual, cell.condition.topology);
   std::string out = s.name;
-  if (s.sweeps != u.sweeps) out += fmt::format(", {} sweep{}", s.sweeps, s.sweeps == 1 ? "" : "s");
-  if (s.linger != u.linger) out += fmt::format(", linger {}", s.linger);
-  if (s.phase_lock != u.phase_lock) out += fmt::format(", phase lock {}", s.phase_lock);
-  if (s.overlap != u.overlap) out += s.overlap ? ", overlapping" : ", not overlapping";
-  if (s.momentum_correction != u.momentum_correction) {
+  for (const std::string& difference : differences(s.exchange, usual.exchange)) {
+    out += ", " + difference;
+  }
+  if (s.momentum_correction != usual.momentum_correction) {
     out += fmt::format(", correction {}", s.momentum_correction);
   }
-  if (s.buffers != u.buffers) out += ", statistics " + s.buffers;
-  if (s.codec != u.codec) out += ", " + s.codec;
-  if (s.bucket_kib != u.bucket_kib) out += fmt::format(", buckets of {} KiB", s.bucket_kib);
+  if (s.buffers != usual.buffers) out += ", statistics " + s.buffers;
   return out;
 }
 
@@ -91,13 +106,13 @@ void name_rows(std::vector<Group>& groups) {
   std::map<std::string, std::set<double>> rates;
   for (const Group& group : groups) {
     for (const Row& row : group.rows) {
-      rates[told(row.cell)].insert(row.cell.strategy.learning_rate);
+      rates[text_of(row.cell)].insert(row.cell.strategy.learning_rate);
     }
   }
   for (Group& group : groups) {
     const double epochs = group.rows.front().cell.job.epochs;
     for (Row& row : group.rows) {
-      row.label = told(row.cell);
+      row.label = text_of(row.cell);
       if (rates[row.label].size() > 1) {
         row.label += fmt::format(", rate {}", row.cell.strategy.learning_rate);
       }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/compare/cell.h"
+#include "bench/compare/cell_result.h"
 #include "bench/compare/spec.h"
 
 namespace fast::compare {

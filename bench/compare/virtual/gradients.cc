@@ -45,22 +45,22 @@ void put(TorchLearner& learner, const std::vector<torch::Tensor>& gradient) {
 }  // namespace
 
 CellResult run_gradients(const Cell& cell, const Split& split, Recorder& recorder) {
-  Crew crew(cell, split, cell.workers());
+  VirtualWorkers workers(cell, split, cell.workers());
   const stencil::Topology topology = stencil::Topology::parse(cell.condition.topology);
   StepTimes times(cell);
-  const double model_bytes = static_cast<double>(crew.weights(0).size_bytes());
-  std::vector<std::deque<Arrival>> inbox(static_cast<std::size_t>(crew.workers()));
+  const double model_bytes = static_cast<double>(workers.weights(0).size_bytes());
+  std::vector<std::deque<Arrival>> inbox(static_cast<std::size_t>(workers.count()));
   std::priority_queue<StepEnd, std::vector<StepEnd>, std::greater<>> ends;
-  for (int rank = 0; rank < crew.workers(); ++rank) ends.push({times.next(rank), rank});
+  for (int rank = 0; rank < workers.count(); ++rank) ends.push({times.next(rank), rank});
 
   Recorder::Moment moment;
-  while (moment.samples < static_cast<double>(crew.budget())) {
+  while (moment.samples < static_cast<double>(workers.budget())) {
     const StepEnd end = ends.top();
     ends.pop();
-    TorchLearner& learner = crew.learner(end.rank);
-    crew.set_rate(end.rank, moment.samples / static_cast<double>(crew.budget()));
+    TorchLearner& learner = workers.learner(end.rank);
+    workers.set_rate(end.rank, moment.samples / static_cast<double>(workers.budget()));
     learner.clear_gradients();
-    if (!std::isfinite(learner.backward(crew.next(end.rank)).loss)) {
+    if (!std::isfinite(learner.backward(workers.next(end.rank)).loss)) {
       return Recorder::diverged(moment);
     }
     const Gradient own = taken(learner);
@@ -79,12 +79,12 @@ CellResult run_gradients(const Cell& cell, const Split& split, Recorder& recorde
       std::ranges::stable_sort(box, {}, &Arrival::at);
     }
     ends.push({end.at + times.next(end.rank), end.rank});
-    moment.samples += crew.batch();
+    moment.samples += workers.batch();
     moment.seconds = end.at;
     moment.bytes += sent;
-    recorder.at(moment, crew.budget(), [&] { return crew.all_weights(); });
+    recorder.at(moment, workers.budget(), [&] { return workers.all_weights(); });
   }
-  return recorder.finish(crew, crew.all_weights(), moment);
+  return recorder.finish(workers, workers.all_weights(), moment);
 }
 
 }  // namespace fast::compare

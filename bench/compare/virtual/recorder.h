@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "bench/compare/judge.h"
-#include "bench/compare/virtual/crew.h"
+#include "bench/compare/evaluator.h"
+#include "bench/compare/virtual/virtual_workers.h"
 
 namespace fast::compare {
 
@@ -25,13 +25,14 @@ class Recorder {
           const std::function<std::vector<std::span<const float>>()>& weights);
 
   /// After the end of training: judges the mean and each worker's own model. `seconds` of training.
-  [[nodiscard]] CellResult finish(Crew& crew, const std::vector<std::span<const float>>& models,
+  [[nodiscard]] CellResult finish(VirtualWorkers& workers,
+                                  const std::vector<std::span<const float>>& models,
                                   const Moment& moment);
   [[nodiscard]] static CellResult diverged(const Moment& moment);
 
  private:
   const Cell& cell_;
-  Judge judge_;
+  Evaluator evaluator_;
   std::function<void(double)> shown_;
   std::vector<CurvePoint> curve_;
 };

@@ -13,41 +13,41 @@ namespace {
 /// Each on its own; the mean is taken by whoever judges.
 class Apart : public RoundStrategy {
  public:
-  Apart(const Cell& cell, const Split& split) : crew_(cell, split, cell.workers()) {}
+  Apart(const Cell& cell, const Split& split) : workers_(cell, split, cell.workers()) {}
   bool round(double progress, bool /*last*/) override {
-    for (int i = 0; i < crew_.workers(); ++i) {
-      if (!crew_.step(i, progress)) return false;
+    for (int i = 0; i < workers_.count(); ++i) {
+      if (!workers_.step(i, progress)) return false;
     }
     return true;
   }
-  Crew& crew() override { return crew_; }
+  VirtualWorkers& workers() override { return workers_; }
 
  protected:
-  Crew crew_;
+  VirtualWorkers workers_;
 };
 
 /// Averaged gradients of all workers, one optimizer step: replicas stay equal, so one does for all.
 class AveragedGradients final : public RoundStrategy {
  public:
-  AveragedGradients(const Cell& cell, const Split& split) : crew_(cell, split, 1) {}
+  AveragedGradients(const Cell& cell, const Split& split) : workers_(cell, split, 1) {}
   bool round(double progress, bool /*last*/) override {
-    TorchLearner& learner = crew_.learner(0);
-    crew_.set_rate(0, progress);
+    TorchLearner& learner = workers_.learner(0);
+    workers_.set_rate(0, progress);
     learner.clear_gradients();
-    for (int worker = 0; worker < crew_.workers(); ++worker) {
-      if (!std::isfinite(learner.backward(crew_.next(worker)).loss)) return false;
+    for (int worker = 0; worker < workers_.count(); ++worker) {
+      if (!std::isfinite(learner.backward(workers_.next(worker)).loss)) return false;
     }
     const torch::NoGradGuard no_grad;
     for (auto& parameter : learner.model().parameters()) {
-      if (parameter.grad().defined()) parameter.grad().div_(crew_.workers());
+      if (parameter.grad().defined()) parameter.grad().div_(workers_.count());
     }
     learner.update();
     return true;
   }
-  Crew& crew() override { return crew_; }
+  VirtualWorkers& workers() override { return workers_; }
 
  private:
-  Crew crew_;
+  VirtualWorkers workers_;
 };
 
 /// D-PSGD (Lian et al. 2017), adapt then combine: X <- W (X - rate G).
@@ -59,21 +59,21 @@ class LockStep final : public Apart {
         weights_(topology_) {}
   bool round(double progress, bool last) override {
     if (!Apart::round(progress, last)) return false;
-    for (int i = 0; last && i < crew_.workers(); ++i) crew_.estimate_statistics(i);
+    for (int i = 0; last && i < workers_.count(); ++i) workers_.estimate_statistics(i);
     std::vector<Weights> mixed;
-    for (int i = 0; i < crew_.workers(); ++i) mixed.push_back(combined(i));
-    for (int i = 0; i < crew_.workers(); ++i) {
-      std::ranges::copy(mixed[static_cast<std::size_t>(i)], crew_.weights(i).begin());
+    for (int i = 0; i < workers_.count(); ++i) mixed.push_back(combined(i));
+    for (int i = 0; i < workers_.count(); ++i) {
+      std::ranges::copy(mixed[static_cast<std::size_t>(i)], workers_.weights(i).begin());
     }
     return true;
   }
 
  private:
   Weights combined(int i) {
-    std::vector<double> sum(crew_.weights(i).size());
+    std::vector<double> sum(workers_.weights(i).size());
     const auto add = [&](int j) {
       const double w = weights_.weight(i, j);
-      const auto from = crew_.weights(j);
+      const auto from = workers_.weights(j);
       for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * from[k];
     };
     add(i);

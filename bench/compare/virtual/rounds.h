@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bench/compare/virtual/crew.h"
 #include "bench/compare/virtual/timing.h"
+#include "bench/compare/virtual/virtual_workers.h"
 
 namespace fast::compare {
 
@@ -13,7 +13,7 @@ class RoundStrategy {
   virtual ~RoundStrategy() = default;
   /// One step of every worker, the `last` one or not. False where a loss is not finite.
   virtual bool round(double progress, bool last) = 0;
-  [[nodiscard]] virtual Crew& crew() = 0;
+  [[nodiscard]] virtual VirtualWorkers& workers() = 0;
 };
 
 /// Nothing where the cell's strategy does not go by rounds.

@@ -21,33 +21,33 @@ struct Push {
 }  // namespace
 
 CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) {
-  Crew crew(cell, split, 1);
-  TorchLearner& learner = crew.learner(0);
-  const std::span<float> weights = crew.weights(0);
+  VirtualWorkers workers(cell, split, 1);
+  TorchLearner& learner = workers.learner(0);
+  const std::span<float> weights = workers.weights(0);
   StepTimes times(cell);
   const double model_bytes = static_cast<double>(weights.size_bytes());
 
   // What each worker has pulled; gradients are taken there. The learner holds the server's own
   // parameters and optimizer, and lends its memory to workers.
-  std::vector<Weights> pulled(static_cast<std::size_t>(crew.workers()),
+  std::vector<Weights> pulled(static_cast<std::size_t>(workers.count()),
                               Weights(weights.begin(), weights.end()));
   Weights server(weights.begin(), weights.end());
   std::priority_queue<Push, std::vector<Push>, std::greater<>> pushes;
-  for (int rank = 0; rank < crew.workers(); ++rank) pushes.push({times.next(rank), rank});
+  for (int rank = 0; rank < workers.count(); ++rank) pushes.push({times.next(rank), rank});
 
   double in_busy = 0, out_busy = 0;
   Recorder::Moment moment;
-  while (moment.samples < static_cast<double>(crew.budget())) {
+  while (moment.samples < static_cast<double>(workers.budget())) {
     const Push push = pushes.top();
     pushes.pop();
     Weights& mine = pulled[static_cast<std::size_t>(push.rank)];
     std::ranges::copy(mine, weights.begin());
     learner.clear_gradients();
-    if (!std::isfinite(learner.backward(crew.next(push.rank)).loss)) {
+    if (!std::isfinite(learner.backward(workers.next(push.rank)).loss)) {
       return Recorder::diverged(moment);
     }
     std::ranges::copy(server, weights.begin());
-    crew.set_rate(0, moment.samples / static_cast<double>(crew.budget()));
+    workers.set_rate(0, moment.samples / static_cast<double>(workers.budget()));
     learner.update();
     std::ranges::copy(weights, server.begin());
 
@@ -57,12 +57,13 @@ CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) 
     out_busy = std::max(out_busy, in_busy) + times.sending(model_bytes);
     mine = server;
     pushes.push({out_busy + times.latency() + times.next(push.rank), push.rank});
-    moment.samples += crew.batch();
+    moment.samples += workers.batch();
     moment.seconds = in_busy;
     moment.bytes += 2 * model_bytes;
-    recorder.at(moment, crew.budget(), [&] { return std::vector{std::span<const float>(server)}; });
+    recorder.at(moment, workers.budget(),
+                [&] { return std::vector{std::span<const float>(server)}; });
   }
-  return recorder.finish(crew, {std::span<const float>(server)}, moment);
+  return recorder.finish(workers, {std::span<const float>(server)}, moment);
 }
 
 }  // namespace fast::compare

@@ -13,24 +13,24 @@ namespace {
 /// and keeps momentum and BatchNorm's statistics.
 class Training final : public stencil::sim::Objective {
  public:
-  explicit Training(Crew& crew) : crew_(crew) {}
+  explicit Training(VirtualWorkers& workers) : workers_(workers) {}
 
-  std::size_t dimension() const override { return crew_.weights(0).size(); }
+  std::size_t dimension() const override { return workers_.weights(0).size(); }
   void initial(stencil::Rank rank, std::span<float> x) const override {
-    std::ranges::copy(crew_.weights(rank), x.begin());
+    std::ranges::copy(workers_.weights(rank), x.begin());
   }
   void step(stencil::Rank rank, std::span<float> x) override {
     if (diverged) return;
-    const auto weights = crew_.weights(rank);
+    const auto weights = workers_.weights(rank);
     std::ranges::copy(x, weights.begin());
-    if (!crew_.step(rank, progress(rank))) diverged = true;
+    if (!workers_.step(rank, progress(rank))) diverged = true;
     std::ranges::copy(weights, x.begin());
     ++steps;
   }
   void last(stencil::Rank rank, std::span<float> x) override {
-    const auto weights = crew_.weights(rank);
+    const auto weights = workers_.weights(rank);
     std::ranges::copy(x, weights.begin());
-    crew_.estimate_statistics(rank);
+    workers_.estimate_statistics(rank);
     std::ranges::copy(weights, x.begin());
   }
   double value(std::span<const float> /*x*/) const override { return 0; }
@@ -40,19 +40,17 @@ class Training final : public stencil::sim::Objective {
   bool diverged = false;
 
  private:
-  Crew& crew_;
+  VirtualWorkers& workers_;
 };
+
+/// Virtual seconds that workers may take to agree in the end.
+constexpr double kSettleSeconds = 60;
 
 stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   stencil::sim::SimulationConfig config;
   config.topology = stencil::Topology::parse(cell.condition.topology);
-  config.mode = stencil::Mode::parse(cell.strategy.mode());
-  config.codec = stencil::parse_codec(cell.strategy.codec);
-  config.bucket_floats = static_cast<std::size_t>(cell.strategy.bucket_kib) * 256;
-  config.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * cell.strategy.sweeps));
-  config.linger = cell.strategy.linger;
-  config.phase_lock = cell.strategy.phase_lock;
-  config.overlap = cell.strategy.overlap;
+  config.exchange = cell.strategy.exchange;
+  config.exchange.settle_deadline = kSettleSeconds;
   config.seed = cell.seed;
   config.step_seconds = cell.clockwork.step_seconds;
   config.step_jitter = cell.condition.jitter;
@@ -61,7 +59,6 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   const double mbit =
       cell.condition.link_mbit > 0 ? cell.condition.link_mbit : cell.clockwork.rate_mbit;
   config.worker_bandwidth = mbit * 1e6 / 8;
-  config.settle_target = 1e-3;
   config.finish = true;
   return config;
 }
@@ -69,33 +66,34 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
 }  // namespace
 
 CellResult run_stencil(const Cell& cell, const Split& split, Recorder& recorder) {
-  Crew crew(cell, split, cell.workers());
-  Training training(crew);
+  VirtualWorkers workers(cell, split, cell.workers());
+  Training training(workers);
   stencil::sim::Simulation simulation(simulation_config(cell), training);
-  const double per_worker = static_cast<double>(crew.budget()) / crew.workers() / crew.batch();
+  const double per_worker =
+      static_cast<double>(workers.budget()) / workers.count() / workers.batch();
   // As real workers do, each goes by what gossip has told it of everybody's steps.
   training.progress = [&](stencil::Rank rank) {
     return simulation.telemetry(rank)[0] / per_worker;
   };
   const auto models = [&] {
     std::vector<std::span<const float>> out;
-    for (int rank = 0; rank < crew.workers(); ++rank) out.push_back(simulation.model(rank));
+    for (int rank = 0; rank < workers.count(); ++rank) out.push_back(simulation.model(rank));
     return out;
   };
   const double slice = cell.clockwork.step_seconds / 4;
   double time = 0, bytes = 0;
-  const auto samples = [&] { return static_cast<double>(training.steps) * crew.batch(); };
-  while (samples() < static_cast<double>(crew.budget()) && !training.diverged) {
+  const auto samples = [&] { return static_cast<double>(training.steps) * workers.batch(); };
+  while (samples() < static_cast<double>(workers.budget()) && !training.diverged) {
     simulation.run_until(time += slice);
-    if (recorder.due(samples(), crew.budget())) {
+    if (recorder.due(samples(), workers.budget())) {
       bytes = static_cast<double>(simulation.bytes_sent());
     }
-    recorder.at({samples(), time, bytes}, crew.budget(), models);
+    recorder.at({samples(), time, bytes}, workers.budget(), models);
   }
   const Recorder::Moment end{samples(), time, static_cast<double>(simulation.bytes_sent())};
   if (training.diverged) return Recorder::diverged(end);
   (void)simulation.finish();
-  return recorder.finish(crew, models(), end);
+  return recorder.finish(workers, models(), end);
 }
 
 }  // namespace fast::compare

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/compare/cell_result.h"
 #include "bench/compare/virtual/recorder.h"
 
 namespace fast::compare {

@@ -36,7 +36,7 @@ RoundClock::RoundClock(const Cell& cell, double model_bytes)
                                                                         : cell.condition.topology)),
       steps_(cell),
       model_bytes_(model_bytes),
-      bucket_bytes_(cell.strategy.bucket_kib * 1024.0),
+      bucket_bytes_(cell.strategy.exchange.bucket_kib * 1024.0),
       at_(static_cast<std::size_t>(cell.workers())) {}
 
 void RoundClock::tick() {

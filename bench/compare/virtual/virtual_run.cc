@@ -17,11 +17,11 @@ namespace {
 
 CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) {
   const std::unique_ptr<RoundStrategy> strategy = make_round_strategy(cell, split);
-  Crew& crew = strategy->crew();
-  RoundClock clock(cell, static_cast<double>(crew.weights(0).size_bytes()));
+  VirtualWorkers& workers = strategy->workers();
+  RoundClock clock(cell, static_cast<double>(workers.weights(0).size_bytes()));
   const auto per_round =
-      static_cast<std::uint64_t>(crew.workers()) * static_cast<std::uint64_t>(crew.batch());
-  const std::uint64_t rounds = (crew.budget() + per_round - 1) / per_round;
+      static_cast<std::uint64_t>(workers.count()) * static_cast<std::uint64_t>(workers.batch());
+  const std::uint64_t rounds = (workers.budget() + per_round - 1) / per_round;
   Recorder::Moment moment;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     if (!strategy->round(static_cast<double>(i) / static_cast<double>(rounds), i + 1 == rounds)) {
@@ -29,9 +29,9 @@ CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) 
     }
     clock.tick();
     moment = {static_cast<double>((i + 1) * per_round), clock.seconds(), clock.bytes()};
-    recorder.at(moment, crew.budget(), [&] { return crew.all_weights(); });
+    recorder.at(moment, workers.budget(), [&] { return workers.all_weights(); });
   }
-  return recorder.finish(crew, crew.all_weights(), moment);
+  return recorder.finish(workers, workers.all_weights(), moment);
 }
 
 /// The grid nearest to a square, for those who do not care who neighbours whom.
@@ -64,7 +64,7 @@ Cell timeless(const Cell& cell) {
   twin.condition.slow.clear();
   twin.condition.jitter = 0;
   twin.condition.link_mbit = 0;
-  twin.strategy.bucket_kib = 0;
+  twin.strategy.exchange.bucket_kib = 0;
   if (cell.strategy.name != "stencil-sync") {
     const int workers = stencil::Topology::parse(cell.condition.topology).size();
     twin.condition.topology = squarest(workers);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "bench/compare/cell.h"
+#include "bench/compare/cell_result.h"
 #include "bench/compare/split.h"
 
 namespace fast::compare {

@@ -1,0 +1,52 @@
+#include "bench/compare/strategy.h"
+
+#include "fast/train/worker_config.h"
+#include "stencil/core/exchange_option_fields.h"
+#include "stencil/core/topology.h"
+#include "stencil/core/usual_sweeps.h"
+
+namespace fast::compare {
+
+std::string Strategy::mode() const {
+  constexpr std::string_view kPrefix = "stencil-";
+  if (!name.starts_with(kPrefix) || name == "stencil-gradients") return "";
+  return name.substr(kPrefix.size());
+}
+
+Strategy usual_strategy(const std::string& name) {
+  const WorkerConfig usual;
+  Strategy s;
+  s.name = name;
+  s.exchange = stencil::bare_exchange();
+  if (s.mode().empty()) return s;
+  s.buffers = usual.buffers;
+  s.momentum_correction = usual.optimizer.momentum_correction;
+  s.exchange.mode = s.mode();
+  s.exchange.transport = "tcp";
+  if (!s.by_buckets()) return s;
+  s.auto_sweeps = true;
+  const stencil::ExchangeOptions& exchange = usual.session.exchange;
+  s.exchange.linger = exchange.linger;
+  s.exchange.phase_lock = exchange.phase_lock;
+  s.exchange.overlap = exchange.overlap && s.mode() == "async";
+  return s;
+}
+
+void choose_sweeps(Strategy& strategy, const std::string& topology) {
+  if (!strategy.auto_sweeps) return;
+  strategy.exchange.sweeps = stencil::usual_sweeps(stencil::Topology::parse(topology));
+}
+
+std::vector<std::string> strategy_names() {
+  return {"single",
+          "local",
+          "allreduce",
+          "parameter-server",
+          "parameter-server-sync",
+          "stencil-sync",
+          "stencil-async",
+          "stencil-bounded:K",
+          "stencil-gradients"};
+}
+
+}  // namespace fast::compare

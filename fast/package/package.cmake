@@ -1,0 +1,1 @@
+# The package of find_package(fast) and of pkg-config.

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "stencil/core/option_checks.h"
+#include "stencil/core/option_field.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace fast {
+
+/// A visitor of option fields that adds each to a command line: its flag, its variable of the
+/// environment (FAST_LEARNING_RATE for learning_rate) unless that is ignored, its default and its
+/// help. The values must
+/// outlive the parsing. Ranges are checked afterwards, when file and flags have been read.
+class OptionBinder {
+ public:
+  enum class Environment { kRead, kIgnored };
+
+  explicit OptionBinder(CLI::App& app, Environment environment = Environment::kRead)
+      : app_(app), environment_(environment) {}
+
+  void group(const char* title) { group_ = title; }
+
+  void operator()(const stencil::OptionField<std::string>& field, std::string& value);
+  void operator()(const stencil::OptionField<bool>& field, bool& value);
+  void operator()(const stencil::OptionField<int>& field, int& value);
+  void operator()(const stencil::OptionField<double>& field, double& value);
+  void operator()(const stencil::OptionField<std::uint64_t>& field, std::uint64_t& value);
+  void operator()(const stencil::OptionField<std::optional<double>>& field,
+                  std::optional<double>& value);
+  void operator()(const stencil::OptionField<std::map<int, std::string>>& field,
+                  std::map<int, std::string>& value);
+  void operator()(const stencil::OptionField<std::map<int, double>>& field,
+                  std::map<int, double>& value);
+
+ private:
+  template <typename T>
+  void add(const stencil::OptionField<T>& field, T& value);
+  template <typename T>
+  void add_pairs(const stencil::OptionField<std::map<int, T>>& field, std::map<int, T>& value);
+  template <typename T>
+  void finish(CLI::Option* option, const stencil::OptionField<T>& field);
+
+  CLI::App& app_;
+  Environment environment_;
+  std::string group_;
+};
+
+/// "2.5" or "auto", for nothing. False where the text is neither.
+[[nodiscard]] bool read_number_or_auto(const std::string& text, std::optional<double>& value);
+
+/// A map's entries as the command line writes them: "3=tcp://10.0.0.3:5555" and "1:4".
+[[nodiscard]] std::string pair_text(int rank, const std::string& value);
+[[nodiscard]] std::string pair_text(int rank, double value);
+
+}  // namespace fast

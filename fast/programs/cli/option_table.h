@@ -1,0 +1,320 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fast/data/dataset.h"
+#include "fast/data/partition.h"
+#include "fast/errors.h"
+#include "fast/programs/cli/options.h"
+#include "fast/train/models.h"
+#include "fast/train/schedule.h"
+#include "fast/train/worker_config.h"
+#include "stencil/core/exchange_option_fields.h"
+#include "stencil/core/option_checks.h"
+#include "stencil/core/text.h"
+#include "stencil/core/topologies/kinds.h"
+#include "stencil/core/topology.h"
+
+namespace fast {
+
+namespace option_table {
+
+using stencil::OptionField;
+using stencil::Range;
+
+inline constexpr double kFinite = std::numeric_limits<double>::max();
+inline constexpr Range kAnyShare{.least = 0, .most = 1};
+inline constexpr Range kPositive{.least = 0, .most = kFinite, .above = true};
+inline constexpr Range kNotNegative{.least = 0, .most = kFinite};
+
+/// A check that a text is one of `names`.
+template <typename Names>
+[[nodiscard]] std::function<void(const std::string&)> one_of(std::string_view kind, Names names) {
+  return [kind, names](const std::string& text) { stencil::check_choice(kind, text, names); };
+}
+
+template <typename Visitor>
+void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
+  SessionOptions& s = config.worker.session;
+  visit.group("Where it stands");
+  visit(
+      OptionField<std::string>{
+          .key = "topology",
+          .unit = "SPEC",
+          .help = stencil::topology_forms() + "; :moore adds diagonal neighbours",
+          .check = [](const std::string& spec) { (void)stencil::Topology::parse(spec); },
+          .example = "ring:3"},
+      s.topology);
+  visit(
+      OptionField<int>{
+          .key = "workers",
+          .unit = "N",
+          .help = "how many workers; 0: as many as the topology has, and nothing else is accepted",
+          .range = {.least = 0, .most = stencil::Topology::kMaxSize},
+          .remedy = "leave it out, or say how many the topology has",
+          .example = 4},
+      config.workers);
+  if (set == OptionSet::kWorker) {
+    visit(
+        OptionField<int>{
+            .key = "rank",
+            .unit = "RANK",
+            .help = "this worker's place, from 0; -1: from SLURM_PROCID, OMPI_COMM_WORLD_RANK or "
+                    "the host name's last number (worker-3)",
+            .range = {.least = -1, .most = stencil::Topology::kMaxSize},
+            .remedy = "use a rank of the topology",
+            .example = 3},
+        s.rank);
+    visit(OptionField<std::string>{.key = "run_id",
+                                   .unit = "NAME",
+                                   .help = "workers of another run id are refused",
+                                   .example = "first"},
+          s.run_id);
+    visit(
+        OptionField<std::string>{.key = "listen",
+                                 .unit = "ENDPOINT",
+                                 .help = "tcp://HOST:PORT; port 0: one that is free, published in "
+                                         "worker-RANK/endpoint; empty: only dial",
+                                 .example = "tcp://127.0.0.1:5555"},
+        s.listen);
+    visit(
+        OptionField<std::map<int, std::string>>{
+            .key = "peer",
+            .unit = "RANK=ENDPOINT",
+            .help = "where a neighbour listens (repeatable); one end of each edge suffices",
+            .example = {{1, "tcp://10.0.0.3:5555"}}},
+        s.peers);
+    visit(
+        OptionField<std::string>{
+            .key = "peers",
+            .unit = "FILE",
+            .help = "lines RANK ENDPOINT, read again while neighbours are missing",
+            .example = "peers.txt"},
+        s.peers_file);
+    visit(
+        OptionField<std::string>{
+            .key = "peer_template",
+            .unit = "TEMPLATE",
+            .help = "tcp://worker-{rank}:5555, or file:RUN/worker-{rank}/endpoint for a file that "
+                    "holds it",
+            .example = "tcp://worker-{rank}:5555"},
+        s.peer_template);
+  }
+  visit(OptionField<std::string>{.key = "out",
+                                 .unit = "DIR",
+                                 .help = "run folder",
+                                 .check =
+                                     [](const std::string& folder) {
+                                       if (!folder.empty()) return;
+                                       throw ConfigError("--out is empty", "name a folder");
+                                     },
+                                 .example = "runs/first",
+                                 .also = "-o"},
+        config.worker.out);
+}
+
+template <typename Visitor>
+void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
+  WorkerConfig& w = config.worker;
+  OptimizerOptions& o = w.optimizer;
+  visit.group("What it trains");
+  visit(OptionField<std::string>{.key = "model",
+                                 .unit = "NAME",
+                                 .help = stencil::listed(models.names()),
+                                 .check = one_of("model", models.names()),
+                                 .example = std::string(models.names().back()),
+                                 .also = "-m"},
+        w.model);
+  visit(
+      OptionField<std::string>{.key = "data",
+                               .unit = "SPEC",
+                               .help = dataset_forms(),
+                               .check = [](const std::string& spec) { (void)dataset_shape(spec); },
+                               .example = "synthetic:100,20",
+                               .also = "-d"},
+      w.data);
+  visit(
+      OptionField<std::string>{
+          .key = "partition",
+          .unit = "NAME",
+          .help = "who gets which examples: iid, dirichlet:ALPHA, by-label or own (all that is "
+                  "here)",
+          .check =
+              [](const std::string& name) {
+                (void)partition(std::vector<std::uint8_t>(16, 0), name, 2, 0, 1);
+              },
+          .example = "by-label"},
+      w.partition);
+  visit(OptionField<double>{.key = "epochs",
+                            .unit = "EPOCHS",
+                            .help = "passes over the training set, by all workers together",
+                            .range = kPositive,
+                            .remedy = "use more than 0",
+                            .example = 2.5,
+                            .also = "-e"},
+        w.epochs);
+  visit(OptionField<int>{.key = "batch",
+                         .unit = "EXAMPLES",
+                         .help = "examples per step and worker",
+                         .range = {.least = 1, .most = 1 << 20},
+                         .remedy = "use 1 to 1048576 examples",
+                         .example = 8,
+                         .also = "-b"},
+        w.batch);
+  visit(OptionField<std::string>{.key = "optimizer",
+                                 .unit = "NAME",
+                                 .help = "sgd (with momentum) or adamw",
+                                 .check = one_of("optimizer",
+                                                 std::array<std::string_view, 2>{"sgd", "adamw"}),
+                                 .example = "adamw"},
+        o.name);
+  visit(OptionField<double>{.key = "learning_rate",
+                            .unit = "RATE",
+                            .help = "at its highest; not scaled by the number of workers",
+                            .range = kPositive,
+                            .remedy = "use more than 0, e.g. 0.1",
+                            .example = 0.4,
+                            .also = "--lr"},
+        o.learning_rate);
+  visit(OptionField<double>{.key = "momentum",
+                            .unit = "SHARE",
+                            .help = "of sgd; 0 <= SHARE < 1",
+                            .range = {.least = 0, .most = 1, .below = true},
+                            .remedy = "use 0 to below 1",
+                            .example = 0.5},
+        o.momentum);
+  visit(
+      OptionField<bool>{
+          .key = "nesterov",
+          .help = "sgd's momentum looks ahead, which tolerates that workers are out of step",
+          .example = false},
+      o.nesterov);
+  visit(
+      OptionField<double>{
+          .key = "momentum_correction",
+          .unit = "SHARE",
+          .help = "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; "
+                  "less where averages are rare",
+          .range = kAnyShare,
+          .remedy = "use 0 to 1",
+          .example = 0.25},
+      o.momentum_correction);
+  visit(OptionField<double>{.key = "weight_decay",
+                            .unit = "RATE",
+                            .help = "pull towards zero",
+                            .range = kNotNegative,
+                            .remedy = "use 0 or more, e.g. 5e-4",
+                            .example = 1e-3},
+        o.weight_decay);
+  visit(
+      OptionField<std::string>{
+          .key = "schedule",
+          .unit = "NAME",
+          .help = "learning rate over the run: constant, cosine or step:FACTOR@P1,P2,... (P: "
+                  "share of the run)",
+          .check = [](const std::string& spec) { (void)Schedule::parse(spec, 1, 0); },
+          .example = "constant"},
+      w.schedule);
+  visit(OptionField<double>{.key = "warmup",
+                            .unit = "SHARE",
+                            .help = "share of the run over which the rate rises from 0",
+                            .range = {.least = 0, .most = 1, .below = true},
+                            .remedy = "use a share of the run, 0 to below 1",
+                            .example = 0.05},
+        w.warmup);
+  visit(OptionField<std::uint64_t>{.key = "seed",
+                                   .unit = "NUMBER",
+                                   .help =
+                                       "of initial weights, shards and order; the same everywhere",
+                                   .example = 7},
+        w.session.seed);
+  visit(OptionField<int>{.key = "threads",
+                         .unit = "THREADS",
+                         .help = "compute threads per worker; 0: the cores shared out, at least 1",
+                         .range = {.least = 0, .most = 4096},
+                         .remedy = "use 1 to 4096, or 0 to share out the cores",
+                         .example = 2},
+        w.threads);
+  visit(
+      OptionField<std::string>{
+          .key = "buffers",
+          .unit = "HOW",
+          .help = "BatchNorm statistics, which each worker takes of its own shard when training "
+                  "is over: mix: averaged with everybody's; local: kept",
+          .check = one_of("buffers", std::array<std::string_view, 2>{"mix", "local"}),
+          .example = "local"},
+      w.buffers);
+  visit(OptionField<bool>{.key = "augment",
+                          .help = "random crops and mirror images, where customary",
+                          .example = false},
+        w.augment);
+}
+
+template <typename Visitor>
+void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
+  WorkerConfig& w = config.worker;
+  visit.group("What it shows");
+  visit(OptionField<std::string>{.key = "log_level",
+                                 .unit = "LEVEL",
+                                 .help = "debug, info, warning or error",
+                                 .check = one_of("log level",
+                                                 std::array<std::string_view, 4>{
+                                                     "debug", "info", "warning", "error"}),
+                                 .example = "debug"},
+        w.log_level);
+  visit(OptionField<bool>{.key = "quiet",
+                          .help = "no progress, only warnings and the result",
+                          .example = true,
+                          .also = "-q"},
+        w.quiet);
+  visit(OptionField<double>{.key = "report_every",
+                            .unit = "SECONDS",
+                            .help = "between two lines of metrics.jsonl",
+                            .range = {.least = 0, .most = 1e7, .above = true},
+                            .remedy = "use more than 0 seconds, up to 10 million",
+                            .example = 5},
+        w.report_every);
+
+  visit.group("For experiments");
+  visit(OptionField<std::map<int, double>>{.key = "slow",
+                                           .unit = "RANK:FACTOR",
+                                           .help = "stretch that worker's steps (repeatable)",
+                                           .example = {{1, 4}}},
+        config.slow);
+  visit(OptionField<double>{.key = "jitter",
+                            .unit = "SHARE",
+                            .help = "stretch each step by up to this share, at random",
+                            .range = {.least = 0, .most = 1000},
+                            .remedy = "use a share from 0, e.g. 0.5",
+                            .example = 0.5},
+        w.jitter);
+  if (set != OptionSet::kTrain) return;
+  visit(OptionField<std::string>{.key = "worker_program",
+                                 .unit = "FILE",
+                                 .help =
+                                     "the fast-worker to start; empty: the one beside this program",
+                                 .example = "/usr/bin/fast-worker"},
+        config.worker_program);
+}
+
+}  // namespace option_table
+
+/// The one list of the programs' options. Calls visit(field, value) for each option of `set` in the
+/// order of the help, and visit.group(title) before each group.
+template <typename Visitor>
+void visit_options(TrainConfig& config, OptionSet set, const Models& models, Visitor& visit) {
+  option_table::visit_place(config, set, visit);
+  option_table::visit_training(config, models, visit);
+  visit.group("How it exchanges");
+  visit_fields(config.worker.session.exchange, visit);
+  option_table::visit_display(config, set, visit);
+}
+
+}  // namespace fast

@@ -1,0 +1,67 @@
+#include "fast/programs/cli/validate_config.h"
+
+#include <fmt/format.h>
+
+#include "fast/errors.h"
+#include "fast/programs/cli/field_checks.h"
+#include "fast/programs/cli/option_table.h"
+#include "fast/session/peers.h"
+
+namespace fast {
+namespace {
+
+void check_slow(const TrainConfig& config, const stencil::Topology& topology) {
+  for (const auto& [rank, factor] : config.slow) {
+    if (rank >= topology.size()) {
+      throw ConfigError(
+          fmt::format("--slow {}:{}: no such rank on {}", rank, factor, topology.spec()),
+          fmt::format("ranks are 0 to {}", topology.size() - 1));
+    }
+    if (!(factor >= 1 && factor <= 1e6)) {
+      throw ConfigError(fmt::format("--slow {} is out of range", factor),
+                        "use a factor of 1 to 1e6");
+    }
+  }
+}
+
+}  // namespace
+
+stencil::Topology validate_config(const TrainConfig& config, const Models& models) {
+  TrainConfig copy = config;
+  FieldChecks checks;
+  visit_options(copy, OptionSet::kTrain, models, checks);
+  const WorkerConfig& w = config.worker;
+  w.session.exchange.validate(stencil::as_flag);
+  (void)Schedule::parse(w.schedule, w.optimizer.learning_rate, w.warmup);
+  stencil::Topology topology = stencil::Topology::parse(w.session.topology);
+  if (config.workers != 0 && config.workers != topology.size()) {
+    throw ConfigError(fmt::format("--workers {} contradicts --topology {}, which has {}",
+                                  config.workers, topology.spec(), topology.size()),
+                      fmt::format("leave --workers out, or say --workers {}", topology.size()));
+  }
+  check_slow(config, topology);
+  return topology;
+}
+
+void validate_place(const SessionOptions& session, const stencil::Topology& topology) {
+  const int last = topology.size() - 1;
+  if (session.rank < 0 || session.rank > last) {
+    throw ConfigError(fmt::format("rank {} is outside {}", session.rank, session.topology),
+                      fmt::format("its ranks are 0 to {}", last));
+  }
+  check_peer_template(session.peer_template);
+  if (session.listen.empty() && session.peers.empty() && session.peers_file.empty() &&
+      session.peer_template.empty() && last > 0) {
+    throw ConfigError("a worker that neither listens nor knows a peer can reach nobody",
+                      "say --listen, --peer, --peers or --peer-template");
+  }
+  for (const auto& [rank, endpoint] : session.peers) {
+    if (rank > last || !topology.are_neighbours(session.rank, rank)) {
+      throw ConfigError(fmt::format("--peer {}={}: rank {} is no neighbour of rank {} on {}", rank,
+                                    endpoint, rank, session.rank, session.topology),
+                        fmt::format("'fast topology {}' shows who is", session.topology));
+    }
+  }
+}
+
+}  // namespace fast

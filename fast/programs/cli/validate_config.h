@@ -1,0 +1,18 @@
+#pragma once
+
+#include "fast/train/models.h"
+#include "fast/train/worker_config.h"
+#include "stencil/core/topology.h"
+
+namespace fast {
+
+/// Checks everything about a configuration that can be checked without touching data, folders or
+/// the network: topology, --workers, names, ranges. Throws ConfigError, naming option, value and
+/// remedy. Returns the topology, which every caller needs next.
+[[nodiscard]] stencil::Topology validate_config(const TrainConfig& config, const Models& models);
+
+/// Checks that the rank stands on the topology, and that every --peer is a neighbour of it. Throws
+/// ConfigError.
+void validate_place(const SessionOptions& session, const stencil::Topology& topology);
+
+}  // namespace fast

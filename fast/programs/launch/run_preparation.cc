@@ -1,0 +1,95 @@
+#include "fast/programs/launch/run_preparation.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <random>
+#include <system_error>
+#include <vector>
+
+#include "fast/errors.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/run_folder.h"
+
+namespace fast {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_worker_folder(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("worker-") && name.size() > 7 &&
+         name.find_first_not_of("0123456789", 7) == std::string::npos && fs::is_directory(path);
+}
+
+/// Files of an earlier run, by the names that we give.
+std::vector<fs::path> earlier_files(const fs::path& root) {
+  const RunFolder run(root);
+  std::vector<fs::path> candidates = {run.summary(), run.model(), run.page()};
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (!is_worker_folder(entry.path())) continue;
+    const int rank = std::stoi(entry.path().filename().string().substr(7));
+    for (const fs::path& file :
+         {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank)}) {
+      candidates.push_back(file);
+    }
+  }
+  std::erase_if(candidates, [](const fs::path& file) { return !fs::exists(file); });
+  return candidates;
+}
+
+}  // namespace
+
+LockedFolder::LockedFolder(const fs::path& folder, bool overwrite) {
+  make_writable_folder(folder);
+  descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const bool taken = descriptor_ >= 0 && errno == EWOULDBLOCK;
+    const std::string why = taken ? "another run writes to it" : std::strerror(errno);
+    if (descriptor_ >= 0) close(descriptor_);
+    throw FileError(fmt::format("cannot use the run folder {}: {}", folder.string(), why),
+                    "choose another --out");
+  }
+  const std::vector<fs::path> earlier = earlier_files(folder);
+  if (!earlier.empty() && !overwrite) {
+    close(descriptor_);
+    throw FileError(fmt::format("{} holds a run already ({})", folder.string(),
+                                earlier.front().lexically_relative(folder).string()),
+                    "choose another --out, or say --overwrite");
+  }
+  for (const fs::path& file : earlier) {
+    std::error_code error;
+    if (!fs::remove(file, error)) {
+      close(descriptor_);
+      throw FileError(fmt::format("cannot remove {}: {}", file.string(), error.message()),
+                      "choose another --out");
+    }
+  }
+}
+
+LockedFolder::~LockedFolder() {
+  close(descriptor_);
+}
+
+std::string fresh_run_id() {
+  std::random_device random;
+  return fmt::format("{:%Y%m%d-%H%M%S}-{}-{:08x}", fmt::localtime(std::time(nullptr)), getpid(),
+                     static_cast<unsigned>(random()));
+}
+
+std::string find_worker_program(const std::string& wish) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = wish.empty() ? self.parent_path() / "fast-worker" : fs::path(wish);
+  if (!fs::is_regular_file(program, error) || access(program.c_str(), X_OK) != 0) {
+    throw ConfigError(fmt::format("{} is not a program", program.string()),
+                      "build fast-worker, or name it with --worker-program");
+  }
+  return program.string();
+}
+
+}  // namespace fast

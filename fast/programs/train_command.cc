@@ -1,0 +1,183 @@
+#include "fast/programs/train_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "fast/data/dataset.h"
+#include "fast/errors.h"
+#include "fast/exit_codes.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/cli/validate_config.h"
+#include "fast/programs/launch/launcher.h"
+#include "fast/programs/launch/run_preparation.h"
+#include "fast/programs/launch/train_monitor.h"
+#include "fast/programs/report_command.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/run_folder.h"
+
+namespace fast {
+namespace {
+
+constexpr char kTrainExamples[] =
+    R"(Every option is also a key of the file (--config) and a variable of the environment
+(FAST_LEARNING_RATE for --learning-rate); a flag wins over the file, the file over the environment.
+
+Examples:
+  Four workers on a 2x2 torus, on data that is generated:
+    fast train --topology torus:2x2 --epochs 5 --out runs/first
+  CIFAR-10, nine workers, half the bytes, exchanging twice per step:
+    fast train --topology torus:3x3 --model resnet20 --data cifar10:DIR --codec fp16 --sweeps 2
+  One worker four times slower, each with its own few classes:
+    fast train --topology ring:4 --slow 1:4 --partition dirichlet:0.3
+  Once more as it was:
+    fast train --config runs/first/config.toml --out runs/second)";
+
+struct Wishes {
+  TrainConfig config;
+  bool overwrite = false;
+  bool print_config = false;
+};
+
+/// In single quotes for a shell.
+std::string shell_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::vector<std::string> worker_arguments(const RunFolder& folder, const std::string& run_id,
+                                          int rank) {
+  return {"--config",        folder.config().string(),
+          "--rank",          std::to_string(rank),
+          "--run-id",        run_id,
+          "--listen",        "tcp://127.0.0.1:0",
+          "--peer-template", "file:" + (folder.root() / "worker-{rank}" / "endpoint").string()};
+}
+
+std::string command_line(const std::string& program, const std::vector<std::string>& arguments) {
+  std::string out = program;
+  for (const std::string& argument : arguments) {
+    const bool plain = argument.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:") ==
+                       std::string::npos;
+    out += " " + (plain && !argument.empty() ? argument : shell_quoted(argument));
+  }
+  return out;
+}
+
+/// Our own FAST_ variables have been read; the workers get them by the file. The rest keeps the
+/// numeric libraries under every framework within the budget.
+std::map<std::string, std::string> worker_environment(int threads) {
+  std::map<std::string, std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (text.starts_with("FAST_")) out[std::string(text.substr(0, text.find('=')))] = "";
+  }
+  for (const char* const name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                 "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
+    out[name] = std::string_view(name).ends_with("THREADS") ? std::to_string(threads) : "";
+  }
+  // Workers share cores with each other's background threads: waiting must not burn them.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
+  return out;
+}
+
+LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFolder& folder,
+                            const std::string& program, const std::string& run_id,
+                            TrainMonitor& monitor) {
+  LaunchOptions options;
+  options.program = program;
+  for (int rank = 0; rank < workers; ++rank) {
+    options.arguments.push_back(worker_arguments(folder, run_id, rank));
+  }
+  options.environment = worker_environment(config.worker.threads);
+  options.stop_grace = config.worker.session.exchange.settle_deadline + 60;
+  options.stuck_after = config.worker.session.exchange.gone_after + 60;
+  LaunchObserver observer;
+  observer.tick = [&](const std::vector<WorkerProcess>& processes) { monitor.tick(processes); };
+  observer.say = [&](const std::string& line, bool bad) { monitor.say(line, bad); };
+  observer.how_to_restart = [&](int rank) {
+    return command_line(program, options.arguments[static_cast<std::size_t>(rank)]);
+  };
+  return launch(options, observer);
+}
+
+std::map<int, int> exit_codes(const LaunchResult& result) {
+  std::map<int, int> out;
+  for (std::size_t rank = 0; rank < result.exits.size(); ++rank) {
+    out[static_cast<int>(rank)] = result.exits[rank].shell_code();
+  }
+  return out;
+}
+
+std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
+                         Wishes& wishes) {
+  CLI::App app(
+      "Trains N workers on this machine, on a grid where each exchanges with its "
+      "neighbours alone.",
+      "fast train");
+  set_conventions(app, kTrainExamples);
+  app.add_flag("--overwrite", wishes.overwrite, "remove the run that --out holds already")
+      ->configurable(false);
+  add_print_config(app, wishes.print_config);
+  bind_options(app, wishes.config, OptionSet::kTrain, models);
+  return parse_arguments(app, args);
+}
+
+}  // namespace
+
+int train_command(const std::vector<std::string>& args, const Models& models) {
+  Wishes wishes{.config = default_config(models)};
+  if (const auto code = parse(args, models, wishes)) return *code;
+  TrainConfig& config = wishes.config;
+  WorkerConfig& common = config.worker;
+  if (wishes.print_config) {
+    fmt::print("{}", to_toml(config, OptionSet::kTrain, models));
+    return 0;
+  }
+  const int workers = validate_config(config, models).size();
+  const std::string program = find_worker_program(config.worker_program);
+  if (common.threads == 0) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    common.threads = std::max(1, cores / workers);
+  }
+  // Every byte of the data is looked at before anything is written; the workers read it again.
+  (void)load_dataset(common.data, common.session.seed);
+
+  const RunFolder folder(std::filesystem::absolute(common.out));
+  const LockedFolder lock(folder.root(), wishes.overwrite);
+  const std::string run_id = fresh_run_id();
+  write_atomically(folder.config(),
+                   fmt::format("# Run {}. One of its workers by hand (K: its rank):\n#   {} --rank "
+                               "K\n\n{}",
+                               run_id, command_line(program, worker_arguments(folder, run_id, 0)),
+                               to_toml(config, OptionSet::kShared, models)));
+
+  TrainMonitor monitor(folder, workers, common.quiet);
+  monitor.say(fmt::format("{} workers on {}, {} of {}, {} threads each; run folder {}", workers,
+                          common.session.topology, common.model, common.data, common.threads,
+                          folder.root().string()),
+              false);
+  const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
+  monitor.wait_for_returned(common.session.exchange.gone_after);
+  monitor.finish();
+  if (!monitor.any_started()) {
+    fmt::print(stderr, "fast train: no worker has started; there is nothing to report\n");
+  } else {
+    if (!common.quiet) {
+      fmt::print("making the mean model and evaluating it\n");
+      std::fflush(stdout);
+    }
+    report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+  }
+  return overall_code(result);
+}
+
+}  // namespace fast

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "fast/train/models.h"
+
+namespace fast {
+
+/// The program `fast-worker` for these models: a worker program of one's own is a main() that calls
+/// this. Returns its exit code; throws nothing.
+int worker_main(int argc, char** argv, const Models& models);
+
+}  // namespace fast

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+
+#include "fast/run/summary.h"
+
+namespace fast {
+
+struct TableStyle {
+  bool unicode = true;
+  bool colour = false;
+};
+
+/// The table at the end of a run; `folder` is where its files lie.
+void print_summary(std::ostream& out, const Summary& summary, const std::filesystem::path& folder,
+                   TableStyle style = {});
+
+}  // namespace fast

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stencil/core/exchange_options.h"
+
+namespace fast {
+
+/// One neighbour as a worker sees it.
+struct NeighbourProgress {
+  int rank = 0;
+  std::string link;                ///< "connecting" | "up" | "suspect" | "gone" | "left"
+  std::uint64_t sweeps = 0;        ///< completed, begun by us
+  std::uint64_t bytes = 0;         ///< sent to it, headers included
+  double round_trip_ms = 0;        ///< of a bucket, decayed mean; 0 before the first
+  double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
+  bool shared = false;             ///< the model is exchanged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< of the model, averaged there by us
+};
+
+/// A worker at one moment: one "progress" line of metrics.jsonl.
+struct WorkerProgress {
+  double time = 0;  ///< seconds since this worker's start
+  std::uint64_t step = 0;
+  std::uint64_t samples = 0;   ///< by this worker
+  double network_samples = 0;  ///< by all workers, as gossip tells
+  double progress = 0;         ///< 0..1, network-wide
+  double samples_per_second = 0;
+  double loss = 0, accuracy = 0;  ///< on training batches, decayed means
+  double network_loss = 0;
+  double learning_rate = 0;
+  double consensus_distance = 0;  ///< own estimate: rms edge distance / |x|
+  double exchange_seconds = 0;    ///< training-thread time inside exchange()
+  double training_seconds = 0;    ///< training-thread time in all, evaluation left out
+  std::string state;              ///< "joining" | "training" | "settling" | "settled" | "frozen"
+  std::vector<NeighbourProgress> neighbours;
+  std::optional<double> test_accuracy, test_loss;
+};
+
+/// First line: who this is.
+struct WorkerStart {
+  int rank = 0;
+  int workers = 1;
+  std::string topology, mode, model, data, run_id, version;
+  double unix_time = 0;
+  double epochs = 0;
+  std::uint64_t budget = 0;  ///< samples over all workers
+  stencil::ExchangeOptions exchange;
+};
+
+/// Last line; missing where a worker was killed.
+struct WorkerEnd {
+  double time = 0;
+  int exit_code = 0;
+  std::string text;                               ///< why it ended, for people
+  std::map<std::string, std::uint64_t> counters;  ///< faults seen, frames, re-links, ...
+};
+
+/// Appends to metrics.jsonl, one JSON object a line, flushed after each. One thread. Throws
+/// FileError where the file cannot be opened; a full disk later is reported once by `failed()`.
+class MetricsWriter {
+ public:
+  explicit MetricsWriter(const std::filesystem::path& file);
+  void start(const WorkerStart& start);
+  void progress(const WorkerProgress& progress);
+  void event(double time, const std::string& name, const std::string& text);
+  void end(const WorkerEnd& end);
+  [[nodiscard]] bool failed() const { return !out_; }
+
+ private:
+  std::ofstream out_;
+};
+
+/// A worker's whole history as read back. Lines that do not parse (a torn last line of a killed
+/// worker, say) are counted and passed over. A restarted worker appends a new "start": `starts`
+/// counts them, and times of later lives are shifted to go on from the earlier ones by unix_time.
+struct WorkerHistory {
+  WorkerStart start;
+  std::vector<WorkerProgress> progress;
+  struct Event {
+    double time = 0;
+    std::string event, text;  ///< a short name; and what happened, for people
+  };
+  std::vector<Event> events;
+  std::optional<WorkerEnd> end;
+  /// Counters (samples, seconds, sweeps, bytes) begin at 0 in each life.
+  struct Life {
+    double time = 0;                 ///< of its start, on the history's time axis
+    std::size_t first_progress = 0;  ///< index into `progress`; may be its size
+  };
+  std::vector<Life> lives;
+  int starts = 0;
+  int unreadable_lines = 0;
+};
+
+/// One line of metrics.jsonl as it stands; times are not shifted.
+using MetricsLine = std::variant<WorkerStart, WorkerProgress, WorkerHistory::Event, WorkerEnd>;
+
+/// Nothing where the line is no metrics line: not JSON, another kind, a field of a wrong type.
+[[nodiscard]] std::optional<MetricsLine> parse_metrics_line(std::string_view line);
+
+/// The body of a metrics.jsonl, which may come from another machine. Never throws for content:
+/// `starts` is 0 where there is no "start" line.
+[[nodiscard]] WorkerHistory parse_metrics(std::string_view text);
+
+/// Throws FileError where there is no such file or no "start" line.
+[[nodiscard]] WorkerHistory read_metrics(const std::filesystem::path& file);
+
+}  // namespace fast

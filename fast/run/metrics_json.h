@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "fast/run/metrics.h"
+
+namespace fast {
+
+/// One line of metrics.jsonl, without its newline. Numbers that are not finite become null, which
+/// parse_metrics_line() reads as NaN; text that is no UTF-8 is mended.
+[[nodiscard]] std::string to_metrics_line(const WorkerStart& start);
+[[nodiscard]] std::string to_metrics_line(const WorkerProgress& progress);
+[[nodiscard]] std::string to_metrics_line(const WorkerHistory::Event& event);
+[[nodiscard]] std::string to_metrics_line(const WorkerEnd& end);
+
+}  // namespace fast

@@ -1,0 +1,142 @@
+#include "fast/run/run_records.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "worker-";
+
+/// K of "worker-K".
+std::optional<int> rank_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  int rank = -1;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, rank);
+  if (error != std::errc() || stop != end || rank < 0) return std::nullopt;
+  return rank;
+}
+
+using Folders = std::map<int, fs::path>;
+
+void add(Folders& folders, int rank, const fs::path& folder) {
+  const auto [it, inserted] = folders.emplace(rank, folder);
+  if (!inserted) {
+    throw FileError("worker " + std::to_string(rank) + " is there twice: " + it->second.string() +
+                        " and " + folder.string(),
+                    "give each worker's folder once, and folders of one run only");
+  }
+}
+
+Folders find_folders(std::span<const fs::path> run_dirs) {
+  Folders folders;
+  std::string searched;
+  for (fs::path dir : run_dirs) {
+    if (!dir.has_filename()) dir = dir.parent_path();  // "runs/first/"
+    searched += (searched.empty() ? "" : ", ") + dir.string();
+    if (const auto rank = rank_of(dir); rank && fs::is_directory(dir)) {
+      add(folders, *rank, dir);
+      continue;
+    }
+    std::error_code error;
+    fs::directory_iterator entries(dir, error);
+    if (error) {
+      throw FileError("cannot read the folder " + dir.string() + ": " + error.message(),
+                      "give the run folders that hold worker-0, worker-1, ...");
+    }
+    for (const fs::directory_entry& entry : entries) {
+      if (const auto rank = rank_of(entry.path()); rank && entry.is_directory()) {
+        add(folders, *rank, entry.path());
+      }
+    }
+  }
+  if (folders.empty()) {
+    throw FileError("no worker-K folder in " + searched,
+                    "give the run folders that hold worker-0, worker-1, ...");
+  }
+  return folders;
+}
+
+/// Nothing where the worker died before it could say who it is.
+std::optional<WorkerRecords> read_worker(int rank, const fs::path& folder) {
+  const fs::path metrics = folder / "metrics.jsonl";
+  if (!fs::exists(metrics)) return std::nullopt;
+  WorkerRecords worker{rank, folder, {}, std::nullopt};
+  try {
+    worker.history = read_metrics(metrics);
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+  if (worker.history.start.rank != rank) {
+    throw FileError(
+        metrics.string() + " is of rank " + std::to_string(worker.history.start.rank),
+        "rename its folder back to worker-" + std::to_string(worker.history.start.rank));
+  }
+  if (fs::path model = folder / "model.safetensors"; fs::exists(model)) worker.model = model;
+  return worker;
+}
+
+void check_same_run(const WorkerRecords& a, const WorkerRecords& b) {
+  const auto check = [&](const char* what, const std::string& in_a, const std::string& in_b) {
+    if (in_a == in_b) return;
+    throw FileError(a.folder.string() + " and " + b.folder.string() + " are of different runs: " +
+                        what + " \"" + in_a + "\" and \"" + in_b + "\"",
+                    "give folders of one run only");
+  };
+  const WorkerStart& x = a.history.start;
+  const WorkerStart& y = b.history.start;
+  check("run id", x.run_id, y.run_id);
+  check("topology", x.topology, y.topology);
+  check("workers", std::to_string(x.workers), std::to_string(y.workers));
+  check("mode", x.mode, y.mode);
+  check("model", x.model, y.model);
+}
+
+}  // namespace
+
+const WorkerRecords* RunRecords::find(int rank) const {
+  const auto it = std::lower_bound(workers.begin(), workers.end(), rank,
+                                   [](const WorkerRecords& w, int r) { return w.rank < r; });
+  return it != workers.end() && it->rank == rank ? &*it : nullptr;
+}
+
+RunRecords read_run(std::span<const fs::path> run_dirs) {
+  const Folders folders = find_folders(run_dirs);
+  RunRecords records;
+  for (const auto& [rank, folder] : folders) {
+    auto worker = read_worker(rank, folder);
+    if (!worker) continue;
+    if (!records.workers.empty()) check_same_run(records.workers.front(), *worker);
+    records.workers.push_back(std::move(*worker));
+  }
+  if (records.workers.empty()) {
+    throw FileError("no worker below " + folders.begin()->second.parent_path().string() +
+                        " got as far as writing its metrics",
+                    "see the log.txt of each worker for the reason");
+  }
+  records.expected = records.start().workers;
+  records.first_start = records.start().unix_time;
+  for (const WorkerRecords& worker : records.workers) {
+    records.first_start = std::min(records.first_start, worker.history.start.unix_time);
+    if (worker.rank >= records.expected) {
+      throw FileError(worker.folder.string() + " is of a rank outside the run's " +
+                          std::to_string(records.expected) + " workers",
+                      "give folders of one run only");
+    }
+  }
+  for (int rank = 0; rank < records.expected; ++rank) {
+    if (records.find(rank) == nullptr) records.missing.push_back(rank);
+  }
+  return records;
+}
+
+}  // namespace fast

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fast/run/metrics.h"
+
+namespace fast {
+
+/// What one rank left behind.
+struct WorkerRecords {
+  int rank = 0;
+  std::filesystem::path folder;
+  WorkerHistory history;
+  std::optional<std::filesystem::path> model;  ///< none where it did not get to saving one
+};
+
+/// What all ranks of one run left behind, from however many machines.
+struct RunRecords {
+  int expected = 0;                    ///< workers in the topology
+  std::vector<WorkerRecords> workers;  ///< sorted by rank, each once; never empty
+  std::vector<int> missing;            ///< ranks with no folder, or none with a readable start
+  double first_start = 0;              ///< unix time of the first worker's start
+
+  /// Run id, topology, model ... are the same for all.
+  [[nodiscard]] const WorkerStart& start() const { return workers.front().history.start; }
+  /// Null for a missing rank.
+  [[nodiscard]] const WorkerRecords* find(int rank) const;
+};
+
+/// Collects the worker-K folders below each of `run_dirs` (or such a folder given itself). Throws
+/// FileError where there are none, where two hold the same rank, and where they belong to different
+/// runs; it names both folders.
+[[nodiscard]] RunRecords read_run(std::span<const std::filesystem::path> run_dirs);
+
+}  // namespace fast

@@ -1,0 +1,86 @@
+#include "fast/run/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fast {
+namespace {
+
+/// The launcher saw the process end; but of a worker that had several lives only the worker itself
+/// can tell about the last, which nobody may have watched.
+std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
+                                const std::map<int, int>& seen) {
+  const auto it = seen.find(rank);
+  const bool restarted = worker != nullptr && worker->history.starts > 1;
+  if (it != seen.end() && !restarted) return it->second;
+  if (worker != nullptr && worker->history.end) return worker->history.end->exit_code;
+  if (it != seen.end()) return it->second;
+  return std::nullopt;
+}
+
+void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
+  const bool known = accuracy && std::isfinite(*accuracy);
+  summary.test_accuracy.workers.push_back(known ? accuracy : std::nullopt);
+  if (!known) return;
+  TestAccuracies& all = summary.test_accuracy;
+  all.worker_min = std::min(all.worker_min.value_or(*accuracy), *accuracy);
+  all.worker_max = std::max(all.worker_max.value_or(*accuracy), *accuracy);
+}
+
+}  // namespace
+
+Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
+  const WorkerStart& start = records.start();
+  Summary summary;
+  summary.run_id = start.run_id;
+  summary.version = start.version;
+  summary.topology = start.topology;
+  summary.mode = start.mode;
+  summary.exchange = start.exchange;
+  summary.model = start.model;
+  summary.data = start.data;
+  summary.workers = records.expected;
+  summary.epochs = start.epochs;
+  summary.test_accuracy.mean_model = evaluation.mean_model;
+  summary.consensus_distance = evaluation.consensus_distance;
+  summary.excluded_ranks = evaluation.excluded;
+  summary.model_file = evaluation.model_file;
+  summary.edges = edge_totals(records);
+
+  double exchange = 0, training = 0;
+  for (int rank = 0; rank < records.expected; ++rank) {
+    const WorkerRecords* worker = records.find(rank);
+    const auto code = exit_code_of(worker, rank, evaluation.exit_codes);
+    summary.exit_codes.push_back(code);
+    if (worker == nullptr) {
+      summary.lost_ranks.push_back(rank);
+      summary.test_accuracy.workers.emplace_back();
+      continue;
+    }
+    if (!worker->history.end) summary.lost_ranks.push_back(rank);
+    if (worker->history.starts > 1) summary.restarted_ranks.push_back(rank);
+
+    const WorkerTotals totals = totals_of(worker->history);
+    add_accuracies(summary, totals.test_accuracy);
+    summary.samples += totals.samples;
+    summary.sweeps_completed += totals.sweeps;
+    summary.bytes_sent += totals.bytes;
+    summary.bytes_shared += totals.bytes_shared;
+    exchange += totals.exchange_seconds;
+    training += totals.training_seconds;
+    const double offset = worker->history.start.unix_time - records.first_start;
+    summary.wall_seconds = std::max(summary.wall_seconds, offset + totals.last_time);
+    if (totals.trained_until > 0) {
+      summary.training_seconds = std::max(summary.training_seconds, offset + totals.trained_until);
+    }
+  }
+  // A run too short to have written a line while training.
+  if (summary.training_seconds <= 0) summary.training_seconds = summary.wall_seconds;
+  if (summary.training_seconds > 0) {
+    summary.samples_per_second = static_cast<double>(summary.samples) / summary.training_seconds;
+  }
+  if (training > 0) summary.exchange_share = exchange / training;
+  return summary;
+}
+
+}  // namespace fast

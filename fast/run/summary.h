@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fast/run/run_records.h"
+#include "fast/run/totals.h"
+
+namespace fast {
+
+/// What is known only after looking at the models themselves.
+struct Evaluation {
+  std::optional<double> mean_model;          ///< accuracy of the mean model, a fraction
+  std::optional<double> consensus_distance;  ///< see mean_model.h
+  std::vector<int> excluded;                 ///< ranks whose models are not finite
+  std::optional<std::string> model_file;     ///< of the mean model, relative to the run folder
+  /// How the launcher saw the processes end: rank -> exit code, 128 + n for signal n.
+  std::map<int, int> exit_codes;
+};
+
+/// Fractions of the test set.
+struct TestAccuracies {
+  std::optional<double> mean_model;
+  std::optional<double> worker_min, worker_max;  ///< over the workers that have one
+  std::vector<std::optional<double>> workers;    ///< by rank
+};
+
+/// summary.json. Value type. "Nothing" is null there: a worker that was lost has no accuracy.
+struct Summary {
+  std::string run_id, version, topology, mode, model, data;
+  int workers = 0;
+  double epochs = 0;
+  stencil::ExchangeOptions exchange;  ///< of the lowest rank
+  std::uint64_t samples = 0;          ///< over all workers and all their lives
+  double wall_seconds = 0;            ///< from the first worker's start to the last line of any
+  double training_seconds = 0;        ///< of that, until the last worker was done training
+  double samples_per_second = 0;      ///< samples / training_seconds
+
+  TestAccuracies test_accuracy;
+  std::optional<double> consensus_distance;
+
+  std::uint64_t sweeps_completed = 0;  ///< over all workers; a sweep counts where it was begun
+  std::uint64_t bytes_sent = 0;        ///< headers included
+  std::uint64_t bytes_shared = 0;      ///< averaged in shared memory, within hosts
+  /// Training threads' time inside exchange() over their time in all, over all workers.
+  double exchange_share = 0;
+  std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where nobody knows
+  std::vector<int> lost_ranks;                 ///< died without a last word and did not come back
+  std::vector<int> restarted_ranks;            ///< had more than one life
+  std::vector<int> excluded_ranks;             ///< left out of the mean model: not finite
+  std::vector<EdgeTotals> edges;
+  std::optional<std::string> model_file;  ///< the one file to use; none where none was saved
+};
+
+[[nodiscard]] Summary summarise(const RunRecords& records, const Evaluation& evaluation);
+
+/// summary.json and back. from_json throws FileError, naming `name`.
+[[nodiscard]] std::string to_json(const Summary& summary);
+[[nodiscard]] Summary summary_from_json(std::string_view text, const std::string& name);
+
+}  // namespace fast

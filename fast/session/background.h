@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "fast/session/boundary_wait.h"
+#include "fast/session/cadence.h"
+#include "fast/session/peers.h"
+#include "fast/session/session_options.h"
+#include "fast/session/sweep_watch.h"
+#include "stencil/io/event_loop.h"
+#include "stencil/runtime/pump.h"
+#include "stencil/shared/unix_meeting.h"
+
+namespace fast {
+
+/// The background half of a session: owns the network, the pump and the thread that turns it, and
+/// hands over between that thread and the training thread. What the training thread has done goes
+/// in by publish(), what the pump has seen comes out by status() and the waits.
+class Background {
+ public:
+  using Condition = std::function<bool(const stencil::PumpStatus&)>;
+
+  /// Binds the address and starts the thread. `options`, `mixer` and `boundary` must outlive this.
+  /// Throws ConfigError (NetworkError for the address).
+  Background(const SessionOptions& options, stencil::PumpOptions config,
+             const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary);
+  /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  // Training thread.
+
+  /// Hands over what the training thread has done and wants, and wakes the background thread.
+  void publish(const stencil::Standing& standing);
+  /// Waits until the status fulfils `condition`; false at the deadline (seconds) or when the user
+  /// wants to stop. Throws where the background thread has failed.
+  bool await(double deadline, const Condition& condition);
+  /// The short waits of an orderly end, which stopping does not cut off.
+  void flush(const Condition& condition);
+  /// Throws where the background thread has failed.
+  void rethrow_failure() const;
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+  // Any thread.
+
+  [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+  [[nodiscard]] stencil::PumpStatus status() const;
+
+ private:
+  bool wait(double deadline, const Condition& condition, bool heed_stop);
+  void fail(const std::string& what);
+  stencil::TimePoint turn(stencil::TimePoint now);
+  void watch_sweeps(const stencil::PumpStatus& status, std::uint64_t step);
+
+  // Constant after construction.
+  const SessionOptions& options_;
+  std::string endpoint_;
+
+  // Background thread, once the loop has started.
+  Peers peers_;
+  std::unique_ptr<stencil::Transport> transport_;
+  std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
+  std::unique_ptr<stencil::Pump> pump_;
+  Cadence shown_;  ///< of status_
+  SweepWatch sweep_watch_;
+
+  // Provides its own locking.
+  BoundaryWait& boundary_;
+
+  std::atomic<bool> leave_{false}, left_{false}, watched_{false};
+  std::atomic<bool> failed_{false};  ///< the background thread is no more
+
+  // Guarded by mutex_.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  stencil::Standing standing_;
+  stencil::PumpStatus status_;
+  std::string failure_;
+
+  stencil::EventLoop loop_;  ///< last: stops before anything it uses goes
+};
+
+}  // namespace fast

@@ -1,0 +1,79 @@
+#include "fast/session/peers.h"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+constexpr std::string_view kPlaceholder = "{rank}";
+constexpr std::string_view kFileScheme = "file:";
+constexpr std::size_t kMaxFileBytes = 1 << 22;
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  char c = 0;
+  while (text.size() < kMaxFileBytes && in.get(c)) text.push_back(c);
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace
+
+void check_peer_template(const std::string& pattern) {
+  if (pattern.empty() || pattern.find(kPlaceholder) != std::string::npos) return;
+  throw ConfigError("peer template '" + pattern + "' holds no {rank}",
+                    "write it like 'tcp://worker-{rank}:5555'");
+}
+
+Peers::Peers(std::map<int, std::string> endpoints, std::string file, std::string pattern)
+    : endpoints_(std::move(endpoints)), file_(std::move(file)), pattern_(std::move(pattern)) {}
+
+std::map<int, std::string> Peers::parse(std::string_view text) {
+  std::map<int, std::string> peers;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = trim(text.substr(0, std::min(end, text.find('#'))));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    int rank = -1;
+    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), rank);
+    line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+    if (error != std::errc() || rank < 0 || !(line.starts_with(' ') || line.starts_with('\t'))) {
+      continue;
+    }
+    if (const std::string_view endpoint = trim(line); !endpoint.empty()) peers[rank] = endpoint;
+  }
+  return peers;
+}
+
+std::optional<std::string> Peers::find(int rank) const {
+  std::string endpoint;
+  if (const auto it = endpoints_.find(rank); it != endpoints_.end()) {
+    endpoint = it->second;
+  } else if (!file_.empty()) {
+    const auto peers = parse(read_file(file_));
+    if (const auto named = peers.find(rank); named != peers.end()) endpoint = named->second;
+  }
+  if (endpoint.empty() && !pattern_.empty()) {
+    endpoint = pattern_;
+    endpoint.replace(endpoint.find(kPlaceholder), kPlaceholder.size(), std::to_string(rank));
+  }
+  if (endpoint.starts_with(kFileScheme)) {
+    endpoint = trim(read_file(endpoint.substr(kFileScheme.size())));
+  }
+  if (endpoint.empty()) return std::nullopt;
+  return endpoint;
+}
+
+}  // namespace fast

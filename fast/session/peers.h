@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fast {
+
+/// Throws ConfigError for a template without {rank}; an empty one is none.
+void check_peer_template(const std::string& pattern);
+
+/// Where neighbours are said to be. An endpoint "file:PATH" names a file that holds the endpoint
+/// (as worker-K/endpoint does), and may not be there yet.
+class Peers {
+ public:
+  Peers(std::map<int, std::string> endpoints, std::string file, std::string pattern);
+
+  /// The endpoint of `rank`, looked up anew; nothing while it is not known.
+  [[nodiscard]] std::optional<std::string> find(int rank) const;
+
+  /// The body of a peers file: lines "RANK ENDPOINT", # begins a comment. Lines that are neither
+  /// are passed over. A parser of foreign bytes (see tests/fuzz).
+  [[nodiscard]] static std::map<int, std::string> parse(std::string_view text);
+
+ private:
+  std::map<int, std::string> endpoints_;
+  std::string file_;
+  std::string pattern_;
+};
+
+}  // namespace fast

@@ -1,0 +1,41 @@
+#include "fast/session/pump_options.h"
+
+#include <xxhash.h>
+
+#include <chrono>
+#include <string>
+
+#include "stencil/runtime/engine_config.h"
+
+namespace fast {
+namespace {
+
+/// Equal for equal edges, wherever an edges file lies.
+std::string identity(const stencil::Topology& topology) {
+  if (!topology.spec().starts_with("edges:")) return topology.spec();
+  const auto edges = topology.edges();
+  return "edges:" + std::to_string(XXH64(edges.data(), edges.size() * sizeof edges[0], 0));
+}
+
+}  // namespace
+
+stencil::PumpOptions make_pump_options(const SessionOptions& options, const stencil::Layout& layout,
+                                       std::uint64_t initial_hash) {
+  const auto topology = stencil::Topology::parse(options.topology);
+  const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
+  stencil::PumpOptions pump;
+  pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
+                                            options.rank, buckets);
+  pump.engine.seed = options.seed;
+  stencil::Hello& hello = pump.engine.hello;
+  hello.run_id = options.run_id;
+  hello.topology = identity(topology);
+  hello.incarnation = static_cast<std::uint64_t>(
+      std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1));
+  hello.layout_hash = layout.hash();
+  hello.initial_hash = initial_hash;
+  pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
+  return pump;
+}
+
+}  // namespace fast

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fast/session/session_options.h"
+#include "stencil/core/layout.h"
+#include "stencil/runtime/pump.h"
+
+namespace fast {
+
+/// What the background work of a session goes by. `initial_hash` is of the model's values at the
+/// start. Throws ConfigError for options out of their range.
+[[nodiscard]] stencil::PumpOptions make_pump_options(const SessionOptions& options,
+                                                     const stencil::Layout& layout,
+                                                     std::uint64_t initial_hash);
+
+}  // namespace fast

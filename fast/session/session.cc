@@ -1,0 +1,329 @@
+#include "fast/session/session.h"
+
+#include <xxhash.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "fast/session/background.h"
+#include "fast/session/boundary_wait.h"
+#include "fast/session/progress.h"
+#include "fast/session/pump_options.h"
+#include "fast/session/sharing.h"
+#include "fast/session/status_of.h"
+#include "stencil/codec/codecs.h"
+#include "stencil/core/mixing_weights.h"
+#include "stencil/io/event_loop.h"
+#include "stencil/runtime/made_parts.h"
+
+namespace fast {
+namespace {
+
+using stencil::Duration;
+using stencil::EventLoop;
+using stencil::Pause;
+using stencil::PumpStatus;
+using stencil::Standing;
+using stencil::TimePoint;
+
+/// How long finish() and join() wait for a neighbour that stands still with a lock of ours.
+constexpr double kHeldSeconds = 1;
+
+/// Throws where they are out of range, before anything is made of them.
+SessionOptions validated(SessionOptions options) {
+  options.validate();
+  return options;
+}
+
+std::string whole_seconds(double seconds) {
+  return std::to_string(static_cast<int>(seconds)) + " s";
+}
+
+}  // namespace
+
+/// The training thread's half of a session; Background is the other.
+class Session::Impl {
+ public:
+  Impl(ModelAdapter& adapter, SessionOptions options)
+      : adapter_(adapter),
+        options_(validated(std::move(options))),
+        values_(adapter.values()),
+        layout_(adapter.parameters(),
+                static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
+        config_(
+            make_pump_options(options_, layout_, XXH64(values_.data(), values_.size_bytes(), 0))),
+        codecs_(config_.engine.hello.codec),
+        self_weight_(
+            stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
+        progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
+        made_(layout_),
+        mixer_(layout_, values_, progress_.scalars(),
+               make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
+                            options_.log),
+               options_.exchange.mix_threads),
+        boundary_(options_.exchange.phase_lock, options_.exchange.linger),
+        background_(options_, config_, layout_, mixer_, boundary_) {
+    adapter_.on_ready([this](std::size_t first) { ready_from(first); });
+  }
+
+  ~Impl() { adapter_.on_ready({}); }
+
+  void join() {
+    if (joined_) return;
+    joined_ = true;
+    const double patience = options_.exchange.start_deadline;
+    const auto begun = [](const PumpStatus& s) { return s.joined || !s.refused.empty(); };
+    bool ready = background_.await(patience, begun);
+    PumpStatus status = background_.status();
+    // Copying a large model over a thin link takes as long as it takes, while it goes on.
+    for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
+      copied = status.copied;
+      ready = background_.await(patience, begun);
+      status = background_.status();
+    }
+    if (!status.joined && !status.refused.empty()) throw RefusedError(status.refused);
+    if (status.joined_from != stencil::kNoRank) {
+      options_.log(LogLevel::kInfo,
+                   "took over the model of neighbour " + std::to_string(status.joined_from));
+      fold_all();
+      mixer_.fold_telemetry(progress_.scalars());
+    }
+    if (!ready) begin_alone(status);
+  }
+
+  void exchange(const StepReport& report) {
+    join();
+    background_.rethrow_failure();
+    const TimePoint begun = EventLoop::now();
+    values_ = adapter_.values();
+    progress_.add(report.samples, report.loss);
+    const bool finite = sync() ? exchange_in_lock_step() : exchange_edge_delta();
+    exchange_time_ += EventLoop::now() - begun;
+    if (!finite) {
+      throw NonFiniteError("parameters became NaN or infinite at step " +
+                           std::to_string(standing_.step) + "; lower the learning rate");
+    }
+  }
+
+  bool finish() {
+    if (!joined_) return false;
+    if (sync()) {
+      background_.await(options_.exchange.wait_deadline,
+                        [](const PumpStatus& s) { return s.neighbours_completed; });
+      want(WorkerState::kFrozen);
+      return true;
+    }
+    fold_all();  // buckets that were held at the last boundary still lack the last step
+    want(WorkerState::kSettling);
+    const bool settled = background_.await(options_.exchange.settle_deadline,
+                                           [](const PumpStatus& s) { return s.may_freeze; });
+    want(WorkerState::kFrozen);
+    background_.flush([](const PumpStatus& s) { return s.state == WorkerState::kFrozen; });
+    // What neighbours still owe on our own requests belongs to this model.
+    background_.flush([](const PumpStatus& s) { return s.flushed; });
+    fold_all();
+    return settled;
+  }
+
+  [[nodiscard]] const Background& background() const { return background_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+  [[nodiscard]] double exchange_seconds() const {
+    return std::chrono::duration<double>(exchange_time_).count();
+  }
+  [[nodiscard]] std::uint64_t steps() const { return standing_.step; }
+  [[nodiscard]] int rank() const { return options_.rank; }
+  [[nodiscard]] int size() const { return config_.engine.topology.size(); }
+
+ private:
+  [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
+  [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
+
+  void want(WorkerState state) {
+    standing_.wanted = state;
+    background_.publish(standing_);
+  }
+
+  /// Nobody was reached: a worker trains alone until somebody is, but in lock step.
+  void begin_alone(const PumpStatus& status) {
+    std::string missing;
+    for (const auto& neighbour : status.neighbours) {
+      missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
+    }
+    const std::string patience = whole_seconds(options_.exchange.start_deadline);
+    const std::string text =
+        status.copied > 0 ? "the copy of a neighbour's model (" + missing + ") did not go on for " +
+                                patience + "; check the link, or raise --start-deadline"
+                          : "no neighbour (" + missing + ") was reached in " + patience +
+                                "; start them, or check --peer and --listen";
+    if (sync() && !background_.stopped()) throw DeadlineError(text);
+    if (!background_.stopped()) {
+      options_.log(LogLevel::kWarning, text + "; training alone until then");
+    }
+    standing_.stop_joining = true;
+    background_.publish(standing_);
+    background_.flush([](const PumpStatus& s) { return s.joined; });
+  }
+
+  /// In the middle of a step: see ModelAdapter::ready_from().
+  void ready_from(std::size_t first) {
+    if (!joined_ || background_.failed() || !options_.exchange.overlap ||
+        mode().kind != stencil::Mode::Kind::kAsync) {
+      return;
+    }
+    const TimePoint begun = EventLoop::now();
+    const auto made = made_.made_from(first);
+    if (!made) return;
+    values_ = adapter_.values();
+    // What is not finite, or held, is found or done at the boundary.
+    (void)mixer_.fold(values_, made->from, made->to);
+    standing_.made_from = made->from;
+    background_.publish(standing_);
+    exchange_time_ += EventLoop::now() - begun;
+  }
+
+  /// Training is over or not begun: waiting for a lock costs nobody anything. A neighbour on this
+  /// host that was stopped while it held one is not waited for.
+  void fold_all() {
+    values_ = adapter_.values();
+    const TimePoint until = EventLoop::now() + stencil::seconds(kHeldSeconds);
+    stencil::FoldReport report = mixer_.fold(values_);
+    while (report.deferred > 0 && EventLoop::now() < until) {
+      std::this_thread::yield();
+      report = mixer_.fold(values_);
+    }
+    if (!report.finite) throw NonFiniteError("parameters became NaN or infinite after training");
+    if (report.deferred == 0) return;
+    options_.log(LogLevel::kWarning,
+                 std::to_string(report.deferred) +
+                     " buckets are held by a neighbour that stands still; they lack what was "
+                     "agreed on since the last step");
+  }
+
+  bool exchange_edge_delta() {
+    const std::uint64_t next = standing_.step + 1;
+    if (mode().kind == stencil::Mode::Kind::kBounded) {
+      await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
+                       [next](const PumpStatus& s) { return s.limit.step >= next; });
+    }
+    const stencil::FoldReport report = mixer_.fold(values_);
+    mixer_.fold_telemetry(progress_.scalars());
+    standing_.pause = boundary_.begin(next);
+    standing_.made_from = Standing::kNoBucket;
+    standing_.step = next;
+    background_.publish(standing_);
+    while (standing_.pause != Pause::kNone) {
+      standing_.pause = boundary_.wait();
+      background_.publish(standing_);
+    }
+    made_.boundary();
+    if (!report.finite || !boundary_.waited()) return report.finite;
+    const bool finite = mixer_.fold(values_).finite;
+    mixer_.fold_telemetry(progress_.scalars());
+    return finite;
+  }
+
+  bool exchange_in_lock_step() {
+    const std::uint64_t next = standing_.step + 1;
+    const bool ready =
+        await_neighbours([next] { return "to complete round " + std::to_string(next - 1); },
+                         [next](const PumpStatus& s) {
+                           return s.completed_round + 1 >= next && s.neighbours_completed;
+                         });
+    if (!ready) return true;  // stopped: neighbours may still pull the round before
+
+    const stencil::FoldReport report =
+        mixer_.publish(values_, progress_.scalars(), codecs_.values(), self_weight_);
+    if (!report.finite) return false;
+    standing_.round = next;
+    background_.publish(standing_);
+    const bool complete =
+        await_neighbours([next] { return "in round " + std::to_string(next); },
+                         [next](const PumpStatus& s) { return s.completed_round >= next; });
+    if (!complete) return true;  // stopped: the model stays as its own step left it
+    mixer_.collect(values_, progress_.scalars());
+    standing_.step = next;
+    background_.publish(standing_);
+    return true;
+  }
+
+  /// Waits for neighbours, or throws DeadlineError that names those who are awaited. False where
+  /// the user wants to stop instead. `what` makes the text, which is needed at the deadline only.
+  template <typename What>
+  bool await_neighbours(What what, const Background::Condition& condition) {
+    if (background_.await(options_.exchange.wait_deadline, condition)) return true;
+    if (background_.stopped()) return false;
+    std::string who;
+    for (const auto& n : background_.status().neighbours) {
+      who += (who.empty() ? "" : ", ") + std::to_string(n.rank) + " (" + std::string(name(n.link)) +
+             ", step " + std::to_string(n.step) + ")";
+    }
+    throw DeadlineError("waited " + whole_seconds(options_.exchange.wait_deadline) +
+                        " for a neighbour " + what() + ": " + who +
+                        "; check those workers, or raise --wait-deadline, or use --mode async");
+  }
+
+  // Constant after construction.
+  ModelAdapter& adapter_;
+  SessionOptions options_;
+  std::span<float> values_;  ///< training thread
+  stencil::Layout layout_;
+  stencil::PumpOptions config_;
+  stencil::Codecs codecs_;
+  double self_weight_;
+
+  // Training thread.
+  Progress progress_;
+  Duration exchange_time_{};
+  bool joined_ = false;
+  stencil::MadeParts made_;
+  Standing standing_;  ///< as published
+
+  // Each provides its own locking.
+  stencil::Mixer mixer_;
+  BoundaryWait boundary_;
+  Background background_;  ///< last: its thread stops before anything it uses goes
+};
+
+Session::Session(ModelAdapter& adapter, SessionOptions options)
+    : impl_(std::make_unique<Impl>(adapter, std::move(options))) {}
+Session::~Session() = default;
+
+void Session::join() {
+  impl_->join();
+}
+void Session::exchange(const StepReport& report) {
+  impl_->exchange(report);
+}
+double Session::progress() const {
+  return impl_->progress().share();
+}
+double Session::network_loss() const {
+  return impl_->progress().loss();
+}
+bool Session::finish() {
+  return impl_->finish();
+}
+std::string Session::endpoint() const {
+  return impl_->background().endpoint();
+}
+SessionStatus Session::status() const {
+  return status_of(impl_->background().status(), EventLoop::now());
+}
+double Session::exchange_seconds() const {
+  return impl_->exchange_seconds();
+}
+std::uint64_t Session::steps() const {
+  return impl_->steps();
+}
+std::optional<int> Session::joined_from() const {
+  return status().joined_from;
+}
+int Session::rank() const {
+  return impl_->rank();
+}
+int Session::size() const {
+  return impl_->size();
+}
+
+}  // namespace fast

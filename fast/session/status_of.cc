@@ -1,0 +1,75 @@
+#include "fast/session/status_of.h"
+
+#include <chrono>
+
+namespace fast {
+namespace {
+
+double in_seconds(stencil::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+NeighbourStatus status_of(const stencil::NeighbourStatus& n, stencil::TimePoint now) {
+  return {.rank = n.rank,
+          .link = n.link,
+          .state = n.state,
+          .step = n.step,
+          .sweeps = n.sweeps,
+          .bytes_sent = n.bytes_sent,
+          .shared = n.shared,
+          .bytes_shared = n.bytes_shared,
+          .round_trip = in_seconds(n.round_trip),
+          .since_sweep = n.sweeps == 0 ? -1 : in_seconds(now - n.swept)};
+}
+
+}  // namespace
+
+SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
+  SessionStatus out;
+  out.state = s.state;
+  if (s.joined_from != stencil::kNoRank) out.joined_from = s.joined_from;
+  out.consensus_distance = s.relative_distance;
+  out.flushed = s.flushed;
+  for (const stencil::NeighbourStatus& n : s.neighbours)
+    out.neighbours.push_back(status_of(n, now));
+  out.counters = {{"sweeps", s.engine.sweeps},
+                  {"offers", s.engine.offers},
+                  {"answers", s.engine.answers},
+                  {"merges", s.engine.merges},
+                  {"declined", s.engine.declined},
+                  {"withdrawn", s.engine.withdrawn},
+                  {"lost_in_flight", s.engine.lost_in_flight},
+                  {"resynchronised", s.engine.resynchronised},
+                  {"stale_frames", s.engine.stale_frames},
+                  {"duplicates", s.engine.duplicates},
+                  {"gaps", s.engine.gaps},
+                  {"refusals", s.engine.refusals},
+                  {"violations", s.engine.violations},
+                  {"suspected", s.engine.suspected},
+                  {"gone", s.engine.gone},
+                  {"returned", s.engine.returned},
+                  {"malformed", s.pump.malformed},
+                  {"checksum", s.pump.checksum},
+                  {"payload_size", s.pump.payload_size},
+                  {"non_finite", s.pump.non_finite},
+                  {"own_non_finite", s.pump.own_non_finite},
+                  {"unknown_senders", s.pump.unknown_senders},
+                  {"frames_dropped", s.pump.frames_dropped},
+                  {"resent", s.pump.resent},
+                  {"shares", s.engine.shares},
+                  {"shares_declined", s.engine.shares_declined},
+                  {"held", s.engine.held},
+                  {"skipped", s.engine.skipped},
+                  {"put_off", s.pump.put_off},
+                  {"inherited_locks", s.pump.inherited_locks},
+                  {"bytes_shared", s.pump.bytes_shared},
+                  {"frames_sent", s.transport.frames_sent},
+                  {"frames_received", s.transport.frames_received},
+                  {"bytes_sent", s.transport.bytes_sent},
+                  {"bytes_received", s.transport.bytes_received},
+                  {"strangers", s.transport.strangers},
+                  {"discarded", s.transport.discarded}};
+  return out;
+}
+
+}  // namespace fast

@@ -1,0 +1,56 @@
+#include "fast/session/sweep_watch.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+namespace fast {
+
+using stencil::CodecKind;
+using stencil::Mode;
+
+namespace {
+
+/// Sweeps a step; whoever has no partner in a turn sits it out.
+double asked_for(const stencil::EngineConfig& config) {
+  if (config.mode.kind == Mode::Kind::kSync) return 0;
+  const double begun = config.sweeps_per_mille / 1000.0;
+  if (config.turns.count() == 0) return begun;
+  const auto partners = config.turns.of(config.rank);
+  const auto none = std::ranges::count(partners, stencil::kNoRank);
+  return begun * (1 - static_cast<double>(none) / static_cast<double>(partners.size()));
+}
+
+}  // namespace
+
+SweepWatch::SweepWatch(const stencil::EngineConfig& config)
+    : mode_(config.mode), codec_(config.hello.codec.kind), asked_(asked_for(config)) {}
+
+std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps, bool reached) {
+  if (!reached || !watching_) {
+    watching_ = reached;
+    steps_ = steps;
+    sweeps_ = sweeps;
+    return std::nullopt;
+  }
+  if (spoken_ || steps < steps_ + kSteps) return std::nullopt;
+  const double rate = static_cast<double>(sweeps - sweeps_) / static_cast<double>(steps - steps_);
+  steps_ = steps;
+  sweeps_ = sweeps;
+  spoken_ = rate < asked_ / 2;
+  return spoken_ ? std::optional(rate) : std::nullopt;
+}
+
+std::string SweepWatch::advice(double rate) const {
+  std::ostringstream text;
+  text << "models are averaged with neighbours " << std::setprecision(2) << rate
+       << " times a step, where " << std::setprecision(6) << asked_
+       << " were asked for: links are thin or neighbours answer late, which costs accuracy";
+  if (codec_ != CodecKind::kInt4 && codec_ != CodecKind::kTopK) {
+    text << "; --codec int4 or topk:0.1 sends less";
+  }
+  if (mode_.kind != Mode::Kind::kBounded) text << "; --mode bounded:3 waits for averages";
+  return text.str();
+}
+
+}  // namespace fast

@@ -1,0 +1,85 @@
+#include "fast/train/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "fast/data/loader.h"
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+constexpr std::size_t kBatch = 100;
+
+const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTensor& wanted) {
+  const auto it = std::find_if(tensors.begin(), tensors.end(),
+                               [&](const NamedTensor& t) { return t.name == wanted.name; });
+  if (it == tensors.end()) {
+    throw FileError(fmt::format("the saved model has no tensor '{}'", wanted.name),
+                    "give the --model that was trained");
+  }
+  if (it->dtype != wanted.dtype || it->shape != wanted.shape) {
+    throw FileError(
+        fmt::format("tensor '{}' is {} of {} bytes in the saved model, but {} of {} here",
+                    wanted.name, it->dtype, it->bytes.size(), wanted.dtype, wanted.bytes.size()),
+        "give the --model and --data that were trained");
+  }
+  return *it;
+}
+
+}  // namespace
+
+void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
+  std::vector<NamedTensor> to = model.state();
+  for (const NamedTensor& tensor : to) {
+    const NamedTensor& source = matching(from, tensor);
+    std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
+  }
+  if (from.size() != to.size()) {
+    throw FileError(
+        fmt::format("the saved model has {} tensors, this one {}", from.size(), to.size()),
+        "give the --model that was trained");
+  }
+}
+
+void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
+                         int batches, std::uint64_t seed) {
+  if (learner.statistics() == Statistics::kNone || examples.empty()) return;
+  const std::size_t batch = std::min(kBatch, examples.size());
+  const auto passes = static_cast<int>(examples.size() / batch);
+  TrainLoader loader(data, std::move(examples), batch, seed);
+  learner.begin_statistics();
+  for (int i = 0; i < std::min(batches, passes); ++i) {
+    learner.accumulate_statistics(loader.next_plain());
+  }
+}
+
+TestResult test(Learner& learner, const Dataset& data) {
+  TestLoader loader(data, data.test, kBatch);
+  TestResult result;
+  for (Batch batch; loader.next(batch);) {
+    const StepResult step = learner.evaluate(batch);
+    result.accuracy += static_cast<double>(step.correct);
+    result.loss += step.loss * static_cast<double>(batch.labels.size());
+  }
+  const auto size = static_cast<double>(std::max<std::size_t>(1, data.test.size()));
+  return {result.accuracy / size, result.loss / size};
+}
+
+double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner, const Dataset& data,
+                      std::uint64_t seed) {
+  load_state(tensors, learner.adapter());
+  std::vector<std::uint32_t> all(data.train.size());
+  std::iota(all.begin(), all.end(), 0U);
+  estimate_statistics(learner, data, std::move(all), kStatisticsBatches, seed);
+  const std::vector<NamedTensor> state = learner.adapter().state();
+  for (const NamedTensor& tensor : tensors) {
+    const NamedTensor& source = matching(state, tensor);
+    std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
+  }
+  return test(learner, data).accuracy;
+}
+
+}  // namespace fast

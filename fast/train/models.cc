@@ -1,0 +1,25 @@
+#include "fast/train/models.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stencil/core/text.h"
+
+namespace fast {
+
+Models::Models(std::vector<ModelKind> kinds) : kinds_(std::move(kinds)) {
+  for (const ModelKind& kind : kinds_) {
+    if (!has(kind.name)) names_.push_back(kind.name);
+  }
+}
+
+bool Models::has(std::string_view name) const {
+  return std::ranges::find(names_, name) != names_.end();
+}
+
+std::unique_ptr<Learner> Models::make(const LearnerOptions& options) const {
+  stencil::check_choice("model", options.model, names_);
+  return std::ranges::find(kinds_, options.model, &ModelKind::name)->make(options);
+}
+
+}  // namespace fast

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fast/train/learner.h"
+
+namespace fast {
+
+/// A model that can be trained by name.
+struct ModelKind {
+  std::string_view name;  ///< "resnet8"
+  std::function<std::unique_ptr<Learner>(const LearnerOptions& options)> make;
+};
+
+/// The models that a program knows. Its main makes the list from the adapters that it links; where
+/// two have a model of one name, the first counts. Immutable value.
+class Models {
+ public:
+  explicit Models(std::vector<ModelKind> kinds);
+
+  /// Each name once, in the list's order.
+  [[nodiscard]] const std::vector<std::string_view>& names() const { return names_; }
+  [[nodiscard]] bool has(std::string_view name) const;
+  /// Throws ConfigError where options.model is no name of the list.
+  [[nodiscard]] std::unique_ptr<Learner> make(const LearnerOptions& options) const;
+
+ private:
+  std::vector<ModelKind> kinds_;
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace fast

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+namespace fast {
+
+struct OptimizerOptions {
+  std::string name = "sgd";    ///< "sgd" (momentum, weight decay) | "adamw"
+  double learning_rate = 0.1;  ///< before the schedule
+  double momentum = 0.9;
+  /// Momentum takes the gradient where it is about to lead (Nesterov 1983, in the form of Sutskever
+  /// et al. 2013 and of PyTorch); sgd alone. It tolerates gradients that are a step old, as they
+  /// are where neighbours' steps come in between: at a momentum of 0.9 it stays stable on five
+  /// times the curvature that plain momentum does.
+  bool nesterov = true;
+  double momentum_correction = 0.5;  ///< see adapters/torch/momentum_correction.h; sgd alone
+  double weight_decay = 5e-4;
+};
+
+/// Below this fraction of the highest learning rate so far, momentum is not corrected: what the
+/// exchange moved, divided by so small a rate, would be noise.
+inline constexpr double kLeastCorrectedRate = 0.01;
+
+}  // namespace fast

@@ -1,0 +1,116 @@
+#include "fast/train/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fast {
+namespace {
+
+/// Shorter intervals give no rate worth showing.
+constexpr double kShortestInterval = 0.05;
+/// Steps that the decayed means of loss and accuracy look back over.
+constexpr double kMemory = 50;
+
+}  // namespace
+
+Recorder::Recorder(const std::filesystem::path& file, const WorkerStart& start, LogSink log)
+    : file_(file),
+      metrics_(file),
+      log_(std::move(log)),
+      budget_(static_cast<double>(start.budget)) {
+  metrics_.start(start);
+}
+
+double Recorder::since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double Recorder::since_report() const {
+  return since(last_report_);
+}
+
+void Recorder::begin_training() {
+  training_began_ = last_report_ = Clock::now();
+}
+
+void Recorder::end_training() {
+  training_seconds_ = since(training_began_);
+}
+
+void Recorder::add_step(const StepResult& step, int batch, double learning_rate,
+                        double exchange_seconds) {
+  ++steps_;
+  samples_ += static_cast<std::uint64_t>(batch);
+  learning_rate_ = learning_rate;
+  exchange_seconds_ += exchange_seconds;
+  const double weight = 1 / std::clamp(static_cast<double>(steps_), 1.0, kMemory);
+  loss_ += (step.loss - loss_) * weight;
+  accuracy_ += (static_cast<double>(step.correct) / batch - accuracy_) * weight;
+}
+
+void Recorder::update_rate(Clock::time_point now) {
+  const double interval = std::chrono::duration<double>(now - last_report_).count();
+  if (interval <= kShortestInterval) return;
+  sample_rate_ = static_cast<double>(samples_ - reported_samples_) / interval;
+  reported_samples_ = samples_;
+  last_report_ = now;
+}
+
+void Recorder::report(const Exchange& exchange) {
+  const SessionStatus status = exchange.status();
+  update_rate(Clock::now());
+  WorkerProgress p;
+  p.time = since(started_);
+  p.step = steps_;
+  p.samples = samples_;
+  p.progress = std::min(1.0, exchange.progress());
+  p.network_samples = exchange.progress() * budget_;
+  p.samples_per_second = sample_rate_;
+  p.loss = loss_;
+  p.accuracy = accuracy_;
+  p.network_loss = exchange.network_loss();
+  p.learning_rate = learning_rate_;
+  p.consensus_distance = status.consensus_distance;
+  p.exchange_seconds = exchange_seconds_;
+  p.training_seconds = training_seconds_.value_or(since(training_began_));
+  p.state = name(status.state);
+  for (const NeighbourStatus& n : status.neighbours) {
+    p.neighbours.push_back({n.rank, std::string(name(n.link)), n.sweeps, n.bytes_sent,
+                            1000 * n.round_trip, n.since_sweep, n.shared, n.bytes_shared});
+    note_change(n);
+  }
+  if (result_) {
+    p.test_accuracy = result_->accuracy;
+    p.test_loss = result_->loss;
+  }
+  metrics_.progress(p);
+  if (metrics_.failed() && !std::exchange(lost_metrics_, true)) {
+    log_(LogLevel::kError,
+         file_.string() + " can no longer be written; training goes on without it");
+  }
+}
+
+void Recorder::note_change(const NeighbourStatus& neighbour) {
+  const auto [it, fresh] = links_.try_emplace(neighbour.rank, neighbour.link);
+  if (fresh || it->second == neighbour.link) return;
+  const std::string now(name(neighbour.link));
+  const std::string text = "neighbour " + std::to_string(neighbour.rank) + " is " + now + " (was " +
+                           std::string(name(it->second)) + ")";
+  it->second = neighbour.link;
+  event(now, text);
+  log_(LogLevel::kInfo, text);
+}
+
+void Recorder::event(const std::string& name, const std::string& text) {
+  metrics_.event(since(started_), name, text);
+}
+
+void Recorder::end(int exit_code, const std::string& text,
+                   const std::map<std::string, std::uint64_t, std::less<>>& counters) {
+  metrics_.end({.time = since(started_),
+                .exit_code = exit_code,
+                .text = text,
+                .counters = {counters.begin(), counters.end()}});
+}
+
+}  // namespace fast

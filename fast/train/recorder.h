@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "fast/run/metrics.h"
+#include "fast/session/exchange.h"
+#include "fast/train/evaluation.h"
+#include "fast/train/learner.h"
+
+namespace fast {
+
+/// Writes down what one worker does: its metrics.jsonl, with decayed means of loss and accuracy,
+/// rates, and an event for each neighbour that comes or goes. One thread.
+class Recorder {
+ public:
+  /// Throws FileError where `file` cannot be opened.
+  Recorder(const std::filesystem::path& file, const WorkerStart& start, LogSink log);
+
+  void begin_training();
+  void end_training();
+  /// One local step, `exchange_seconds` of which went by in exchange().
+  void add_step(const StepResult& step, int batch, double learning_rate, double exchange_seconds);
+  void set_result(const TestResult& result) { result_ = result; }
+  /// Seconds since the last report(); begin_training() counts as one.
+  [[nodiscard]] double since_report() const;
+  /// A line of progress. A metrics file that can no longer be written is told of once, in the log.
+  void report(const Exchange& exchange);
+  void event(const std::string& name, const std::string& text);
+  void end(int exit_code, const std::string& text,
+           const std::map<std::string, std::uint64_t, std::less<>>& counters);
+
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] static double since(Clock::time_point start);
+  void update_rate(Clock::time_point now);
+  void note_change(const NeighbourStatus& neighbour);
+
+  std::filesystem::path file_;
+  MetricsWriter metrics_;
+  LogSink log_;
+  double budget_;  ///< samples over all workers
+  Clock::time_point started_ = Clock::now(), training_began_ = started_, last_report_ = started_;
+  std::optional<double> training_seconds_;  ///< once it is over
+  double exchange_seconds_ = 0, loss_ = 0, accuracy_ = 0, learning_rate_ = 0, sample_rate_ = 0;
+  std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
+  std::optional<TestResult> result_;
+  std::map<int, LinkState> links_;
+  bool lost_metrics_ = false;
+};
+
+}  // namespace fast

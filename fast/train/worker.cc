@@ -1,0 +1,287 @@
+#include "fast/train/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "fast/data/loader.h"
+#include "fast/data/partition.h"
+#include "fast/errors.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/run_folder.h"
+#include "fast/run/safetensors.h"
+#include "fast/session/session.h"
+#include "fast/train/deferred_log.h"
+#include "fast/train/evaluation.h"
+#include "fast/train/log.h"
+#include "fast/train/recorder.h"
+#include "fast/train/schedule.h"
+#include "fast/version.h"
+#include "stencil/core/random.h"
+#include "stencil/core/topology.h"
+
+namespace fast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Batches for the statistics of a model that was stopped early.
+constexpr int kHastyBatches = 2;
+
+// Each worker has streams of random numbers of its own, derived from the seed and these.
+constexpr std::uint64_t kJitterStream = 0x6a697474ULL;
+constexpr std::uint64_t kLoaderStream = 0x6c6f6164ULL;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// One run of one worker: what Worker::run() keeps between its stages.
+class TrainingRun {
+ public:
+  TrainingRun(const WorkerConfig& config, const Dataset& data, Learner& learner,
+              const MakeExchange& make, const std::atomic<bool>& stop)
+      : config_(config),
+        rank_(config.session.rank),
+        data_(data),
+        learner_(learner),
+        stop_(stop),
+        folder_(config.out),
+        workers_(stencil::Topology::parse(config.session.topology).size()),
+        budget_(static_cast<std::uint64_t>(
+            std::llround(config.epochs * static_cast<double>(network_examples())))),
+        shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
+        lock_steps_(lock_step_count()),
+        schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
+        random_(stencil::Random::derive(seed(), kJitterStream + rank_)),
+        loader_(data, shard_, static_cast<std::size_t>(config.batch),
+                stencil::Random::derive(seed(), kLoaderStream + rank_)),
+        exchange_(make(learner.adapter(), session_options())),
+        recorder_(open_folder(), start_line(),
+                  [this](LogLevel level, std::string_view text) { log_(level, text); }) {
+    write_atomically(folder_.endpoint(rank_), exchange_->endpoint() + "\n");
+  }
+
+  WorkerOutcome execute() {
+    WorkerOutcome outcome;
+    try {
+      outcome = train();
+    } catch (const NonFiniteError& error) {
+      outcome = {ExitCode::kNonFinite, error.what()};
+    } catch (const RefusedError& error) {
+      outcome = {ExitCode::kRefused, error.what()};
+      salvage();
+    } catch (const DeadlineError& error) {
+      outcome = {ExitCode::kDeadline, error.what()};
+      salvage();
+    } catch (const AdapterError& error) {
+      outcome = {ExitCode::kModel, error.what()};
+    } catch (const FileError& error) {
+      outcome = {ExitCode::kFile, error.what()};
+    } catch (const std::exception& error) {
+      outcome = {ExitCode::kFailure, error.what()};
+      salvage();
+    }
+    log_(outcome.code == ExitCode::kOk ? LogLevel::kInfo : LogLevel::kError,
+         outcome.text.empty() ? "done" : outcome.text);
+    const SessionStatus status = exchange_->status();
+    exchange_.reset();  // says good-bye, and may take a moment
+    recorder_.end(static_cast<int>(outcome.code), outcome.text, status.counters);
+    return outcome;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t seed() const { return config_.session.seed; }
+
+  /// Where each device holds its own data, nobody here knows the size of the others' shards: they
+  /// are taken to be as large as this one.
+  [[nodiscard]] std::size_t network_examples() const {
+    return data_.train.size() * (config_.partition == "own" ? workers_ : 1);
+  }
+
+  [[nodiscard]] SessionOptions session_options() {
+    SessionOptions options = config_.session;
+    options.budget = budget_;
+    options.data_size = shard_.size();
+    options.stop = &stop_;
+    options.log = [this](LogLevel level, std::string_view text) { log_(level, text); };
+    return options;
+  }
+
+  std::filesystem::path open_folder() {
+    make_writable_folder(folder_.worker(rank_));
+    log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+    return folder_.metrics(rank_);
+  }
+
+  [[nodiscard]] WorkerStart start_line() const {
+    return {.rank = rank_,
+            .workers = workers_,
+            .topology = config_.session.topology,
+            .mode = config_.session.exchange.mode,
+            .model = config_.model,
+            .data = config_.data,
+            .run_id = config_.session.run_id,
+            .version = FAST_VERSION,
+            .unix_time = unix_time(),
+            .epochs = config_.epochs,
+            .budget = budget_,
+            .exchange = config_.session.exchange};
+  }
+
+  WorkerOutcome train() {
+    exchange_->join();
+    if (const auto from = exchange_->status().joined_from) {
+      recorder_.event("joined", "took over the model of worker " + std::to_string(*from));
+    }
+    recorder_.begin_training();
+    recorder_.report(*exchange_);
+    while (!stop_ && !trained()) {
+      if (const auto failure = step()) return *failure;
+      if (recorder_.since_report() >= config_.report_every) recorder_.report(*exchange_);
+    }
+    recorder_.end_training();
+    recorder_.report(*exchange_);
+    if (mixes_statistics() && (lock_steps_ == 0 || stop_)) estimate_shared_statistics();
+    if (stop_) {
+      (void)exchange_->finish();
+      save();
+      return {ExitCode::kInterrupted, "stopped early on request; the model so far is saved"};
+    }
+    if (!exchange_->finish()) warn_of_disagreement();
+    recorder_.report(*exchange_);
+    recorder_.event("evaluating", "training is over; evaluating");
+    if (!mixes_statistics()) {
+      estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed());
+    }
+    recorder_.set_result(test(learner_, data_));
+    save();
+    recorder_.report(*exchange_);
+    return {};
+  }
+
+  [[nodiscard]] bool trained() const {
+    return lock_steps_ > 0 ? recorder_.steps() >= lock_steps_ : exchange_->progress() >= 1;
+  }
+
+  void warn_of_disagreement() {
+    const ExchangeOptions& options = config_.session.exchange;
+    log_(LogLevel::kWarning,
+         "neighbours did not agree to " + std::to_string(options.settle_target) + " within " +
+             std::to_string(options.settle_deadline) + " s; going on with what there is");
+  }
+
+  /// In lock-step all make equally many steps, which the configuration alone tells.
+  [[nodiscard]] std::uint64_t lock_step_count() const {
+    if (config_.session.exchange.mode != "sync") return 0;
+    const std::uint64_t per_round = static_cast<std::uint64_t>(workers_) * config_.batch;
+    return (budget_ + per_round - 1) / per_round;
+  }
+
+  [[nodiscard]] bool mixes_statistics() const {
+    return learner_.statistics() == Statistics::kExchanged;
+  }
+
+  /// Statistics of this worker's own examples. Neighbours average once more after this, which makes
+  /// of them statistics of all workers' examples: so each needs few of its own.
+  void estimate_shared_statistics() {
+    const int batches = stop_ ? kHastyBatches : shared_statistics_batches(workers_);
+    estimate_statistics(learner_, data_, shard_, batches, seed());
+  }
+
+  std::optional<WorkerOutcome> step() {
+    const Clock::time_point begun = Clock::now();
+    const double rate = schedule_.rate(exchange_->progress());
+    learner_.set_learning_rate(rate);
+    const StepResult result =
+        learner_.train_step(config_.augment ? loader_.next() : loader_.next_plain());
+    if (!std::isfinite(result.loss)) {
+      return WorkerOutcome{ExitCode::kNonFinite,
+                           "the loss became " + std::to_string(result.loss) + " at step " +
+                               std::to_string(recorder_.steps()) +
+                               "; lower the learning rate or lengthen the warm-up"};
+    }
+    stretch(since(begun) - result.waited);
+    if (mixes_statistics() && recorder_.steps() + 1 == lock_steps_) estimate_shared_statistics();
+    const Clock::time_point boundary = Clock::now();
+    exchange_->exchange(
+        {.samples = static_cast<std::uint64_t>(config_.batch), .loss = result.loss});
+    recorder_.add_step(result, config_.batch, rate, since(boundary));
+    return std::nullopt;
+  }
+
+  /// For experiments with unequal workers: makes a step that computed for so many seconds last
+  /// `slow` times as long, or a little more.
+  void stretch(double seconds) {
+    const double factor = config_.slow * (1 + config_.jitter * random_.uniform());
+    if (factor <= 1) return;
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(seconds * (factor - 1)));
+    while (!stop_ && Clock::now() < until) {
+      std::this_thread::sleep_for(
+          std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(100)));
+    }
+  }
+
+  /// What ended the run has not spoilt the model: hours of training are kept.
+  void salvage() {
+    if (recorder_.steps() == 0) return;
+    try {
+      save();
+    } catch (const std::exception& error) {
+      log_(LogLevel::kError, std::string("the model so far cannot be saved: ") + error.what());
+    }
+  }
+
+  void save() {
+    nlohmann::json exchanged = nlohmann::json::array();
+    for (const auto& slot : learner_.adapter().parameters()) exchanged.push_back(slot.name);
+    const std::vector<NamedTensor> state = learner_.adapter().state();
+    save_safetensors(folder_.worker_model(rank_), state,
+                     {{kExchangedKey, exchanged.dump()},
+                      {"model", config_.model},
+                      {"rank", std::to_string(rank_)}});
+  }
+
+  const WorkerConfig& config_;
+  int rank_;
+  const Dataset& data_;
+  Learner& learner_;
+  const std::atomic<bool>& stop_;
+  RunFolder folder_;
+  int workers_;
+  std::uint64_t budget_;
+  std::vector<std::uint32_t> shard_;
+  std::uint64_t lock_steps_;  ///< 0: not in lock-step
+  Schedule schedule_;
+  stencil::Random random_;
+  DeferredLog log_;
+  TrainLoader loader_;
+  std::unique_ptr<Exchange> exchange_;
+  Recorder recorder_;
+};
+
+}  // namespace
+
+Worker::Worker(const WorkerConfig& config, const Dataset& data, Learner& learner, MakeExchange make)
+    : config_(config), data_(data), learner_(learner), make_(std::move(make)) {
+  if (make_) return;
+  make_ = [](ModelAdapter& adapter, SessionOptions options) {
+    return std::make_unique<Session>(adapter, std::move(options));
+  };
+}
+
+WorkerOutcome Worker::run(const std::atomic<bool>& stop) {
+  return TrainingRun(config_, data_, learner_, make_, stop).execute();
+}
+
+}  // namespace fast

@@ -1,0 +1,19 @@
+#include "fast/train/worker_config.h"
+
+#include <algorithm>
+
+namespace fast {
+
+LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& shape) {
+  LearnerOptions options;
+  options.model = config.model;
+  options.shape = shape;
+  options.optimizer = config.optimizer;
+  options.seed = config.session.seed;
+  options.threads = std::max(1, config.threads);
+  options.mix_buffers = config.buffers == "mix";
+  options.overlap = config.session.exchange.overlap;
+  return options;
+}
+
+}  // namespace fast

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fast/session/session_options.h"
+#include "fast/train/learner.h"
+#include "fast/train/optimizer_options.h"
+
+namespace fast {
+
+/// Everything one worker needs to know, as flags, a TOML file or the environment give it; see
+/// programs/cli/option_table.h for names and meanings. Value type. Times are seconds.
+struct WorkerConfig {
+  /// Where it stands and how it exchanges. The worker fills in budget, data_size, stop and log.
+  SessionOptions session{.topology = "torus:2x2", .rank = -1};
+  std::string out = "runs/latest";  ///< run folder; this worker writes below worker-RANK/
+
+  // What it trains.
+  std::string model = "resnet8";
+  std::string data = "synthetic";
+  std::string partition = "iid";
+  double epochs = 5;  ///< of the whole training set, by all workers together
+  int batch = 32;     ///< per worker
+  OptimizerOptions optimizer;
+  std::string schedule = "cosine";
+  double warmup = 0.15;  ///< share of the run
+  int threads = 1;
+  std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers
+  bool augment = true;
+
+  // What it shows.
+  std::string log_level = "info";
+  bool quiet = false;
+  double report_every = 1;  ///< seconds between lines of metrics.jsonl
+
+  // For experiments.
+  double slow = 1;    ///< each step is stretched by this factor
+  double jitter = 0;  ///< each step takes up to this share longer, at random
+};
+
+/// What `config` asks of a learner for data of this shape.
+[[nodiscard]] LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& shape);
+
+/// `fast train`: the same for all its workers, plus what only the launcher knows.
+struct TrainConfig {
+  WorkerConfig worker;         ///< rank, listen, peers and out are filled in per worker
+  int workers = 0;             ///< 0: as many as the topology has
+  std::map<int, double> slow;  ///< rank -> factor
+  std::string worker_program;  ///< "" : fast-worker beside this program
+};
+
+}  // namespace fast

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "stencil/core/exchange_options.h"
+
+namespace stencil {
+
+namespace internal {
+/// Each throws ConfigError.
+void check_mode(const std::string& mode);
+void check_codec_name(const std::string& codec);
+void check_transport(const std::string& transport);
+[[nodiscard]] std::string codec_help();
+}  // namespace internal
+
+/// The one list of exchange options; see OptionField. `options` may be const.
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, ExchangeOptions>
+void visit_fields(Options& options, Visitor& visit) {
+  constexpr Range kShare{.least = 0, .most = 1};
+  constexpr std::string_view kShareRemedy = "use a share of a step, 0 to 1";
+
+  visit(
+      OptionField<std::string>{
+          .key = "mode",
+          .unit = "MODE",
+          .help = "async, bounded:K (nobody more than K steps ahead of a neighbour) or sync (lock "
+                  "step)",
+          .check = internal::check_mode,
+          .example = "bounded:3",
+          .before = "async"},
+      options.mode);
+  visit(OptionField<std::string>{.key = "codec",
+                                 .unit = "NAME",
+                                 .help = internal::codec_help(),
+                                 .check = internal::check_codec_name,
+                                 .example = "int8",
+                                 .before = "fp32"},
+        options.codec);
+  visit(
+      OptionField<std::string>{
+          .key = "transport",
+          .unit = "HOW",
+          .help = "auto: neighbours on one host in shared memory (but in mode sync); tcp: never",
+          .check = internal::check_transport,
+          .example = "tcp",
+          .before = "auto",
+          .simulated = false},
+      options.transport);
+  visit(
+      OptionField<std::optional<double>>{
+          .key = "sweeps",
+          .unit = "COUNT",
+          .help = "passes over the model begun per step, each with one neighbour; 0.25: one every "
+                  "4 steps; auto: 1 to 8, the fewer the better the topology is connected",
+          .range = {.least = 0, .most = 1000},
+          .remedy = "use 0 (train alone) to 1000 sweeps per step, or auto",
+          .example = 2.5,
+          .before = std::nullopt},
+      options.sweeps);
+  visit(
+      OptionField<double>{
+          .key = "linger",
+          .unit = "SHARE",
+          .help = "of a step that a boundary waits at most for the sweeps it begins, where links "
+                  "are quick enough for a quarter of them, so that models are averaged before the "
+                  "next gradient; 0: never",
+          .range = kShare,
+          .remedy = kShareRemedy,
+          .example = 0.2,
+          .before = 0},
+      options.linger);
+  visit(
+      OptionField<double>{
+          .key = "phase_lock",
+          .unit = "SHARE",
+          .help = "of its time that a worker waits at most for neighbours that are about to end "
+                  "their step, so that workers of one speed stay in step; nobody waits for a "
+                  "neighbour that is slower by more than this share; 0, or linger 0: never",
+          .range = kShare,
+          .remedy = kShareRemedy,
+          .example = 0.3,
+          .before = 0},
+      options.phase_lock);
+  visit(
+      OptionField<bool>{
+          .key = "overlap",
+          .help = "exchange begins in the backward pass: steps are made part by part there, and "
+                  "each part is exchanged while the next is computed; torch models in mode async",
+          .example = false,
+          .before = false},
+      options.overlap);
+  visit(
+      OptionField<int>{
+          .key = "mix_threads",
+          .unit = "THREADS",
+          .help = "share a boundary's work on models of a million numbers or more, where cores "
+                  "are free; the training thread is one of them",
+          .range = {.least = 1, .most = 64},
+          .remedy = "use 1 to 64",
+          .example = 2,
+          .before = 1,
+          .simulated = false},
+      options.mix_threads);
+  visit(
+      OptionField<int>{
+          .key = "bucket_kib",
+          .unit = "KIB",
+          .help = "size of the pieces in which a model travels; 0: by its size, 16 to 256",
+          .range = {.least = 0, .most = 1 << 16},
+          .remedy = "use 1 to 65536 KiB, or 0 for what suits the model",
+          .example = 64,
+          .before = 0},
+      options.bucket_kib);
+  visit(OptionField<int>{.key = "window",
+                         .unit = "BUCKETS",
+                         .help = "in flight at once per sweep",
+                         .range = {.least = 1, .most = 1024},
+                         .remedy = "use 1 to 1024 buckets",
+                         .example = 8,
+                         .before = 4},
+        options.window);
+  const auto visit_seconds = [&visit](std::string_view key, auto& value, const char* help,
+                                      double before, bool simulated) {
+    visit(OptionField<double>{.key = key,
+                              .unit = "SECONDS",
+                              .help = help,
+                              .range = {.least = 0, .most = 1e7, .above = true},
+                              .remedy = "use more than 0 seconds, up to 10 million",
+                              .example = before + 10,
+                              .before = before,
+                              .simulated = simulated},
+          value);
+  };
+  visit_seconds("suspect_after", options.suspect_after,
+                "a neighbour that is silent for so long is not asked for averages", 3, true);
+  visit_seconds("gone_after", options.gone_after,
+                "a neighbour that is silent for so long is given up", 60, true);
+  visit_seconds("wait_deadline", options.wait_deadline,
+                "bounded and sync: longest wait for a neighbour", 60, false);
+  visit_seconds("start_deadline", options.start_deadline, "longest wait for a first neighbour", 60,
+                false);
+  visit(OptionField<double>{.key = "settle_target",
+                            .unit = "DISTANCE",
+                            .help = "relative distance from the mean model aimed at after training",
+                            .range = {.least = 0, .most = 1, .above = true},
+                            .remedy = "use a relative distance above 0, up to 1, e.g. 1e-3",
+                            .example = 1e-2,
+                            .before = 1e-3},
+        options.settle_target);
+  visit_seconds("settle_deadline", options.settle_deadline, "longest time spent on that", 30, true);
+  visit(
+      OptionField<bool>{
+          .key = "init_from_neighbour",
+          .help = "take a neighbour's weights at the start instead of refusing other ones",
+          .example = true,
+          .before = false},
+      options.init_from_neighbour);
+}
+
+}  // namespace stencil

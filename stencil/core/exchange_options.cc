@@ -1,0 +1,67 @@
+#include "stencil/core/exchange_options.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "stencil/core/codec_spec.h"
+#include "stencil/core/error.h"
+#include "stencil/core/exchange_option_fields.h"
+#include "stencil/core/mode.h"
+#include "stencil/core/option_checks.h"
+#include "stencil/core/text.h"
+
+namespace stencil {
+
+namespace internal {
+
+void check_mode(const std::string& mode) {
+  (void)Mode::parse(mode);
+}
+
+void check_codec_name(const std::string& codec) {
+  (void)parse_codec(codec);
+}
+
+void check_transport(const std::string& transport) {
+  check_choice("transport", transport, std::array<std::string_view, 2>{"auto", "tcp"});
+}
+
+std::string codec_help() {
+  return "numbers on the wire: " + codec_forms() +
+         "; int8 sends differences in 8 bits and values as fp16; int4 differences in 4, and of "
+         "values the last bits; topk the part F <= 0.5 that moved most (one more copy of the model "
+         "per neighbour; not in mode sync)";
+}
+
+}  // namespace internal
+
+std::string as_field(std::string_view key) {
+  return std::string(key);
+}
+
+std::string as_flag(std::string_view key) {
+  std::string flag = "--" + std::string(key);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+void ExchangeOptions::validate(OptionNaming naming) const {
+  OptionChecks checks(naming);
+  visit_fields(*this, checks);
+  check_codec(parse_codec(codec), Mode::parse(mode));
+  if (gone_after < suspect_after) {
+    throw ConfigError(naming("gone_after") + " " + option_text(gone_after) + " is less than " +
+                          naming("suspect_after") + " " + option_text(suspect_after),
+                      "a neighbour is suspect first and gone later: raise " + naming("gone_after"));
+  }
+}
+
+ExchangeOptions bare_exchange() {
+  ExchangeOptions options;
+  const auto set = [](const auto& field, auto& value) { value = field.before; };
+  visit_fields(options, set);
+  return options;
+}
+
+}  // namespace stencil

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stencil/core/option_field.h"
+
+namespace stencil {
+
+/// How a worker exchanges with its neighbours: the same for sessions, programs, the simulator and
+/// the comparison. Value type; times are seconds. exchange_option_fields.h says what each
+/// means and what values it takes.
+struct ExchangeOptions {
+  std::string mode = "async";
+  std::string codec = "fp32";
+  std::string transport = "auto";
+  std::optional<double> sweeps{};  ///< per step; nothing: usual_sweeps() of the topology
+  double linger = 0.1;
+  double phase_lock = 0.15;
+  bool overlap = true;
+  int mix_threads = 1;
+  int bucket_kib = 0;
+  int window = 4;
+  double suspect_after = 3;
+  double gone_after = 60;
+  double wait_deadline = 60;
+  double start_deadline = 60;
+  double settle_target = 1e-3;
+  double settle_deadline = 30;
+  bool init_from_neighbour = false;
+
+  /// Throws ConfigError that names the first option out of its range, its value and the remedy.
+  void validate(OptionNaming naming = as_field) const;
+
+  friend bool operator==(const ExchangeOptions&, const ExchangeOptions&) = default;
+};
+
+/// Every option as runs had it before there was such an option: the bare exchange, in which no
+/// boundary waits for anything. Records that do not name an option mean these values.
+[[nodiscard]] ExchangeOptions bare_exchange();
+
+}  // namespace stencil

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace stencil {
+
+/// Bounds of a number. They are included unless `above` and `below` say otherwise; a NaN is never
+/// within them.
+struct Range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool above = false, below = false;  ///< `least` and `most` themselves are not allowed
+
+  [[nodiscard]] constexpr bool contains(double value) const {
+    return (above ? value > least : value >= least) && (below ? value < most : value <= most);
+  }
+};
+
+/// All that is known of one option beside its value. Command line, configuration file, environment,
+/// summaries and the comparison's cells are made from it. A struct of options has a function
+///
+///     template <typename Options, typename Visitor>
+///     void visit_fields(Options& options, Visitor& visit);
+///
+/// that calls visit(OptionField, value) for each field: the one list of them. To add an option:
+/// the field, a line there, its use and its test.
+template <typename T>
+struct OptionField {
+  std::string_view key;        ///< the field's name; --phase-lock and phase-lock are phase_lock
+  std::string_view unit = {};  ///< what its value is called in help texts; empty for a switch
+  std::string help = {};
+  Range range = {};                                ///< of a number
+  std::function<void(const T& value)> check = {};  ///< of other values: throws ConfigError
+  std::string_view remedy = {};                    ///< what to use instead of a value out of range
+  T example = {};                                  ///< a valid value, not the default
+  /// What runs did before there was this option. Records that do not name it mean this value.
+  T before = {};
+  bool simulated = true;       ///< the simulator has a use for it
+  std::string_view also = {};  ///< another spelling on the command line: "-m", "--lr"
+};
+
+/// How a message calls an option: by the name that its reader knows.
+using OptionNaming = std::string (*)(std::string_view key);
+/// "phase_lock", as in a program.
+[[nodiscard]] std::string as_field(std::string_view key);
+/// "--phase-lock", as on a command line.
+[[nodiscard]] std::string as_flag(std::string_view key);
+
+}  // namespace stencil

@@ -1,0 +1,35 @@
+#include "stencil/runtime/engine_config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stencil/core/usual_sweeps.h"
+#include "stencil/runtime/phase_lock.h"
+
+namespace stencil {
+
+EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& topology,
+                                const Turns& turns, Rank rank, std::uint32_t buckets) {
+  options.validate();
+  EngineConfig engine;
+  engine.rank = rank;
+  engine.topology = topology;
+  engine.turns = turns;
+  engine.mode = Mode::parse(options.mode);
+  engine.buckets = buckets;
+  const double sweeps = options.sweeps.value_or(usual_sweeps(topology));
+  engine.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
+  engine.window = static_cast<std::uint32_t>(options.window);
+  engine.window_total = 4 * engine.window;
+  engine.retained_total = 16 * engine.window;
+  engine.suspect_after = seconds(options.suspect_after);
+  engine.gone_after = seconds(options.gone_after);
+  engine.heartbeat_every = std::min(engine.heartbeat_every, engine.suspect_after / 4);
+  if (options.phase_lock > 0 && options.linger > 0) engine.tell_every = PhaseLock::kShortestStep;
+  engine.init_from_neighbour = options.init_from_neighbour;
+  engine.hello.mode = engine.mode.name();
+  engine.hello.codec = parse_codec(options.codec);
+  return engine;
+}
+
+}  // namespace stencil

@@ -1,0 +1,14 @@
+# One suite for all implementations of a kind; each adds a file that instantiates it.
+fast_contract(codec LINK stencil_codec)
+fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
+
+fast_contract(transport LINK stencil_transport stencil_io)
+fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABELS contract)
+
+fast_contract(adapter LINK fast_train)
+foreach(adapter flat torch)
+  if(TARGET fast_${adapter})
+    fast_test(adapter_${adapter}_test SOURCES contract/adapter/${adapter}_test.cc
+      LINK adapter_contract fast_${adapter} LABELS contract TIMEOUT 120)
+  endif()
+endforeach()

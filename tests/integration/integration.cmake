@@ -1,0 +1,42 @@
+# Sessions with real threads and sockets in one process, and programs as real processes.
+set(programs FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
+
+fast_test_room(integration/session
+  LINK fast_session fast_flat fast_test_allocations LABELS integration TIMEOUT 300 ONE_CORE)
+fast_test_room(integration/programs
+  LINK fast_test_process fast_test_data_files fast_report nlohmann_json::nlohmann_json
+  LABELS integration TIMEOUT 300 ONE_CORE
+  DEPENDS fast_program fast-worker DEFINES ${programs})
+# Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
+# tests and the fuzzers try there. `slow` leaves them out.
+fast_test_room(integration/faults
+  LINK fast_test_faults fast_test_data_files stencil_core stencil_transport stencil_wire
+  LABELS integration slow TIMEOUT 600 ONE_CORE
+  DEPENDS fast_program fast-worker DEFINES ${programs})
+if(FAST_WITH_TORCH)
+  fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
+    TIMEOUT 1800 DEPENDS fast_program fast-worker DEFINES ${programs})
+endif()
+if(TARGET compare)
+  fast_test_room(integration/compare LINK compare fast_test_faults fast_test_data_files
+    LABELS integration slow TIMEOUT 300 ONE_CORE
+    DEPENDS fast-compare DEFINES FAST_COMPARE="$<TARGET_FILE:fast-compare>")
+endif()
+
+# Benchmarks run at all; what they measure is for people to look at.
+function(runs name)
+  if(NOT TARGET ${name})
+    return()
+  endif()
+  add_test(NAME ${name}_runs COMMAND ${name} ${ARGN})
+  set_tests_properties(${name}_runs PROPERTIES
+    LABELS "integration;slow" TIMEOUT 120 PROCESSORS 2)
+endfunction()
+set(json ${CMAKE_CURRENT_BINARY_DIR})
+runs(mix_bench --benchmark_filter=small --benchmark_min_time=0.01)
+runs(codec_bench --benchmark_min_time=0.01)
+runs(wire_bench --sizes 1 --rounds 1 --round-mb 4 --json ${json}/wire_bench.json)
+runs(idle_bench --seconds 0.5 --json ${json}/idle_bench.json)
+runs(shared_bench 0.1 3 --json ${json}/shared_bench.json)
+runs(exchange_bench --workers 2 --floats 1000 --seconds 0.3
+     --contenders memcpy,sockets,fast,fast-tcp,fast-paced --json ${json}/exchange_bench.json)

@@ -1,0 +1,314 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "fast/run/safetensors.h"
+#include "tests/support/cifar_files.h"
+#include "tests/support/process.h"
+
+namespace fast::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TrainTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] fs::path run(const std::string& name = "run") const {
+    return folder_.path() / name;
+  }
+
+  /// A short run of the plainest model on few, small, generated examples. A hundred epochs take
+  /// about a second: shorter, and the first of four workers could be through before the last has
+  /// started.
+  [[nodiscard]] std::vector<std::string> wishes(const std::string& topology,
+                                                const std::string& epochs,
+                                                const std::string& name = "run") const {
+    return {"train",
+            "--model",
+            "linear",
+            "--data",
+            "synthetic:512,128",
+            "--topology",
+            topology,
+            "--epochs",
+            epochs,
+            "--out",
+            run(name).string(),
+            "--threads",
+            "1",
+            "--lr",
+            "0.01",
+            "--report-every",
+            "0.2",
+            "--settle-deadline",
+            "5",
+            "--start-deadline",
+            "20"};
+  }
+  static nlohmann::json summary_of(const fs::path& run) {
+    return nlohmann::json::parse(read_text(run / "summary.json"));
+  }
+  static bool trains(const fs::path& run, int rank) {
+    const std::string text = read_text(run / ("worker-" + std::to_string(rank)) / "metrics.jsonl");
+    return text.find("\"progress\"") != std::string::npos &&
+           text.find("\"training\"") != std::string::npos;
+  }
+  static bool all_train(const fs::path& run, int workers) {
+    for (int rank = 0; rank < workers; ++rank) {
+      if (!trains(run, rank)) return false;
+    }
+    return true;
+  }
+  static void expect_complete(const fs::path& run, int workers) {
+    for (const char* const file :
+         {"config.toml", "summary.json", "model.safetensors", "report.html"}) {
+      EXPECT_GT(fs::file_size(run / file), 0U) << file;
+    }
+    for (int rank = 0; rank < workers; ++rank) {
+      for (const char* const file : {"metrics.jsonl", "log.txt", "model.safetensors", "endpoint"}) {
+        EXPECT_TRUE(fs::exists(run / ("worker-" + std::to_string(rank)) / file)) << rank << file;
+      }
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "4"), {}, kPatience);
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  expect_complete(run(), 1);
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["workers"], 1);
+  EXPECT_GE(summary["samples"], 2048);
+  EXPECT_EQ(summary["sweeps_completed"], 0);
+}
+
+TEST_F(TrainTest, FourWorkersOnATorusLeaveACompleteRunFolder) {
+  write_cifar10(folder_.path() / "cifar", 5, 200, 200);
+  std::vector<std::string> some = wishes("torus:2x2", "100");
+  some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
+  const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  expect_complete(run(), 4);
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["workers"], 4);
+  EXPECT_EQ(summary["topology"], "torus:2x2");
+  EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 0, 0}));
+  EXPECT_GT(summary["sweeps_completed"], 0);
+  EXPECT_GT(summary["bytes_sent"], 0);
+  EXPECT_GT(summary["test_accuracy"]["mean_model"], 0.1);
+  EXPECT_EQ(summary["test_accuracy"]["workers"].size(), 4U);
+  EXPECT_LT(summary["consensus_distance"], 0.05);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), HasSubstr("report.html")));
+}
+
+TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
+  const auto variances = [](const fs::path& run, int rank) {
+    const auto file =
+        SafetensorsFile::open(run / ("worker-" + std::to_string(rank)) / "model.safetensors");
+    const auto bytes = file.find("layer1.0.bn1.running_var")->bytes;
+    std::vector<float> out(bytes.size() / sizeof(float));
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  };
+  const auto apart = [](const std::vector<float>& a, const std::vector<float>& b) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      difference += std::abs(a[i] - b[i]);
+      size += b[i];
+    }
+    return difference / size;
+  };
+  // In lock step there is no settling; where all neighbour all, one average is the mean.
+  for (const auto& [mode, how] : {std::pair("async", "mix"), {"sync", "mix"}, {"async", "local"}}) {
+    const std::string name = std::string(mode) + "-" + how;
+    std::vector<std::string> some = wishes("complete:3", "1", name);
+    some.insert(some.end(), {"--model", "resnet8", "--partition", "by-label", "--mode", mode,
+                             "--buffers", how, "--settle-deadline", "60"});
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
+    ASSERT_EQ(result.code, 0) << result.out << result.err;
+    const double found = apart(variances(run(name), 0), variances(run(name), 1));
+    if (how == std::string("mix")) {
+      EXPECT_LT(found, 0.002) << mode;
+    } else {
+      EXPECT_GT(found, 0.01);
+    }
+  }
+}
+
+TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
+  for (const bool forbidden : {false, true}) {
+    std::vector<std::string> some = wishes("torus:2x2", "100", forbidden ? "tcp" : "auto");
+    if (forbidden) some.insert(some.end(), {"--transport", "tcp"});
+    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
+    ASSERT_EQ(result.code, 0) << result.out << result.err;
+    const auto summary = summary_of(run(forbidden ? "tcp" : "auto"));
+    EXPECT_GT(summary["sweeps_completed"], 0);
+    EXPECT_LT(summary["consensus_distance"], 0.05);
+    if (forbidden) {
+      EXPECT_EQ(summary["bytes_shared"], 0);
+      EXPECT_GT(summary["bytes_sent"], 1'000'000);
+    } else {
+      // The model is 31 kB, the telemetry beside it less than 1.
+      EXPECT_GT(summary["bytes_shared"], 1'000'000);
+      EXPECT_LT(summary["bytes_sent"], summary["bytes_shared"]);
+    }
+  }
+}
+
+TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
+  const auto summary = summary_of(run());
+  const ProgramResult again = run_program(
+      FAST_PROGRAM,
+      {"train", "--config", (run() / "config.toml").string(), "--out", run("again").string()}, {},
+      kPatience);
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  const ProgramResult report = run_program(
+      FAST_PROGRAM, {"report", run().string(), "--out", run("report").string()}, {}, kPatience);
+  ASSERT_EQ(report.code, 0) << report.err;
+  const auto reported = summary_of(run("report"));
+  EXPECT_EQ(reported["test_accuracy"], summary["test_accuracy"]);
+  EXPECT_EQ(reported["exit_codes"], summary["exit_codes"]);
+  EXPECT_EQ(read_text(run("report") / "model.safetensors"), read_text(run() / "model.safetensors"));
+}
+
+TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
+  const std::string summary = read_text(run() / "summary.json");
+  const ProgramResult refused = run_program(FAST_PROGRAM, wishes("ring:1", "1"), {}, kPatience);
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
+  EXPECT_EQ(read_text(run() / "summary.json"), summary);
+  std::vector<std::string> overwrite = wishes("ring:1", "1");
+  overwrite.push_back("--overwrite");
+  EXPECT_EQ(run_program(FAST_PROGRAM, overwrite, {}, kPatience).code, 0);
+  EXPECT_EQ(summary_of(run())["workers"], 1);
+}
+
+TEST_F(TrainTest, CtrlCEndsEveryWorkerInGoodOrder) {
+  Program program(FAST_PROGRAM, wishes("torus:2x2", "100000"));
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  EXPECT_EQ(workers.size(), 4U);
+  program.signal(SIGINT);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  expect_complete(run(), 4);
+  EXPECT_EQ(summary_of(run())["exit_codes"], nlohmann::json({130, 130, 130, 130}));
+  for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
+}
+
+TEST_F(TrainTest, ASecondCtrlCKillsAtOnce) {
+  std::vector<std::string> slow = wishes("ring:2", "100000");
+  Program program(FAST_PROGRAM, slow);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  for (const pid_t worker : workers) kill(worker, SIGSTOP);
+  program.signal(SIGTERM);
+  ASSERT_TRUE(program.wait_until(
+      [&] { return program.out().find("asking 2 workers") != std::string::npos; }, kPatience));
+  program.signal(SIGTERM);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
+}
+
+TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
+  Program program(FAST_PROGRAM, wishes("ring:2", "100000"));
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  ASSERT_EQ(workers.size(), 2U);
+  program.signal(SIGKILL);
+  EXPECT_EQ(program.wait(kPatience).signal, SIGKILL);
+  Program observer("/bin/sleep", {"60"});
+  EXPECT_TRUE(observer.wait_until([&] {
+    // A zombie that nobody has reaped yet is dead, too.
+    return std::all_of(workers.begin(), workers.end(), [](pid_t worker) {
+      const std::string stat = read_text("/proc/" + std::to_string(worker) + "/stat");
+      return stat.empty() || stat.find(") Z ") != std::string::npos;
+    });
+  }));
+}
+
+TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {
+  std::vector<std::string> some = wishes("torus:2x2", "500");
+  some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
+  Program program(FAST_PROGRAM, some);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  ASSERT_EQ(workers.size(), 4U);
+  kill(workers[2], SIGKILL);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(result.code, 8) << result.out << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("worker 2 was ended by SIGKILL"), HasSubstr("to bring it back")));
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["lost_ranks"], nlohmann::json({2}));
+  EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 137, 0}));
+}
+
+TEST_F(TrainTest, AWorkerThatIsStartedAgainByHandTakesPartAgain) {
+  std::vector<std::string> some = wishes("ring:4", "900");
+  some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "5"});
+  Program program(FAST_PROGRAM, some);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 4); }, kPatience)) << program.err();
+  kill(children_of(program.pid()).at(2), SIGKILL);
+  const std::string hint = "to bring it back: ";
+  ASSERT_TRUE(program.wait_until(
+      [&] {
+        const auto at = program.out().find(hint);
+        return at != std::string::npos && program.out().find('\n', at) != std::string::npos;
+      },
+      kPatience));
+  const std::string line = program.out().substr(program.out().find(hint) + hint.size());
+  Program returned("/bin/sh", {"-c", "exec " + line.substr(0, line.find('\n'))});
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(returned.wait(kPatience).code, 0) << returned.err();
+  EXPECT_EQ(result.code, 8) << result.out << result.err;
+  const auto summary = summary_of(run());
+  EXPECT_EQ(summary["lost_ranks"], nlohmann::json::array());
+  EXPECT_EQ(summary["restarted_ranks"], nlohmann::json({2}));
+  EXPECT_TRUE(summary["test_accuracy"]["workers"][2].is_number());
+  EXPECT_LT(summary["consensus_distance"], 0.05);
+}
+
+TEST_F(TrainTest, TwoRunsAtOnceNeverMeet) {
+  Program first(FAST_PROGRAM, wishes("ring:2", "100", "first"));
+  Program second(FAST_PROGRAM, wishes("torus:2x2", "100", "second"));
+  EXPECT_EQ(first.wait(kPatience).code, 0) << first.out() << first.err();
+  EXPECT_EQ(second.wait(kPatience).code, 0) << second.out() << second.err();
+  EXPECT_NE(summary_of(run("first"))["run_id"], summary_of(run("second"))["run_id"]);
+}
+
+TEST_F(TrainTest, TwoLaunchersNeverShareAFolder) {
+  Program first(FAST_PROGRAM, wishes("ring:2", "100000"));
+  ASSERT_TRUE(first.wait_until([&] { return all_train(run(), 2); }, kPatience)) << first.err();
+  std::vector<std::string> same = wishes("ring:2", "400");
+  same.push_back("--overwrite");
+  const ProgramResult second = run_program(FAST_PROGRAM, same, {}, kPatience);
+  EXPECT_EQ(second.code, 4);
+  EXPECT_THAT(second.err, HasSubstr("another run"));
+  first.signal(SIGINT);
+  EXPECT_EQ(first.wait(kPatience).code, 130);
+}
+
+TEST_F(TrainTest, QuietLeavesTheResultAlone) {
+  std::vector<std::string> quiet = wishes("ring:2", "40");
+  quiet.push_back("--quiet");
+  const ProgramResult result = run_program(FAST_PROGRAM, quiet, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), ::testing::Not(HasSubstr("finished"))));
+}
+
+}  // namespace
+}  // namespace fast::testing

@@ -1,0 +1,24 @@
+# What tests have in common.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# Two workers on a wire that the test moves frame by frame.
+add_library(fast_test_engine_pair STATIC support/engine_pair.cc)
+target_link_libraries(fast_test_engine_pair PUBLIC stencil_runtime stencil_sim)
+# Simulated runs.
+add_library(fast_test_sim_cases STATIC support/sim_cases.cc)
+target_link_libraries(fast_test_sim_cases PUBLIC stencil_sim GTest::gtest)
+# Counts what is allocated.
+add_library(fast_test_allocations OBJECT support/allocations.cc)
+target_include_directories(fast_test_allocations PUBLIC ${PROJECT_SOURCE_DIR})
+# Data sets in their file formats.
+add_library(fast_test_data_files STATIC support/cifar_files.cc)
+target_link_libraries(fast_test_data_files PUBLIC stencil_core PRIVATE ZLIB::ZLIB)
+# Programs as other processes, and what goes wrong with them.
+add_library(fast_test_process STATIC support/process.cc)
+target_include_directories(fast_test_process PUBLIC ${PROJECT_SOURCE_DIR})
+add_library(fast_test_faults STATIC support/faults.cc)
+target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
+  nlohmann_json::nlohmann_json)
+foreach(support engine_pair sim_cases allocations data_files process faults)
+  fast_warnings(fast_test_${support})
+endforeach()

@@ -1,0 +1,381 @@
+#include "adapters/torch/torch_learner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "adapters/flat/flat_learner.h"
+#include "adapters/torch/models/models.h"
+#include "adapters/torch/step_in_backward.h"
+#include "fast/errors.h"
+#include "stencil/core/random.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr ImageShape kCifar{3, 32, 32, 10};
+
+struct Examples {
+  Examples(const ImageShape& shape, std::size_t count, std::uint64_t seed)
+      : images(count * shape.pixels()), labels(count) {
+    stencil::Random random(seed);
+    for (auto& pixel : images) pixel = static_cast<float>(2 * random.uniform() - 1);
+    for (auto& label : labels) {
+      label = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(shape.classes)));
+    }
+  }
+  [[nodiscard]] Batch batch() const { return {images, labels}; }
+  std::vector<float> images;
+  std::vector<std::int64_t> labels;
+};
+
+LearnerOptions options_for(const std::string& model, const ImageShape& shape) {
+  LearnerOptions options;
+  options.model = model;
+  options.shape = shape;
+  options.optimizer.learning_rate = 0.01;
+  return options;
+}
+
+std::vector<float> tensor_of(ModelAdapter& adapter, const std::string& name) {
+  for (const auto& tensor : adapter.state()) {
+    if (tensor.name != name) continue;
+    const auto* data = reinterpret_cast<const float*>(tensor.bytes.data());
+    return {data, data + tensor.bytes.size() / sizeof(float)};
+  }
+  return {};
+}
+
+TEST(TorchModels, HaveThePublishedNumbersOfParameters) {
+  const std::map<std::string, std::size_t> expected{{"linear", 30730},
+                                                    {"mlp", 820874},
+                                                    {"resnet8", 75290},
+                                                    {"resnet20", 269722},
+                                                    {"resnet18", 11173962}};
+  for (const auto& [name, count] : expected) {
+    std::size_t found = 0;
+    for (const auto& parameter : make_model(name, kCifar, 1)->parameters()) {
+      found += static_cast<std::size_t>(parameter.numel());
+    }
+    EXPECT_EQ(found, count) << name;
+  }
+}
+
+TEST(TorchModels, TakeSmallGreyAndColouredImages) {
+  for (const ImageShape& shape : {ImageShape{1, 28, 28, 10}, ImageShape{3, 16, 16, 4}, kCifar}) {
+    for (const char* name : {"linear", "mlp", "resnet8", "resnet20", "resnet18"}) {
+      const auto learner = std::make_unique<TorchLearner>(options_for(name, shape));
+      const Examples examples(shape, 2, 5);
+      EXPECT_TRUE(std::isfinite(learner->evaluate(examples.batch()).loss)) << name;
+    }
+  }
+}
+
+TEST(TorchModels, AnUnknownNameIsRefusedAndTheKnownOnesListed) {
+  EXPECT_THAT([] { (void)make_model("resnet9", kCifar, 1); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("resnet9"), HasSubstr("linear, mlp, resnet8, resnet20"))));
+}
+
+TEST(TorchLearner, RefusesAnUnknownOptimizer) {
+  auto options = options_for("linear", kCifar);
+  options.optimizer.name = "adagrad";
+  EXPECT_THAT([&] { (void)std::make_unique<TorchLearner>(options); },
+              ThrowsMessage<ConfigError>(HasSubstr("adagrad")));
+}
+
+TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
+  for (const std::string optimizer : {"sgd", "plain sgd", "adamw"}) {
+    auto options = options_for("linear", {3, 8, 8, 5});
+    options.optimizer.name = optimizer == "adamw" ? "adamw" : "sgd";
+    options.optimizer.nesterov = optimizer != "plain sgd";
+    const auto torch = std::make_unique<TorchLearner>(options);
+    const auto flat = make_flat_learner(options);
+    ASSERT_EQ(torch->adapter().parameters().size(), flat->adapter().parameters().size());
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(torch->adapter().parameters()[i].name, flat->adapter().parameters()[i].name);
+      EXPECT_EQ(torch->adapter().parameters()[i].shape, flat->adapter().parameters()[i].shape);
+    }
+    EXPECT_TRUE(std::ranges::equal(torch->adapter().values(), flat->adapter().values()));
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      const Examples examples(options.shape, 16, step);
+      const auto one = torch->train_step(examples.batch());
+      const auto other = flat->train_step(examples.batch());
+      EXPECT_NEAR(one.loss, other.loss, 1e-3) << optimizer << " step " << step;
+    }
+    const auto values = torch->adapter().values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(values[i], flat->adapter().values()[i], 1e-3) << optimizer;
+    }
+  }
+}
+
+TEST(TorchLearner, AStepMadeInTheBackwardPassIsTheSameToTheBit) {
+  for (const std::string model : {"resnet8", "mlp", "linear"}) {
+    for (const std::string optimizer : {"sgd", "adamw"}) {
+      SCOPED_TRACE(model + " " + optimizer);
+      auto options = options_for(model, kCifar);
+      options.optimizer.name = optimizer;
+      options.mix_buffers = true;
+      TorchLearner plain(options);
+      options.overlap = true;
+      TorchLearner overlapping(options);
+      std::vector<std::size_t> told;
+      overlapping.adapter().on_ready([&](std::size_t first) { told.push_back(first); });
+      for (std::uint64_t step = 0; step < 4; ++step) {
+        const Examples examples(kCifar, 4, step);
+        told.clear();
+        for (TorchLearner* learner : {&plain, &overlapping}) {
+          learner->set_learning_rate(0.05);
+          learner->train_step(examples.batch());
+          // As if neighbours had moved it.
+          for (float& value : learner->adapter().values()) value *= 1.001F;
+        }
+        EXPECT_TRUE(std::ranges::is_sorted(told, std::greater<>()));
+        ASSERT_FALSE(told.empty());
+        EXPECT_EQ(told.back(), 0U) << "all of it";
+        EXPECT_GT(told.size(), 1U) << "in parts";
+        ASSERT_TRUE(std::ranges::equal(plain.adapter().values(), overlapping.adapter().values()))
+            << "step " << step;
+      }
+    }
+  }
+}
+
+TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
+  auto options = options_for("resnet8", kCifar);
+  options.overlap = true;
+  TorchLearner learner(options);
+  const std::span<const float> values = learner.adapter().values();
+  std::vector<float> seen(values.begin(), values.end());
+  std::size_t from = values.size();
+  bool early = false;
+  learner.adapter().on_ready([&](std::size_t first) {
+    ASSERT_LT(first, from);
+    // What is not told yet is as it was.
+    early |= first > 0 && std::equal(values.begin(), values.begin() + 10, seen.begin());
+    std::copy(values.begin() + static_cast<std::ptrdiff_t>(first),
+              values.begin() + static_cast<std::ptrdiff_t>(from),
+              seen.begin() + static_cast<std::ptrdiff_t>(first));
+    from = first;
+  });
+  const Examples examples(kCifar, 4, 1);
+  learner.train_step(examples.batch());
+  EXPECT_TRUE(early);
+  EXPECT_EQ(from, 0U);
+  EXPECT_TRUE(std::ranges::equal(values, seen));
+}
+
+TEST(TorchLearner, ALossThatIsNoNumberMakesNoPartOfAStep) {
+  auto options = options_for("mlp", kCifar);
+  options.overlap = true;
+  TorchLearner learner(options);
+  bool told = false;
+  learner.adapter().on_ready([&](std::size_t) { told = true; });
+  const std::span<const float> values = learner.adapter().values();
+  const std::vector<float> before(values.begin(), values.end());
+  Examples examples(kCifar, 4, 1);
+  examples.images[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(std::isfinite(learner.train_step(examples.batch()).loss));
+  EXPECT_FALSE(told);
+  EXPECT_TRUE(std::ranges::equal(values, before));
+}
+
+TEST(StepInBackward, PartsAreOfAboutAsManyValuesTheLastFirst) {
+  std::vector<torch::Tensor> parameters;
+  for (const int size : {10, 10, 70, 10, 40, 20, 20}) {
+    parameters.push_back(torch::zeros({size}).set_requires_grad(true));
+  }
+  parameters.push_back(torch::zeros({1000}));  // wants no gradient
+  const auto parts = StepInBackward::parts(parameters, 3);
+  ASSERT_EQ(parts.size(), 3U);
+  std::vector<std::int64_t> sizes;
+  for (const auto& part : parts) {
+    std::int64_t sum = 0;
+    for (const auto& parameter : part) sum += parameter.numel();
+    sizes.push_back(sum);
+  }
+  EXPECT_THAT(sizes, ::testing::ElementsAre(40, 50, 90));
+  EXPECT_TRUE(parts[0][0].is_same(parameters[6]));
+}
+
+TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
+  const ImageShape shape{3, 8, 8, 5};
+  const Examples one(shape, 16, 1), other(shape, 16, 2);
+  bool nesterov = false;
+  const auto trained = [&](double share, float push, bool plain, double first_rate = 0.01) {
+    auto options = options_for("linear", shape);
+    options.optimizer.nesterov = nesterov;
+    options.optimizer.momentum_correction = share;
+    auto learner = plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options);
+    learner->set_learning_rate(first_rate);
+    learner->train_step(one.batch());
+    learner->set_learning_rate(0.01);
+    const auto values = learner->adapter().values();
+    for (float& value : values) value += push;
+    const std::vector<float> before(values.begin(), values.end());
+    learner->train_step(other.batch());
+    std::vector<float> step;
+    for (std::size_t i = 0; i < values.size(); ++i) step.push_back(values[i] - before[i]);
+    return step;
+  };
+  constexpr float kPush = 0.003F;
+  for (const bool plain : {false, true}) {
+    EXPECT_EQ(trained(0.5, 0, plain), trained(0, 0, plain)) << "nobody moved it";
+    EXPECT_EQ(trained(0.5, kPush, plain, 0), trained(0, kPush, plain, 0)) << "a warm-up begins so";
+    const auto uncorrected = trained(0, kPush, plain), corrected = trained(0.5, kPush, plain);
+    for (std::size_t i = 0; i < corrected.size(); ++i) {
+      // Half of the push is now a part of the step before, of which nine tenths go on.
+      ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
+    }
+    nesterov = true;
+    const auto ahead = trained(0, kPush, plain), corrected_ahead = trained(0.5, kPush, plain);
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      // And of these nine tenths again, since it is where momentum leads that counts.
+      ASSERT_NEAR(corrected_ahead[i] - ahead[i], 0.81F * 0.5F * kPush, 1e-6F) << plain;
+    }
+    nesterov = false;
+  }
+}
+
+// What is put into momentum goes on for ten steps, unanswered where models meet seldom.
+TEST(TorchLearner, CorrectedMomentumBearsThatModelsMeetSeldom) {
+  const ImageShape shape{3, 8, 8, 5};
+  // Squared distance of two learners with data of their own, summed over what remains of it.
+  const auto apart = [&](double share, int steps_between, bool plain) {
+    auto options = options_for("linear", shape);
+    options.optimizer.momentum_correction = share;
+    std::vector<std::unique_ptr<Learner>> pair;
+    for (int i = 0; i < 2; ++i) {
+      pair.push_back(plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options));
+    }
+    const auto a = pair[0]->adapter().values(), b = pair[1]->adapter().values();
+    double sum = 0;
+    for (int step = 1; step <= 240; ++step) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        pair[i]->train_step(Examples(shape, 16, static_cast<std::uint64_t>(2 * step) + i).batch());
+      }
+      if (step % steps_between != 0) continue;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (step > 120) sum += (a[i] - b[i]) * (a[i] - b[i]);
+        a[i] = b[i] = (a[i] + b[i]) / 2;
+      }
+    }
+    return sum;
+  };
+  for (const bool plain : {true, false}) {
+    for (const int steps_between : {1, 2, 4, 10, 20}) {
+      const double uncorrected = apart(0, steps_between, plain);
+      ASSERT_GT(uncorrected, 0);
+      EXPECT_LT(apart(0.5, steps_between, plain), 1.5 * uncorrected)
+          << "averaged every " << steps_between << " steps" << (plain ? ", flat" : "");
+    }
+  }
+}
+
+TEST(TorchLearner, StatisticsAreTheMeanOverBatchesAndTheMomentumComesBack) {
+  const ImageShape shape{3, 8, 8, 4};
+  const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
+  ASSERT_EQ(learner->statistics(), Statistics::kLocal);
+  const auto run_over = [&](std::uint64_t first, std::uint64_t last) {
+    learner->begin_statistics();
+    for (auto i = first; i < last; ++i) {
+      learner->accumulate_statistics(Examples(shape, 8, i).batch());
+    }
+    return tensor_of(learner->adapter(), "layer2.0.bn1.running_var");
+  };
+  std::vector<std::vector<float>> single;
+  for (std::uint64_t i = 0; i < 4; ++i) single.push_back(run_over(i, i + 1));
+  const auto all = run_over(0, 4);
+  ASSERT_EQ(all.size(), 32U);
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const float mean = (single[0][c] + single[1][c] + single[2][c] + single[3][c]) / 4;
+    EXPECT_NEAR(all[c], mean, 1e-5F * (1 + std::abs(mean)));
+  }
+
+  // Back in training a batch counts for a tenth: the exponential average of before.
+  const auto step_batch = Examples(shape, 8, 9);
+  auto fresh = std::make_unique<TorchLearner>(options_for("resnet8", shape));
+  fresh->begin_statistics();
+  fresh->accumulate_statistics(step_batch.batch());
+  const auto of_batch = tensor_of(fresh->adapter(), "layer2.0.bn1.running_var");
+  learner->train_step(step_batch.batch());
+  const auto after = tensor_of(learner->adapter(), "layer2.0.bn1.running_var");
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    EXPECT_NEAR(after[c], 0.9F * all[c] + 0.1F * of_batch[c], 1e-4F * (1 + std::abs(after[c])));
+  }
+}
+
+TEST(TorchLearner, StatisticsThatAreExchangedStandStillInTrainingAndAreEstimatedAllTheSame) {
+  const ImageShape shape{3, 8, 8, 4};
+  LearnerOptions options = options_for("resnet8", shape);
+  const auto plain = std::make_unique<TorchLearner>(options);
+  options.mix_buffers = true;
+  const auto mixed = std::make_unique<TorchLearner>(options);
+  ASSERT_EQ(mixed->statistics(), Statistics::kExchanged);
+  const auto variance = [](TorchLearner& learner) {
+    return tensor_of(learner.adapter(), "layer2.0.bn1.running_var");
+  };
+  const auto before = variance(*mixed);
+  const Examples step(shape, 8, 1);
+  mixed->train_step(step.batch());
+  plain->train_step(step.batch());
+  EXPECT_EQ(variance(*mixed), before) << "neighbours would see what no step of theirs has made";
+  EXPECT_NE(variance(*plain), before);
+  for (TorchLearner* learner : {plain.get(), mixed.get()}) {
+    learner->begin_statistics();
+    learner->accumulate_statistics(step.batch());
+  }
+  EXPECT_EQ(variance(*mixed), variance(*plain));
+}
+
+TEST(TorchLearner, StatisticsOfTheFirstLayerEqualThoseComputedByHand) {
+  const ImageShape shape{1, 6, 6, 2};
+  const auto learner = std::make_unique<TorchLearner>(options_for("resnet8", shape));
+  const Examples examples(shape, 4, 2);
+  learner->begin_statistics();
+  learner->accumulate_statistics(examples.batch());
+  const auto weights = tensor_of(learner->adapter(), "conv1.weight");  // [16, 1, 3, 3]
+  const auto means = tensor_of(learner->adapter(), "bn1.running_mean");
+  const auto variances = tensor_of(learner->adapter(), "bn1.running_var");
+  for (std::size_t channel = 0; channel < 16; ++channel) {
+    double sum = 0, squares = 0;
+    for (int n = 0; n < 4; ++n) {
+      for (int y = 0; y < 6; ++y) {
+        for (int x = 0; x < 6; ++x) {
+          double value = 0;
+          for (int i = 0; i < 9; ++i) {
+            const int row = y + i / 3 - 1, column = x + i % 3 - 1;
+            if (row < 0 || row > 5 || column < 0 || column > 5) continue;
+            value += static_cast<double>(weights[channel * 9 + static_cast<std::size_t>(i)]) *
+                     examples.images[static_cast<std::size_t>(n * 36 + row * 6 + column)];
+          }
+          sum += value;
+          squares += value * value;
+        }
+      }
+    }
+    const double mean = sum / 144;
+    EXPECT_NEAR(means[channel], mean, 1e-5);
+    EXPECT_NEAR(variances[channel], (squares - 144 * mean * mean) / 143, 1e-4);
+  }
+}
+
+TEST(TorchLearner, ModelsWithoutBatchNormHaveNoStatistics) {
+  EXPECT_EQ(std::make_unique<TorchLearner>(options_for("mlp", kCifar))->statistics(),
+            Statistics::kNone);
+}
+
+}  // namespace
+}  // namespace fast

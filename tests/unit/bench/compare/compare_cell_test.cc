@@ -1,0 +1,135 @@
+#include "bench/compare/cell.h"
+#include "bench/compare/cell_store.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "bench/compare/spec.h"
+#include "tests/support/cifar_files.h"
+
+namespace fast::compare {
+namespace {
+
+Cell some_cell() {
+  Cell cell;
+  cell.condition.slow = {{1, 4.0}};
+  cell.time = TimeKind::kVirtual;
+  cell.clockwork = {.step_seconds = 0.03, .latency = 0.001, .rate_mbit = 100};
+  return cell;
+}
+
+CellResult some_result() {
+  CellResult result;
+  result.curve = {{.samples = 32, .seconds = 1.5, .bytes = 100, .accuracy = 0.25, .loss = 2}};
+  result.mean_model = 0.5;
+  result.workers = {0.5, 0.4375};
+  result.samples = 64;
+  return result;
+}
+
+TEST(Cell, goes_to_json_and_back) {
+  const Cell cell = some_cell();
+  EXPECT_EQ(to_json(cell_from_json(to_json(cell))), to_json(cell));
+}
+
+TEST(Cell, its_hash_knows_everything_that_determines_it_and_no_more) {
+  const Cell cell = some_cell();
+  Cell other = cell;
+  other.condition.name = "called otherwise";
+  EXPECT_EQ(hash(other), hash(cell));
+  other.condition.slow[1] = 5;
+  EXPECT_NE(hash(other), hash(cell));
+  other = cell;
+  other.seed = 2;
+  EXPECT_NE(hash(other), hash(cell));
+  other = cell;
+  other.tuning = true;
+  EXPECT_NE(hash(other), hash(cell));
+  // Real time is measured, so what a virtual clock goes by does not matter.
+  other = cell;
+  other.time = TimeKind::kReal;
+  Cell real = other;
+  real.clockwork.step_seconds = 1;
+  EXPECT_EQ(hash(real), hash(other));
+}
+
+TEST(CellStore, finds_what_it_keeps_and_nothing_else) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path() / "cells");
+  const Cell cell = some_cell();
+  EXPECT_FALSE(store.find(cell));
+  store.keep(cell, some_result());
+  const auto found = store.find(cell);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->mean_model, 0.5);
+  EXPECT_EQ(found->workers, some_result().workers);
+  ASSERT_EQ(found->curve.size(), 1U);
+  EXPECT_EQ(found->curve[0].seconds, 1.5);
+  Cell other = cell;
+  other.seed = 2;
+  EXPECT_FALSE(store.find(other));
+}
+
+TEST(CellStore, what_is_not_judged_by_as_many_unseen_examples_as_asked_for_counts_as_none) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  Cell cell = some_cell();
+  store.keep(cell, some_result());
+  cell.job.unseen = 200;
+  EXPECT_EQ(hash(cell), hash(some_cell())) << "it learns the same";
+  EXPECT_FALSE(store.find(cell));
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+  CellResult result = some_result();
+  result.unseen = {.examples = 200, .accuracy = 0.375, .loss = 1.25};
+  store.keep(cell, result);
+  ASSERT_TRUE(store.find(cell));
+  EXPECT_EQ(store.find(cell)->unseen->accuracy, 0.375);
+  EXPECT_EQ(store.find(cell)->unseen->loss, 1.25);
+  EXPECT_TRUE(store.find_by_any_clock(cell));
+  EXPECT_TRUE(store.find(some_cell())) << "what is not asked for does no harm";
+  cell.job.unseen = 201;
+  EXPECT_FALSE(store.find(cell));
+}
+
+TEST(CellStore, a_run_that_diverged_is_judged_by_nothing) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  Cell cell = some_cell();
+  cell.job.unseen = 200;
+  CellResult diverged;
+  diverged.diverged = true;
+  store.keep(cell, diverged);
+  EXPECT_TRUE(store.find(cell));
+}
+
+TEST(CellStore, finds_a_cell_by_any_clock) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path() / "cells");
+  Cell cell = some_cell();
+  EXPECT_FALSE(store.find_by_any_clock(cell)) << "there is no folder yet";
+  store.keep(cell, some_result());
+  cell.clockwork.latency = 7;
+  EXPECT_FALSE(store.find(cell));
+  ASSERT_TRUE(store.find_by_any_clock(cell));
+  EXPECT_EQ(store.find_by_any_clock(cell)->mean_model, 0.5);
+  cell.strategy.learning_rate = 7;
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+  std::ofstream(store.file(cell)) << "no json";
+  EXPECT_FALSE(store.find_by_any_clock(cell));
+}
+
+TEST(CellStore, a_file_of_another_cell_counts_as_none) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  Cell other = some_cell();
+  other.seed = 2;
+  store.keep(other, some_result());
+  std::filesystem::rename(store.file(other), store.file(some_cell()));
+  EXPECT_FALSE(store.find(some_cell()));
+  std::ofstream(store.file(some_cell())) << "no json";
+  EXPECT_FALSE(store.find(some_cell()));
+}
+
+}  // namespace
+}  // namespace fast::compare

@@ -1,0 +1,151 @@
+#include "fast/programs/launch/launcher.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "fast/errors.h"
+#include "fast/programs/topology_command.h"
+
+namespace fast {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// Launches shell scripts in place of workers.
+class LaunchTest : public ::testing::Test {
+ protected:
+  LaunchResult run(const std::vector<std::string>& scripts) {
+    options_.program = "/bin/sh";
+    options_.interval = 0.01;
+    for (const std::string& script : scripts) options_.arguments.push_back({"-c", script});
+    observer_.tick = [this](const std::vector<WorkerProcess>& processes) {
+      processes_ = processes;
+      if (on_tick_) on_tick_();
+    };
+    observer_.say = [this](const std::string& line, bool) {
+      said_.push_back(line);
+      if (on_say_) on_say_(line);
+    };
+    observer_.how_to_restart = [](int rank) { return "restart " + std::to_string(rank); };
+    return launch(options_, observer_);
+  }
+
+  /// Tells us that a script is ready (its trap stands): it makes this file.
+  [[nodiscard]] std::string ready(int rank) const {
+    return ::testing::TempDir() + "launch-" + std::to_string(getpid()) + "-" + std::to_string(rank);
+  }
+  /// `trap` on SIGTERM, then lives on.
+  [[nodiscard]] std::string stays(const std::string& trap, int rank) const {
+    return "trap '" + trap + "' TERM; : > '" + ready(rank) + "'; while :; do sleep 0.05; done";
+  }
+  /// Sends us `signal`, once, when `workers` scripts are ready.
+  void signal_when_ready(int workers, int signal) {
+    for (int rank = 0; rank < workers; ++rank) std::filesystem::remove(ready(rank));
+    on_tick_ = [this, workers, signal, sent = false]() mutable {
+      for (int rank = 0; rank < workers; ++rank) {
+        if (sent || !std::filesystem::exists(ready(rank))) return;
+      }
+      sent = true;
+      kill(getpid(), signal);
+    };
+  }
+  void TearDown() override {
+    for (int rank = 0; rank < 2; ++rank) std::filesystem::remove(ready(rank));
+  }
+
+  LaunchOptions options_;
+  LaunchObserver observer_;
+  std::function<void()> on_tick_;
+  std::function<void(const std::string&)> on_say_;
+  std::vector<WorkerProcess> processes_;
+  std::vector<std::string> said_;
+};
+
+TEST_F(LaunchTest, WhenAllEndWellTheCodeIsZero) {
+  const LaunchResult result = run({"exit 0", "exit 0"});
+  EXPECT_EQ(overall_code(result), 0);
+  EXPECT_THAT(said_, Contains("worker 1 finished"));
+  ASSERT_EQ(processes_.size(), 2U);
+  EXPECT_FALSE(processes_[0].running);
+}
+
+TEST_F(LaunchTest, WhenAllFailAlikeTheCodeIsTheirs) {
+  const LaunchResult result = run({"echo no data >&2; exit 3", "exit 3"});
+  EXPECT_EQ(overall_code(result), 3);
+  EXPECT_THAT(said_, Contains("worker 0 failed with exit code 3"));
+  EXPECT_THAT(said_, Contains(HasSubstr("no data")));
+}
+
+TEST_F(LaunchTest, WhenOneDiesTheOthersFinishAndTheCodeSaysSo) {
+  const LaunchResult result = run({"kill -9 $$", "exit 0", "exit 7"});
+  EXPECT_EQ(overall_code(result), 8);
+  EXPECT_EQ(result.exits[0].shell_code(), 137);
+  EXPECT_THAT(said_, Contains("worker 0 was ended by SIGKILL"));
+}
+
+TEST_F(LaunchTest, ASignalIsForwardedAndWorkersMayEndByThemselves) {
+  signal_when_ready(2, SIGINT);
+  const LaunchResult result = run({stays("exit 130", 0), stays("exit 130", 1)});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(overall_code(result), 130);
+  EXPECT_EQ(result.exits[0].code, 130);
+  EXPECT_THAT(said_, Contains("worker 0 left in good order"));
+}
+
+TEST_F(LaunchTest, AWorkerThatDoesNotEndAfterASignalIsKilled) {
+  options_.stop_grace = 0.2;
+  signal_when_ready(1, SIGTERM);
+  const LaunchResult result = run({stays("", 0)});
+  EXPECT_EQ(overall_code(result), 130);
+  EXPECT_EQ(result.exits[0].signal, SIGKILL);
+  EXPECT_THAT(said_, Contains(HasSubstr("worker 0 killed: still running")));
+}
+
+TEST_F(LaunchTest, ASecondSignalKillsAtOnce) {
+  signal_when_ready(1, SIGINT);
+  on_say_ = [](const std::string& line) {
+    if (line.starts_with("SIGINT")) kill(getpid(), SIGINT);
+  };
+  const LaunchResult result = run({stays("", 0)});
+  EXPECT_EQ(result.exits[0].signal, SIGKILL);
+  EXPECT_THAT(said_, Contains(HasSubstr("second SIGINT")));
+}
+
+TEST_F(LaunchTest, AStoppedWorkerIsKilledOnceOthersHaveFinished) {
+  options_.stuck_after = 0.2;
+  const LaunchResult result = run({"kill -STOP $$", "exit 0"});
+  EXPECT_EQ(result.exits[0].signal, SIGKILL);
+  EXPECT_EQ(overall_code(result), 8);
+  EXPECT_THAT(said_, Contains(HasSubstr("has done nothing")));
+}
+
+TEST_F(LaunchTest, AProgramThatCannotStartThrows) {
+  options_.arguments = {{"x"}};
+  options_.program = "/nonexistent/worker";
+  EXPECT_THROW((void)launch(options_, observer_), FileError);
+}
+
+TEST(DrawingTest, EdgesAndWrapsAreDrawnWhereTheyAre) {
+  EXPECT_EQ(draw(stencil::Topology::parse("grid:2x2")),
+            "     0 -- 1\n"
+            "     |    |\n"
+            "     2 -- 3\n");
+  EXPECT_EQ(draw(stencil::Topology::parse("torus:3x2")),
+            "     |    |\n"
+            "     0 -- 1\n"
+            "     |    |\n"
+            "     2 -- 3\n"
+            "     |    |\n"
+            "     4 -- 5\n"
+            "     |    |\n");
+  EXPECT_EQ(draw(stencil::Topology::parse("ring:3")), "  -- 0 -- 1 -- 2 --\n");
+  EXPECT_EQ(draw(stencil::Topology::parse("complete:4")), "");
+  EXPECT_EQ(draw(stencil::Topology::parse("torus:64x64")), "");
+}
+
+}  // namespace
+}  // namespace fast

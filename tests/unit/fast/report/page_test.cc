@@ -1,0 +1,170 @@
+#include "fast/report/page.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fast/report/drawing.h"
+#include "fast/report/series.h"
+#include "tests/support/report_fixture.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Page : public ReportTest {
+ protected:
+  RunFolder run_{folder_ / "run"};
+
+  RunRecords records() const {
+    const std::filesystem::path dirs[] = {run_.root()};
+    return read_run(dirs);
+  }
+  static nlohmann::json data_of(const RunRecords& records, std::string_view config = "") {
+    return nlohmann::json::parse(page_data(records, summarise(records, {}), config));
+  }
+  static std::size_t count(const std::string& text, const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
+    return found;
+  }
+};
+
+TEST_F(Page, StandsByItself) {
+  write_worker(run_, 0, 2, 0.7, {1});
+  write_worker(run_, 1, 2, 0.7, {1});
+  const RunRecords g = records();
+  const std::string page = render_page(g, summarise(g, {}), "model = \"mlp\"");
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("<!doctype html>"), HasSubstr("Chart.js v"), HasSubstr("test-run"),
+                    HasSubstr("prefers-color-scheme: dark"), Not(HasSubstr("{{"))));
+  for (const char* fetches : {"src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest"}) {
+    EXPECT_THAT(page, Not(HasSubstr(fetches)));
+  }
+}
+
+TEST_F(Page, TextOfTheRunCannotLeaveItsElement) {
+  const std::string evil = "</script><script>alert(1)</script><!-- {{JS}} &amp; \xff";
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  WorkerStart s = start(0, 1);
+  s.run_id = evil;
+  s.topology = evil;
+  writer.start(s);
+  writer.event(1, evil, evil);
+  const RunRecords g = records();
+  const std::string page = render_page(g, summarise(g, {}), evil);
+  EXPECT_EQ(count(page, "</script>"), 4u);  // data, Chart.js, common.js, report.js
+  EXPECT_EQ(count(page, "<script"), 4u);
+  EXPECT_THAT(page, Not(HasSubstr("<!-- ")));
+  EXPECT_EQ(count(page, "Draws the page from the JSON"), 1u);
+  const auto data = data_of(g, evil);
+  EXPECT_THAT(data["config"].get<std::string>(), HasSubstr("</script><script>alert(1)"));
+}
+
+TEST_F(Page, LongHistoriesAreThinned) {
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  writer.start(start(0, 1));
+  for (int i = 0; i < 5000; ++i) writer.progress(progress(i, static_cast<std::uint64_t>(i)));
+  const auto data = data_of(records());
+  const auto& series = data["workers"][0]["series"];
+  EXPECT_EQ(series["time"].size(), 600u);
+  EXPECT_EQ(series["loss"].size(), 600u);
+  EXPECT_EQ(series["time"].front(), 0);
+  EXPECT_EQ(series["time"].back(), 4999);
+  EXPECT_LE(data["mean"]["loss"]["time"].size(), 600u);
+}
+
+TEST_F(Page, TimesOfWorkersStandOnOneAxisAndTheLostAreMarked) {
+  write_worker(run_, 0, 3, 0.7, {1});
+  write_worker(run_, 1, 3, 0.7, {1});  // began one second later
+  const auto data = data_of(records());
+  EXPECT_EQ(data["workers"][0]["series"]["time"][0], 5);
+  EXPECT_EQ(data["workers"][1]["series"]["time"][0], 6);
+  EXPECT_EQ(data["workers"][2]["missing"], true);
+  EXPECT_EQ(data["workers"][2]["lost"], true);
+  EXPECT_EQ(data["grid"]["edges"].size(), 3u);
+  EXPECT_EQ(data["grid"]["places"].size(), 3u);
+  EXPECT_EQ(data["summary"]["lost_ranks"], nlohmann::json::parse("[2]"));
+}
+
+TEST_F(Page, ARestartAppearsAmongTheEvents) {
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  writer.start(start(0, 1, 1000));
+  writer.progress(progress(3, 10));
+  writer.start(start(0, 1, 1020));
+  writer.progress(progress(3, 10));
+  const auto data = data_of(records());
+  const auto& events = data["events"]["list"];
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0], nlohmann::json::parse(R"([20, 0, "restart", "started again"])"));
+  EXPECT_EQ(events[1][2], "lost");
+}
+
+TEST_F(Page, NumbersThatAreNotFiniteBecomeGaps) {
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  writer.start(start(0, 1));
+  WorkerProgress p = progress(1, 10);
+  p.loss = std::nan("");
+  writer.progress(p);
+  EXPECT_TRUE(data_of(records())["workers"][0]["series"]["loss"][0].is_null());
+}
+
+TEST(SeriesTest, ThinningKeepsBothEnds) {
+  EXPECT_THAT(thinned(3, 5), ElementsAre(0, 1, 2));
+  EXPECT_THAT(thinned(9, 3), ElementsAre(0, 4, 8));
+  EXPECT_THAT(thinned(0, 3), ElementsAre());
+  const auto kept = thinned(100000, 600);
+  EXPECT_EQ(kept.size(), 600u);
+  EXPECT_EQ(kept.back(), 99999u);
+}
+
+TEST(SeriesTest, TheMeanInterpolatesAndPassesOverTheDead) {
+  const Series whole = {{0, 0}, {4, 4}}, flat = {{0, 2}, {4, 2}}, dead = {{0, 10}, {1, 10}};
+  EXPECT_THAT(mean_of({whole, flat}, 3),
+              ElementsAre(std::pair(0.0, 1.0), std::pair(2.0, 2.0), std::pair(4.0, 3.0)));
+  EXPECT_THAT(mean_of({whole, flat, dead}, 3),
+              ElementsAre(std::pair(0.0, 4.0), std::pair(2.0, 2.0), std::pair(4.0, 3.0)));
+  EXPECT_TRUE(mean_of({}, 3).empty());
+  const Series gap = {{0, 1}, {2, std::nan("")}, {4, 1}};
+  EXPECT_THAT(mean_of({gap}, 3), ElementsAre(std::pair(0.0, 1.0), std::pair(4.0, 1.0)));
+}
+
+TEST(DrawingTest, ATorusStandsOnItsCoordinatesAndItsWrappedEdgesAreMarked) {
+  const Drawing d = draw_topology("torus:2x4", 8, {});
+  EXPECT_EQ(d.places[5], std::pair(1.0, 1.0));
+  EXPECT_EQ(d.edges.size(), 12u);
+  int wraps = 0;
+  for (const auto& edge : d.edges) wraps += edge.wraps;
+  EXPECT_EQ(wraps, 2);
+}
+
+TEST(DrawingTest, SlicesOfThreeDimensionsDoNotOverlap) {
+  const Drawing d = draw_topology("grid:2x3x3", 18, {});
+  for (std::size_t a = 0; a < d.places.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) EXPECT_NE(d.places[a], d.places[b]);
+  }
+}
+
+TEST(DrawingTest, WhatCannotBeReadHereIsDrawnFromWhatWasSeen) {
+  const Drawing d = draw_topology("edges:/on/another/machine", 3, {{0, 1}, {1, 2}, {2, 9}});
+  EXPECT_EQ(d.places.size(), 3u);
+  EXPECT_EQ(d.edges.size(), 2u);
+}
+
+TEST(DrawingTest, OneWorkerIsOnePlace) {
+  const Drawing d = draw_topology("ring:1", 1, {});
+  EXPECT_EQ(d.places.size(), 1u);
+  EXPECT_TRUE(d.edges.empty());
+}
+
+}  // namespace
+}  // namespace fast

@@ -1,0 +1,229 @@
+#include "fast/run/metrics.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fast/errors.h"
+#include "fast/run/metrics_json.h"
+#include "fast/run/metrics_tail.h"
+#include "tests/support/report_fixture.h"
+
+namespace fast {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Metrics : public ReportTest {
+ protected:
+  std::filesystem::path file_ = folder_ / "metrics.jsonl";
+};
+
+TEST_F(Metrics, WhatIsWrittenIsReadBack) {
+  {
+    MetricsWriter writer(file_);
+    writer.start(start(2));
+    WorkerProgress p = progress(1.5, 300);
+    p.test_accuracy = 0.75;
+    writer.progress(p);
+    writer.event(1.6, "suspect", "worker \"1\"\nis silent");
+    writer.end({2.5, 7, "loss is NaN", {{"frames", 12}, {"relinks", 0}}});
+    EXPECT_FALSE(writer.failed());
+  }
+  const WorkerHistory h = read_metrics(file_);
+  EXPECT_EQ(h.starts, 1);
+  EXPECT_EQ(h.unreadable_lines, 0);
+  EXPECT_EQ(h.start.rank, 2);
+  EXPECT_EQ(h.start.topology, "ring:4");
+  EXPECT_EQ(h.start.run_id, "test-run");
+  EXPECT_EQ(h.start.budget, 4000u);
+  ASSERT_EQ(h.progress.size(), 1u);
+  EXPECT_EQ(h.progress[0].samples, 300u);
+  EXPECT_DOUBLE_EQ(h.progress[0].loss, 0.8);
+  EXPECT_EQ(h.progress[0].test_accuracy, 0.75);
+  EXPECT_FALSE(h.progress[0].test_loss.has_value());
+  ASSERT_EQ(h.progress[0].neighbours.size(), 1u);
+  EXPECT_EQ(h.progress[0].neighbours[0].link, "up");
+  EXPECT_EQ(h.progress[0].neighbours[0].bytes, 3000u);
+  ASSERT_EQ(h.events.size(), 1u);
+  EXPECT_EQ(h.events[0].text, "worker \"1\"\nis silent");
+  ASSERT_TRUE(h.end.has_value());
+  EXPECT_EQ(h.end->exit_code, 7);
+  EXPECT_EQ(h.end->counters.at("frames"), 12u);
+}
+
+TEST_F(Metrics, ATornLastLineIsCountedAndPassedOver) {
+  MetricsWriter(file_).start(start(0));
+  append(file_, to_metrics_line(progress(1, 100)) + "\n");
+  append(file_, to_metrics_line(progress(2, 200)).substr(0, 40));
+  const WorkerHistory h = read_metrics(file_);
+  EXPECT_EQ(h.progress.size(), 1u);
+  EXPECT_EQ(h.unreadable_lines, 1);
+  EXPECT_FALSE(h.end.has_value());
+}
+
+TEST_F(Metrics, ARestartedWorkerDoesNotGlueItsFirstLineToATornOne) {
+  MetricsWriter(file_).start(start(0, 4, 1000));
+  append(file_, to_metrics_line(progress(5, 100)) + "\n{\"kind\":\"prog");
+  MetricsWriter again(file_);
+  again.start(start(0, 4, 1030));
+  again.progress(progress(2, 50));
+  again.end({3, 0, "done", {}});
+  const WorkerHistory h = read_metrics(file_);
+  EXPECT_EQ(h.starts, 2);
+  EXPECT_EQ(h.unreadable_lines, 1);
+  ASSERT_EQ(h.progress.size(), 2u);
+  EXPECT_DOUBLE_EQ(h.progress[0].time, 5);
+  EXPECT_DOUBLE_EQ(h.progress[1].time, 32);  // 30 s after the first start, and 2
+  ASSERT_EQ(h.lives.size(), 2u);
+  EXPECT_EQ(h.lives[1].first_progress, 1u);
+  EXPECT_DOUBLE_EQ(h.lives[1].time, 30);
+  ASSERT_TRUE(h.end.has_value());
+  EXPECT_DOUBLE_EQ(h.end->time, 33);
+}
+
+TEST_F(Metrics, TheEndOfAnEarlierLifeIsNotTheEndOfALaterOne) {
+  MetricsWriter writer(file_);
+  writer.start(start(0, 4, 1000));
+  writer.end({3, 7, "NaN", {}});
+  writer.start(start(0, 4, 1010));
+  writer.progress(progress(1, 10));
+  EXPECT_FALSE(read_metrics(file_).end.has_value());
+}
+
+TEST_F(Metrics, TimeNeverRunsBackwardsWhereTheClockWasSetBack) {
+  MetricsWriter writer(file_);
+  writer.start(start(0, 4, 1000));
+  writer.progress(progress(50, 10));
+  writer.start(start(0, 4, 900));
+  writer.progress(progress(1, 10));
+  const WorkerHistory h = read_metrics(file_);
+  EXPECT_DOUBLE_EQ(h.progress[1].time, 51);
+}
+
+TEST_F(Metrics, NumbersThatAreNotFiniteSurvive) {
+  WorkerProgress p = progress(1, 10);
+  p.loss = std::numeric_limits<double>::quiet_NaN();
+  p.network_loss = std::numeric_limits<double>::infinity();
+  const std::string line = to_metrics_line(p);
+  EXPECT_THAT(line, HasSubstr("\"loss\":null"));
+  const auto parsed = parse_metrics_line(line);
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_TRUE(std::isnan(std::get<WorkerProgress>(*parsed).loss));
+  EXPECT_TRUE(std::isnan(std::get<WorkerProgress>(*parsed).network_loss));
+}
+
+TEST_F(Metrics, TextThatIsNoUtf8IsMendedNotThrown) {
+  const std::string line = to_metrics_line(WorkerHistory::Event{1, "note", "\xff\xfe!"});
+  const auto parsed = parse_metrics_line(line);
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_THAT(std::get<WorkerHistory::Event>(*parsed).text, HasSubstr("!"));
+}
+
+TEST_F(Metrics, FieldsOfWrongTypesMakeALineUnreadable) {
+  for (const char* line :
+       {R"({"kind":"progress","step":-1})", R"({"kind":"progress","samples":1.5})",
+        R"({"kind":"progress","state":3})", R"({"kind":"progress","neighbours":{}})",
+        R"({"kind":"progress","neighbours":[3]})", R"({"kind":"start"})",
+        R"({"kind":"start","rank":-1})", R"({"kind":"start","rank":99999999999})",
+        R"({"kind":"end","exit_code":18446744073709551615})", R"({"kind":"unheard of"})", "[]", "3",
+        "", "{"}) {
+    EXPECT_FALSE(parse_metrics_line(line).has_value()) << line;
+  }
+}
+
+TEST_F(Metrics, AMissingFileAndAFileWithoutStartAreNamed) {
+  try {
+    (void)read_metrics(folder_ / "nowhere");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nowhere"));
+  }
+  append(file_, "{\"kind\":\"start\",\"ra");
+  EXPECT_THROW((void)read_metrics(file_), FileError);
+  EXPECT_THROW(MetricsWriter(folder_ / "no" / "such" / "folder"), FileError);
+}
+
+TEST_F(Metrics, TheTailSeesWholeLinesAsTheyCome) {
+  MetricsTail tail(file_);
+  EXPECT_TRUE(tail.poll().empty());
+  EXPECT_FALSE(tail.start().has_value());
+
+  append(file_, to_metrics_line(start(3)) + "\n");
+  const std::string line = to_metrics_line(progress(1, 100)) + "\n";
+  append(file_, line.substr(0, 30));
+  EXPECT_TRUE(tail.poll().empty());
+  EXPECT_EQ(tail.start()->rank, 3);
+  EXPECT_FALSE(tail.progress().has_value());
+
+  append(file_, line.substr(30) + to_metrics_line(progress(2, 200)) + "\n" +
+                    to_metrics_line(WorkerHistory::Event{2, "suspect", "1"}) + "\n");
+  const auto events = tail.poll();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].event, "suspect");
+  EXPECT_EQ(tail.progress()->samples, 200u);
+  EXPECT_TRUE(tail.poll().empty());
+
+  append(file_, to_metrics_line(WorkerEnd{3, 0, "done", {}}) + "\n");
+  EXPECT_TRUE(tail.poll().empty());
+  EXPECT_EQ(tail.end()->text, "done");
+  EXPECT_EQ(tail.unreadable_lines(), 0);
+}
+
+TEST_F(Metrics, TheTailForgetsTheEarlierLifeOfARestartedWorker) {
+  MetricsTail tail(file_);
+  append(file_, to_metrics_line(start(3)) + "\n" + to_metrics_line(progress(9, 900)) +
+                    "\nrubbish\n" + to_metrics_line(WorkerEnd{9, 1, "", {}}) + "\n");
+  (void)tail.poll();
+  EXPECT_TRUE(tail.end().has_value());
+  EXPECT_EQ(tail.unreadable_lines(), 1);
+  append(file_, to_metrics_line(start(3)) + "\n");
+  (void)tail.poll();
+  EXPECT_EQ(tail.starts(), 2);
+  EXPECT_FALSE(tail.end().has_value());
+  EXPECT_FALSE(tail.progress().has_value());
+}
+
+TEST_F(Metrics, TheTailBeginsAgainWhereTheFileWasReplaced) {
+  MetricsTail tail(file_);
+  append(file_, to_metrics_line(start(3)) + "\n" + to_metrics_line(progress(9, 900)) + "\n");
+  (void)tail.poll();
+  write_atomically(file_, to_metrics_line(start(1)) + "\n");
+  (void)tail.poll();
+  EXPECT_EQ(tail.start()->rank, 1);
+  EXPECT_EQ(tail.starts(), 1);
+  EXPECT_FALSE(tail.progress().has_value());
+}
+
+TEST_F(Metrics, AnAtomicFileAppearsWholeOrNotAtAll) {
+  write_atomically(file_, "old");
+  {
+    AtomicFile abandoned(file_);
+    abandoned.write("half", 4);
+    EXPECT_EQ(read(file_), "old");
+  }
+  EXPECT_EQ(read(file_), "old");
+  write_atomically(file_, "new");
+  EXPECT_EQ(read(file_), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_THROW(write_atomically(folder_ / "missing" / "file", "x"), FileError);
+}
+
+TEST_F(Metrics, AFolderIsWritableOrNamed) {
+  make_writable_folder(folder_ / "a" / "b");
+  make_writable_folder(folder_ / "a" / "b");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "a" / "b"));
+  write_atomically(file_, "in the way");
+  try {
+    make_writable_folder(file_ / "below");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("below"));
+  }
+  EXPECT_THROW(make_writable_folder(file_), FileError);
+  EXPECT_THROW(make_writable_folder("/proc/fast"), FileError);
+}
+
+}  // namespace
+}  // namespace fast

@@ -1,0 +1,176 @@
+#include "fast/run/run_records.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fast/errors.h"
+#include "fast/report/mean_model.h"
+#include "tests/support/report_fixture.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Gather : public ReportTest {
+ protected:
+  RunFolder run_{folder_ / "run"};
+
+  static RunRecords from(std::vector<std::filesystem::path> dirs) { return read_run(dirs); }
+  template <typename Call>
+  static std::string error_of(Call call) {
+    try {
+      (void)call();
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(Gather, WorkersFromSeveralFoldersAreSortedByRank) {
+  const RunFolder other(folder_ / "other machine");
+  write_worker(run_, 2, 3, 0.5, {1});
+  write_worker(other, 0, 3, 0.5, {1});
+  write_worker(other, 1, 3, 0.5, {1});
+  const RunRecords g = from({run_.root(), other.root() / ""});
+  ASSERT_EQ(g.workers.size(), 3u);
+  EXPECT_EQ(g.workers[2].folder, run_.worker(2));
+  EXPECT_THAT(g.missing, IsEmpty());
+  EXPECT_EQ(g.expected, 3);
+  EXPECT_DOUBLE_EQ(g.first_start, 1000);
+  EXPECT_EQ(from({run_.worker(2), other.worker(0)}).missing.size(), 1u);
+}
+
+TEST_F(Gather, ADoubledRankNamesBothFolders) {
+  const RunFolder other(folder_ / "other");
+  write_worker(run_, 1, 2, 0.5, {1});
+  write_worker(other, 1, 2, 0.5, {1});
+  EXPECT_THAT(error_of([&] {
+                return from({run_.root(), other.root()});
+              }),
+              AllOf(HasSubstr(run_.worker(1).string()), HasSubstr(other.worker(1).string())));
+}
+
+TEST_F(Gather, AWorkerThatLeftNothingReadableIsMissingNotAnError) {
+  write_worker(run_, 0, 4, 0.5, {1});
+  make_writable_folder(run_.worker(1));
+  make_writable_folder(run_.worker(2));
+  append(run_.metrics(2), "{\"kind\":\"sta");
+  const RunRecords g = from({run_.root()});
+  EXPECT_THAT(g.missing, ElementsAre(1, 2, 3));
+  EXPECT_EQ(g.find(1), nullptr);
+  EXPECT_NE(g.find(0), nullptr);
+}
+
+TEST_F(Gather, FoldersOfDifferentRunsAreRefused) {
+  write_worker(run_, 0, 2, 0.5, {1});
+  make_writable_folder(run_.worker(1));
+  WorkerStart other = start(1, 2);
+  other.run_id = "another";
+  MetricsWriter(run_.metrics(1)).start(other);
+  EXPECT_THAT(error_of([&] { return from({run_.root()}); }),
+              AllOf(HasSubstr("run id"), HasSubstr("test-run"), HasSubstr("another")));
+}
+
+TEST_F(Gather, RenamedFoldersAndRanksOutsideTheRunAreRefused) {
+  write_worker(run_, 0, 2, 0.5, {1});
+  std::filesystem::rename(run_.worker(0), run_.worker(1));
+  EXPECT_THAT(error_of([&] { return from({run_.root()}); }), HasSubstr("is of rank 0"));
+  std::filesystem::remove_all(run_.worker(1));
+  write_worker(run_, 5, 2, 0.5, {1});
+  EXPECT_THAT(error_of([&] { return from({run_.root()}); }), HasSubstr("outside"));
+}
+
+TEST_F(Gather, FoldersWithoutWorkersAreNamed) {
+  EXPECT_THAT(error_of([&] { return from({folder_ / "nowhere"}); }), HasSubstr("nowhere"));
+  EXPECT_THAT(error_of([&] { return from({folder_}); }), HasSubstr("no worker-K folder"));
+  make_writable_folder(run_.worker(0));
+  EXPECT_THAT(error_of([&] { return from({run_.root()}); }), HasSubstr("metrics"));
+}
+
+TEST_F(Gather, TheMeanIsElementwiseAndIntegersAreTheLowestRanks) {
+  write_worker(run_, 0, 3, 0.5, {1, 10});
+  write_worker(run_, 1, 3, 0.5, {2, 20});
+  write_worker(run_, 2, 3, 0.5, {6, 60});
+  save_model(run_.worker_model(1), {2, 20}, {4, 5}, 3);
+  auto mean = mean_model(from({run_.root()}));
+  ASSERT_TRUE(mean.has_value());
+  EXPECT_THAT(mean->ranks, ElementsAre(0, 1, 2));
+  EXPECT_EQ(mean->metadata.at("model"), "mlp");
+  for (const NamedTensor& tensor : mean->views()) {
+    if (tensor.name == "weight") {
+      EXPECT_THAT(floats(tensor.bytes), ElementsAre(3, 30));
+    }
+    if (tensor.name == "running") {
+      EXPECT_THAT(floats(tensor.bytes), ElementsAre(2, 3));
+    }
+    if (tensor.name == "count") {
+      std::int64_t count = 0;
+      std::memcpy(&count, tensor.bytes.data(), sizeof(count));
+      EXPECT_EQ(count, 40);
+    }
+  }
+}
+
+TEST_F(Gather, ConsensusCountsTheExchangedParametersAlone) {
+  write_worker(run_, 0, 2, 0.5, {3, 4});
+  write_worker(run_, 1, 2, 0.5, {3, 4});
+  save_model(run_.worker_model(1), {3, 4}, {1000, -1000}, 3);  // statistics of its own
+  EXPECT_EQ(mean_model(from({run_.root()}))->consensus_distance, 0);
+
+  // Mean (3, 4) of norm 5; both are (0, 1) from it: rms 1, over 5.
+  save_model(run_.worker_model(0), {3, 3}, {1, 2}, 3);
+  save_model(run_.worker_model(1), {3, 5}, {1, 2}, 3);
+  EXPECT_NEAR(mean_model(from({run_.root()}))->consensus_distance, 0.2, 1e-12);
+}
+
+TEST_F(Gather, WithoutTheListEveryFloatTensorCounts) {
+  write_worker(run_, 0, 2, 0.5, {1});
+  write_worker(run_, 1, 2, 0.5, {1});
+  for (int rank = 0; rank < 2; ++rank) {
+    float value = rank == 0 ? 1.0f : 3.0f;
+    const NamedTensor tensor{"w", "F32", {1}, std::as_writable_bytes(std::span(&value, 1))};
+    save_safetensors(run_.worker_model(rank), {&tensor, 1});
+  }
+  EXPECT_NEAR(mean_model(from({run_.root()}))->consensus_distance, 0.5, 1e-12);
+}
+
+TEST_F(Gather, AModelThatIsNotFiniteIsLeftOut) {
+  write_worker(run_, 0, 3, 0.5, {1});
+  write_worker(run_, 1, 3, 0.5, {std::numeric_limits<float>::quiet_NaN()});
+  write_worker(run_, 2, 3, 0.5, {3});
+  auto mean = mean_model(from({run_.root()}));
+  EXPECT_THAT(mean->ranks, ElementsAre(0, 2));
+  EXPECT_THAT(mean->excluded, ElementsAre(1));
+  for (const NamedTensor& tensor : mean->views()) {
+    if (tensor.name == "weight") {
+      EXPECT_THAT(floats(tensor.bytes), ElementsAre(2));
+    }
+  }
+}
+
+TEST_F(Gather, ModelsThatDisagreeNameFileAndTensor) {
+  write_worker(run_, 0, 2, 0.5, {1, 2});
+  write_worker(run_, 1, 2, 0.5, {1, 2, 3});
+  EXPECT_THAT(error_of([&] { return mean_model(from({run_.root()})); }),
+              AllOf(HasSubstr("weight"), HasSubstr(run_.worker_model(1).string())));
+  float value = 1;
+  const NamedTensor tensor{"other", "F32", {1}, std::as_writable_bytes(std::span(&value, 1))};
+  save_safetensors(run_.worker_model(1), {&tensor, 1});
+  EXPECT_THAT(error_of([&] { return mean_model(from({run_.root()})); }), HasSubstr("other"));
+}
+
+TEST_F(Gather, NoModelsNoMean) {
+  write_worker(run_, 0, 2, 0.5, {1});
+  std::filesystem::remove(run_.worker_model(0));
+  EXPECT_FALSE(mean_model(from({run_.root()})).has_value());
+}
+
+}  // namespace
+}  // namespace fast

@@ -1,0 +1,208 @@
+#include "fast/run/summary.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "fast/errors.h"
+#include "fast/report/format.h"
+#include "fast/report/print_summary.h"
+#include "fast/report/report.h"
+#include "tests/support/report_fixture.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class SummaryTest : public ReportTest {
+ protected:
+  RunFolder run_{folder_ / "run"};
+  std::vector<std::filesystem::path> dirs_{run_.root()};
+
+  Summary report(const EvaluateFn& evaluate = {}, const std::map<int, int>& codes = {}) {
+    return write_report(dirs_, run_.root(), evaluate, codes);
+  }
+};
+
+TEST_F(SummaryTest, AWholeRunIsAddedUp) {
+  write_worker(run_, 0, 2, 0.70, {3, 3});
+  write_worker(run_, 1, 2, 0.72, {3, 5});
+  const Summary s = report([](auto) { return 0.73; });
+  EXPECT_EQ(s.workers, 2);
+  EXPECT_EQ(s.topology, "ring:2");
+  EXPECT_EQ(s.samples, 2000u);
+  EXPECT_DOUBLE_EQ(s.wall_seconds, 14);      // the second began 1 s later and took 13
+  EXPECT_DOUBLE_EQ(s.training_seconds, 11);  // its last training line at 10
+  EXPECT_NEAR(s.samples_per_second, 2000 / 11.0, 1e-9);
+  EXPECT_EQ(s.test_accuracy.mean_model, 0.73);
+  EXPECT_EQ(s.test_accuracy.worker_min, 0.70);
+  EXPECT_EQ(s.test_accuracy.worker_max, 0.72);
+  EXPECT_NEAR(*s.consensus_distance, 0.2, 1e-9);
+  EXPECT_EQ(s.sweeps_completed, 20u);
+  EXPECT_EQ(s.bytes_sent, 20000u);
+  EXPECT_NEAR(s.exchange_share, 0.01, 1e-12);
+  EXPECT_THAT(s.exit_codes, ElementsAre(0, 0));
+  EXPECT_THAT(s.lost_ranks, IsEmpty());
+  ASSERT_EQ(s.edges.size(), 1u);
+  EXPECT_EQ(s.edges[0].sweeps, 20u);
+  EXPECT_DOUBLE_EQ(s.edges[0].round_trip_ms, 1.5);
+  EXPECT_EQ(s.model_file, "model.safetensors");
+}
+
+TEST_F(SummaryTest, TheFileHasTheNamesAndTypesThatOthersReadBy) {
+  write_worker(run_, 0, 2, 0.70, {1});
+  const Summary s = report([](auto) { return 0.73; });
+  const auto json = nlohmann::json::parse(read(run_.summary()));
+  EXPECT_EQ(json["workers"], 2);
+  EXPECT_EQ(json["topology"], "ring:2");
+  EXPECT_EQ(json["mode"], "async");
+  EXPECT_EQ(json["samples"], 1000);
+  EXPECT_TRUE(json["wall_seconds"].is_number());
+  EXPECT_TRUE(json["samples_per_second"].is_number());
+  EXPECT_EQ(json["test_accuracy"]["mean_model"], 0.73);
+  EXPECT_EQ(json["test_accuracy"]["worker_min"], 0.70);
+  EXPECT_EQ(json["test_accuracy"]["workers"], nlohmann::json::parse("[0.7, null]"));
+  EXPECT_EQ(json["consensus_distance"], 0);
+  EXPECT_TRUE(json["sweeps_completed"].is_number_unsigned());
+  EXPECT_TRUE(json["bytes_sent"].is_number_unsigned());
+  EXPECT_TRUE(json["exchange_share"].is_number());
+  EXPECT_EQ(json["exit_codes"], nlohmann::json::parse("[0, null]"));
+  EXPECT_EQ(json["lost_ranks"], nlohmann::json::parse("[1]"));
+  EXPECT_EQ(json["model_file"], "model.safetensors");
+
+  const Summary back = summary_from_json(read(run_.summary()), "summary.json");
+  EXPECT_EQ(to_json(back), to_json(s));
+}
+
+TEST_F(SummaryTest, AKilledWorkerIsLostAndItsExitCodeIsTheLaunchers) {
+  write_worker(run_, 0, 3, 0.70, {1});
+  write_worker(run_, 1, 3, 0.71, {1});
+  make_writable_folder(run_.worker(2));
+  MetricsWriter killed(run_.metrics(2));
+  killed.start(start(2, 3));
+  killed.progress(progress(4, 300, 0));
+  append(run_.metrics(2), "{\"kind\":\"progress\",\"ti");
+  const Summary s = report({}, {{0, 0}, {1, 0}, {2, 137}});
+  EXPECT_THAT(s.lost_ranks, ElementsAre(2));
+  EXPECT_THAT(s.exit_codes, ElementsAre(0, 0, 137));
+  EXPECT_EQ(s.samples, 2300u);
+  EXPECT_FALSE(s.test_accuracy.workers[2].has_value());
+  EXPECT_EQ(s.test_accuracy.worker_min, 0.70);
+  EXPECT_FALSE(s.test_accuracy.mean_model.has_value());
+  std::ostringstream text;
+  print_summary(text, s, run_.root());
+  EXPECT_THAT(text.str(), AllOf(HasSubstr("lost workers"), HasSubstr("worker 2: 137")));
+}
+
+TEST_F(SummaryTest, AWorkerThatCameBackAddsUpItsLivesAndIsNotLost) {
+  write_worker(run_, 0, 2, 0.70, {1});
+  make_writable_folder(run_.worker(1));
+  {
+    MetricsWriter first(run_.metrics(1));
+    first.start(start(1, 2, 1000));
+    first.progress(progress(4, 400, 0));
+  }
+  write_worker(run_, 1, 2, 0.71, {1});  // appends a second life, begun at 1001
+  const Summary s = report({}, {{1, 137}});
+  EXPECT_THAT(s.lost_ranks, IsEmpty());
+  EXPECT_THAT(s.restarted_ranks, ElementsAre(1));
+  EXPECT_THAT(s.exit_codes, ElementsAre(0, 0));  // the launcher saw the first life only
+  EXPECT_EQ(s.samples, 2400u);
+  EXPECT_EQ(s.bytes_sent, 24000u);
+}
+
+TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {
+  write_worker(run_, 0, 1, 0.70, {1, 2});
+  (void)report([](std::span<const NamedTensor> mean) {
+    for (const NamedTensor& tensor : mean) {
+      const float statistics[] = {7, 8};
+      if (tensor.name == "running") std::memcpy(tensor.bytes.data(), statistics, 8);
+    }
+    return 0.5;
+  });
+  const SafetensorsFile file = SafetensorsFile::open(run_.model());
+  EXPECT_THAT(floats(file.find("running")->bytes), ElementsAre(7, 8));
+  EXPECT_THAT(floats(file.find("weight")->bytes), ElementsAre(1, 2));
+  EXPECT_EQ(file.metadata().at("mean_of_ranks"), "[0]");
+}
+
+TEST_F(SummaryTest, WithoutAnyModelAnOldMeanIsNotLeftLying) {
+  write_worker(run_, 0, 2, 0.70, {1});
+  (void)report();
+  EXPECT_TRUE(std::filesystem::exists(run_.model()));
+  std::filesystem::remove(run_.worker_model(0));
+  const Summary s = report([](auto) -> double { throw std::runtime_error("never called"); });
+  EXPECT_EQ(s.model_file, std::nullopt);
+  EXPECT_FALSE(std::filesystem::exists(run_.model()));
+  EXPECT_TRUE(std::filesystem::exists(run_.page()));
+  EXPECT_TRUE(nlohmann::json::parse(read(run_.summary()))["model_file"].is_null());
+}
+
+TEST_F(SummaryTest, ANonFiniteAccuracyIsNull) {
+  write_worker(run_, 0, 1, 0.70, {1});
+  (void)report([](auto) { return std::nan(""); });
+  const auto json = nlohmann::json::parse(read(run_.summary()));
+  EXPECT_TRUE(json["test_accuracy"]["mean_model"].is_null());
+}
+
+TEST_F(SummaryTest, AForeignSummaryIsRefusedByName) {
+  for (const char* text : {"", "[]", "{\"workers\": \"many\"}", "{\"edges\": [1]}",
+                           "{\"test_accuracy\": 3}", "{\"exit_codes\": [1.5]}"}) {
+    try {
+      (void)summary_from_json(text, "theirs.json");
+      FAIL() << text;
+    } catch (const FileError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("theirs.json"));
+    }
+  }
+}
+
+TEST_F(SummaryTest, TheTableIsARectangleAndPlainWhereWanted) {
+  write_worker(run_, 0, 1, 0.70, {1});
+  const Summary s = report([](auto) { return 0.7; });
+  for (const TableStyle style : {TableStyle{true, true}, TableStyle{false, false}}) {
+    std::ostringstream text;
+    print_summary(text, s, run_.root(), style);
+    std::istringstream lines(text.str());
+    std::size_t width = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (width == 0) width = format::width(line);
+      EXPECT_EQ(format::width(line), width) << line;
+    }
+    EXPECT_THAT(text.str(), AllOf(HasSubstr("70.00 %"), HasSubstr(run_.model().string()),
+                                  HasSubstr(run_.page().string())));
+    if (!style.unicode) {
+      EXPECT_THAT(text.str(), Not(HasSubstr("\x1b")));
+    }
+  }
+}
+
+TEST(Format, NumbersReadWell) {
+  EXPECT_EQ(format::count(0), "0");
+  EXPECT_EQ(format::count(999), "999");
+  EXPECT_EQ(format::count(1234567), "1,234,567");
+  EXPECT_EQ(format::count(-1000), "-1,000");
+  EXPECT_EQ(format::count(std::nan("")), "-");
+  EXPECT_EQ(format::bytes(12), "12 B");
+  EXPECT_EQ(format::bytes(44.7e6), "44.7 MB");
+  EXPECT_EQ(format::bytes(999999), "1.0 MB");
+  EXPECT_EQ(format::seconds(4.25), "4.2 s");
+  EXPECT_EQ(format::seconds(185), "3m 05s");
+  EXPECT_EQ(format::seconds(7620), "2h 07m");
+  EXPECT_EQ(format::percent(0.713), "71.30 %");
+  EXPECT_EQ(format::cut("äöü", 2), "äö");
+  EXPECT_EQ(format::width("\x1b[31mä\x1b[0mb"), 2u);
+  EXPECT_EQ(format::cut("\x1b[31mab\x1b[0m", 1), "\x1b[31ma\x1b[0m");
+  EXPECT_EQ(format::left("ä", 3), "ä  ");
+  EXPECT_EQ(format::right("ä", 3), "  ä");
+}
+
+}  // namespace
+}  // namespace fast

@@ -1,0 +1,84 @@
+#include "fast/session/sweep_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fast {
+namespace {
+
+constexpr std::uint64_t kSteps = SweepWatch::kSteps;
+
+SweepWatch watch_of(double sweeps, const char* mode = "async", const char* codec = "fp32") {
+  stencil::EngineConfig config;
+  config.sweeps_per_mille = static_cast<std::uint32_t>(sweeps * 1000);
+  config.mode = stencil::Mode::parse(mode);
+  config.hello.codec = stencil::parse_codec(codec);
+  return SweepWatch(config);
+}
+
+TEST(SweepWatchTest, FewerThanHalfOfWhatWasAskedForAreNamedOnce) {
+  SweepWatch watch = watch_of(2);
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(kSteps - 1, 0, true)) << "too early to tell";
+  const auto rate = watch.look(kSteps, kSteps / 2, true);
+  ASSERT_TRUE(rate);
+  EXPECT_EQ(*rate, 0.5);
+  EXPECT_FALSE(watch.look(2 * kSteps, kSteps / 2, true)) << "said already";
+}
+
+TEST(SweepWatchTest, HalfIsEnough) {
+  SweepWatch watch = watch_of(2);
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(kSteps, kSteps, true));
+  EXPECT_TRUE(watch.look(2 * kSteps, 2 * kSteps - 1, true)) << "each stretch counts by itself";
+}
+
+TEST(SweepWatchTest, WhoHasNobodyToAverageWithIsNotJudged) {
+  SweepWatch watch = watch_of(1);
+  EXPECT_FALSE(watch.look(0, 0, false));
+  EXPECT_FALSE(watch.look(kSteps, 0, false));
+  EXPECT_FALSE(watch.look(kSteps + 1, 0, true)) << "steps begin to count here";
+  EXPECT_FALSE(watch.look(2 * kSteps, 0, true));
+  EXPECT_FALSE(watch.look(2 * kSteps + 1, 0, false)) << "and no longer";
+  EXPECT_FALSE(watch.look(2 * kSteps + 2, 0, true));
+  EXPECT_FALSE(watch.look(3 * kSteps + 1, 0, true));
+  EXPECT_TRUE(watch.look(3 * kSteps + 2, 0, true));
+}
+
+TEST(SweepWatchTest, WhoAsksForNoneMissesNone) {
+  SweepWatch watch = watch_of(0);
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(10 * kSteps, 0, true));
+}
+
+TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
+  stencil::EngineConfig config;
+  config.topology = stencil::Topology::from_edges("0 1\n0 2\n0 3\n0 4\n", "edges:star");
+  config.turns = stencil::Turns(config.topology);
+  config.sweeps_per_mille = 4000;
+  config.rank = 1;  // one turn of four
+  SweepWatch watch(config);
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(kSteps, kSteps / 2, true));
+  EXPECT_TRUE(watch.look(2 * kSteps, kSteps - 1, true));
+}
+
+TEST(SweepWatchTest, LockStepMissesNone) {
+  SweepWatch watch = watch_of(1, "sync");
+  EXPECT_FALSE(watch.look(0, 0, true));
+  EXPECT_FALSE(watch.look(kSteps, 0, true));
+}
+
+TEST(SweepWatchTest, AdviceNamesWhatWasFoundAndWhatIsNotYetDone) {
+  using testing::AllOf, testing::HasSubstr, testing::Not;
+  EXPECT_THAT(watch_of(2).advice(0.254),
+              AllOf(HasSubstr("0.25 times a step"), HasSubstr("2 were asked for"),
+                    HasSubstr("--codec int4"), HasSubstr("--mode bounded:3")));
+  EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3),
+              AllOf(HasSubstr("--codec int4"), Not(HasSubstr("--mode"))));
+  EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3),
+              AllOf(Not(HasSubstr("--codec")), HasSubstr("--mode bounded:3")));
+}
+
+}  // namespace
+}  // namespace fast

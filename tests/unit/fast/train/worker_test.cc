@@ -1,0 +1,162 @@
+// How a run of one worker ends: what it tells, and whether the model is kept.
+#include "fast/train/worker.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "adapters/flat/flat_adapter.h"
+#include "fast/data/dataset.h"
+#include "fast/errors.h"
+#include "fast/run/metrics.h"
+#include "fast/run/run_folder.h"
+#include "fast/run/safetensors.h"
+#include "fast/session/session.h"
+#include "tests/support/cifar_files.h"
+
+namespace fast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kSteps = 6;
+
+/// Its model counts the steps.
+class CountingLearner final : public Learner {
+ public:
+  ModelAdapter& adapter() override { return adapter_; }
+  void set_learning_rate(double /*rate*/) override {}
+  StepResult train_step(const Batch& /*batch*/) override {
+    values_[0] += 1;
+    return {.loss = 1, .correct = 1};
+  }
+  StepResult evaluate(const Batch& /*batch*/) override { return {.loss = 1, .correct = 1}; }
+  Statistics statistics() const override { return Statistics::kNone; }
+  void begin_statistics() override {}
+  void accumulate_statistics(const Batch& /*batch*/) override {}
+
+ private:
+  std::vector<float> values_ = {0};
+  FlatAdapter adapter_{values_};
+};
+
+/// Calls `fault` at one exchange (1 to kSteps), at joining (0) or at the end (kSteps + 1).
+struct Script {
+  int at = -1;
+  std::function<void()> fault;
+};
+
+class ScriptedExchange final : public Exchange {
+ public:
+  explicit ScriptedExchange(Script script) : script_(std::move(script)) {}
+  void join() override { reach(0); }
+  void exchange(const StepReport& /*report*/) override { reach(++steps_); }
+  bool finish() override {
+    reach(kSteps + 1);
+    return true;
+  }
+  double progress() const override { return static_cast<double>(steps_) / kSteps; }
+  double network_loss() const override { return 1; }
+  std::string endpoint() const override { return "nowhere"; }
+  SessionStatus status() const override { return {}; }
+
+ private:
+  void reach(int moment) const {
+    if (moment == script_.at) script_.fault();
+  }
+  Script script_;
+  int steps_ = 0;
+};
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  WorkerOutcome run(Script script) {
+    WorkerConfig config;
+    config.session.topology = "ring:2";
+    config.session.rank = 1;
+    config.batch = 1;
+    config.quiet = true;
+    config.out = folder_.path().string();
+    CountingLearner learner;
+    const WorkerOutcome outcome = Worker(config, data_, learner, [&](ModelAdapter&, auto) {
+                                    return std::make_unique<ScriptedExchange>(script);
+                                  }).run(stop_);
+    const auto end = read_metrics(run_.metrics(1)).end;
+    EXPECT_EQ(end ? end->exit_code : -1, static_cast<int>(outcome.code));
+    return outcome;
+  }
+  /// Steps that the saved model has seen; -1 where none is saved.
+  [[nodiscard]] float saved() const {
+    if (!std::filesystem::exists(run_.worker_model(1))) return -1;
+    const SafetensorsFile file = SafetensorsFile::open(run_.worker_model(1));
+    return *reinterpret_cast<const float*>(file.tensors().at(0).bytes.data());
+  }
+
+  TemporaryFolder folder_;
+  RunFolder run_{folder_.path()};
+  Dataset data_ = load_dataset("synthetic:64,16", 1);
+  std::atomic<bool> stop_{false};
+};
+
+struct Ending {
+  const char* name;
+  std::function<void()> fault;
+  ExitCode code;
+  bool kept;  ///< what it has learnt so far
+};
+void PrintTo(const Ending& ending, std::ostream* out) {
+  *out << ending.name;
+}
+
+class WorkerEndingTest : public WorkerTest, public ::testing::WithParamInterface<Ending> {};
+
+template <typename Error>
+std::function<void()> throws() {
+  return [] { throw Error("what happened"); };
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, WorkerEndingTest,
+    ::testing::Values(Ending{"NonFinite", throws<NonFiniteError>(), ExitCode::kNonFinite, false},
+                      Ending{"Refused", throws<RefusedError>(), ExitCode::kRefused, true},
+                      Ending{"Deadline", throws<DeadlineError>(), ExitCode::kDeadline, true},
+                      Ending{"Model", [] { throw AdapterError("what happened", "a remedy"); },
+                             ExitCode::kModel, false},
+                      Ending{"AnythingElse", throws<std::runtime_error>(), ExitCode::kFailure,
+                             true}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_P(WorkerEndingTest, KeepsTheModelWhereWhatHappenedHasNotSpoiltIt) {
+  const WorkerOutcome outcome = run({3, GetParam().fault});
+  EXPECT_EQ(outcome.code, GetParam().code);
+  EXPECT_THAT(outcome.text, HasSubstr("what happened"));
+  EXPECT_EQ(saved(), GetParam().kept ? 3 : -1);
+}
+
+TEST_P(WorkerEndingTest, HasNothingToKeepBeforeTheFirstStep) {
+  EXPECT_EQ(run({0, GetParam().fault}).code, GetParam().code);
+  EXPECT_EQ(saved(), -1);
+}
+
+TEST_P(WorkerEndingTest, KeepsATrainedModelWhateverFailsWhileItSettles) {
+  EXPECT_EQ(run({kSteps + 1, GetParam().fault}).code, GetParam().code);
+  EXPECT_EQ(saved(), GetParam().kept ? kSteps : -1);
+}
+
+TEST_F(WorkerTest, AllWell) {
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  EXPECT_EQ(saved(), kSteps);
+}
+
+TEST_F(WorkerTest, StoppedOnRequest) {
+  const WorkerOutcome outcome = run({2, [this] { stop_ = true; }});
+  EXPECT_EQ(outcome.code, ExitCode::kInterrupted);
+  EXPECT_EQ(saved(), 2);
+}
+
+}  // namespace
+}  // namespace fast::testing
