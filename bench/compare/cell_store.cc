@@ -58,22 +58,34 @@ std::string CellStore::file_name(const Cell& cell) {
   return stem(cell) + hash(cell) + ".json";
 }
 
+CellStore::CellStore(std::filesystem::path folder, std::vector<std::filesystem::path> others)
+    : folders_(std::move(others)) {
+  folders_.insert(folders_.begin(), std::move(folder));
+}
+
 std::optional<CellResult> CellStore::find(const Cell& cell) const {
-  const std::filesystem::path path = file(cell);
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const json all = parse_file(path);
-  if (all.at("cell") != describe(cell)) return std::nullopt;
-  return result_in(all, path, cell);
+  const std::string name = file_name(cell);
+  const json wanted = describe(cell);
+  for (const std::filesystem::path& folder : folders_) {
+    const std::filesystem::path path = folder / name;
+    if (!std::filesystem::exists(path)) continue;
+    const json all = parse_file(path);
+    if (all.at("cell") != wanted) continue;
+    if (auto result = result_in(all, path, cell)) return result;
+  }
+  return std::nullopt;
 }
 
 std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
   if (auto same = find(cell)) return same;
-  if (!std::filesystem::exists(folder_)) return std::nullopt;
   json wanted = describe(cell);
   wanted.erase("clockwork");
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    if (entry.path().filename().string().starts_with(stem(cell))) files.push_back(entry.path());
+  for (const std::filesystem::path& folder : folders_) {
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().filename().string().starts_with(stem(cell))) files.push_back(entry.path());
+    }
   }
   std::ranges::sort(files);
   for (const std::filesystem::path& path : files) {
@@ -86,10 +98,10 @@ std::optional<CellResult> CellStore::find_by_any_clock(const Cell& cell) const {
 }
 
 void CellStore::keep(const Cell& cell, const CellResult& result) const {
-  std::filesystem::create_directories(folder_);
+  std::filesystem::create_directories(folders_.front());
   ordered_json all = {{"cell", describe(cell)}, {"result", result}};
   if (!result.unseen) all["result"].erase("unseen");
-  write_atomically(file(cell), all.dump(1) + "\n");
+  write_atomically(folders_.front() / file_name(cell), all.dump(1) + "\n");
 }
 
 }  // namespace fast::compare

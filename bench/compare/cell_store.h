@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/compare/cell.h"
 #include "bench/compare/cell_result.h"
@@ -14,22 +15,20 @@ namespace fast::compare {
 /// result does not tell of as many unseen examples as the cell asks for.
 class CellStore {
  public:
-  explicit CellStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// New cells are kept in `folder`; they are looked for there and then in `others`.
+  explicit CellStore(std::filesystem::path folder, std::vector<std::filesystem::path> others = {});
   [[nodiscard]] std::optional<CellResult> find(const Cell& cell) const;
   /// The same, or else that of a cell which differs by its clockwork alone: for what learns the
   /// same by any clock.
   /// The first by name, where several do.
   [[nodiscard]] std::optional<CellResult> find_by_any_clock(const Cell& cell) const;
   void keep(const Cell& cell, const CellResult& result) const;
-  [[nodiscard]] std::filesystem::path file(const Cell& cell) const {
-    return folder_ / file_name(cell);
-  }
   [[nodiscard]] static std::string file_name(const Cell& cell);
 
  private:
   /// "STRATEGY-seedN-", what names of files begin with.
   [[nodiscard]] static std::string stem(const Cell& cell);
-  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> folders_;  ///< the first is the one for new cells
 };
 
 }  // namespace fast::compare

@@ -29,17 +29,17 @@ namespace fs = std::filesystem;
 
 constexpr char kExamples[] =
     R"(Finished cells are kept as small JSON files (--cells) and not made again: a comparison can be
-interrupted and goes on where it was. Pages and tables go to --out.
+interrupted and goes on where it was. Pages and tables go to --out. bench/README.md tells more.
 
 Examples:
   A small, true picture in about five minutes (real processes, four workers):
     fast-compare --quick --cifar10 DIR
   A comparison of your own:
-    fast-compare bench/specs/turns-more.toml --cifar10 DIR --out runs/more
+    fast-compare bench/specs/unequal.toml --cifar10 DIR --out runs/more
   The quick one with worker 2 six times slower and 50 Mbit/s for each (as root):
     fast-compare --quick --slow 2:6 --link 50
   The tables of what has been made already, without data:
-    fast-compare bench/specs/in-step.toml --finished
+    fast-compare bench/specs/uniform.toml --finished
   How long a step of a model lasts here (for [time] step_seconds):
     fast-compare measure --model resnet20 --cifar10 DIR)";
 
@@ -90,6 +90,17 @@ std::string this_program() {
   return fs::read_symlink("/proc/self/exe").string();
 }
 
+/// The finished cells of the source tree: below the working directory, or where a program in
+/// SOURCE/BUILD/bin finds them.
+std::vector<fs::path> landed_cells() {
+  const fs::path cells = "bench/results/cells";
+  for (const fs::path& root :
+       {fs::current_path(), fs::path(this_program()).parent_path().parent_path().parent_path()}) {
+    if (fs::is_directory(root / cells)) return {root / cells};
+  }
+  return {};
+}
+
 void add_cifar10(CLI::App& app, DataPlaces& places) {
   app.add_option("--cifar10", places.cifar10, "where CIFAR-10 lies, in its binary format")
       ->type_name("DIR")
@@ -125,11 +136,11 @@ int compare(const std::vector<std::string>& args) {
   add_cifar10(app, w.places);
   app.add_option("--out,-o", w.out,
                  "where report and tables go (several specs: a folder each below it); by default "
-                 "runs/compare-NAME")
+                 "runs/compare/NAME")
       ->type_name("DIR");
   app.add_option("--cells", w.cells,
-                 "where finished cells are kept; by default bench/results/cells, those of --quick "
-                 "in runs/compare-quick/cells")
+                 "where finished cells are kept and looked for; by default new ones go to "
+                 "runs/compare/cells, and those of the source tree are looked for too")
       ->type_name("DIR");
   app.add_option("--jobs,-j", w.jobs, "cells of virtual time side by side; 0: one per core")
       ->type_name("N");
@@ -150,14 +161,14 @@ int compare(const std::vector<std::string>& args) {
   if (w.condition.any()) {
     for (Spec& spec : specs) spec = under(spec, w.condition);
   }
-  if (w.cells.empty()) w.cells = w.quick ? "runs/compare-quick/cells" : "bench/results/cells";
-  const CellStore store(w.cells);
+  const CellStore store =
+      w.cells.empty() ? CellStore("runs/compare/cells", landed_cells()) : CellStore(w.cells);
   if (!w.finished) {
     for (const Spec& spec : specs) check(spec, store, w.places);
   }
   int failures = 0;
   for (const Spec& spec : specs) {
-    const fs::path out = w.out.empty()      ? fs::path("runs") / ("compare-" + spec.name)
+    const fs::path out = w.out.empty()      ? fs::path("runs/compare") / spec.name
                          : specs.size() > 1 ? fs::path(w.out) / spec.name
                                             : fs::path(w.out);
     MatrixOptions options;

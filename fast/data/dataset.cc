@@ -70,6 +70,14 @@ auto with_spec(std::string_view spec, Call call) {
 
 }  // namespace
 
+std::vector<std::string> dataset_choices() {
+  std::vector<std::string> choices;
+  for (const DatasetKind& kind : kKinds) {
+    choices.push_back(std::string(kind.form.substr(0, kind.form.find_first_of("[D "))));
+  }
+  return choices;
+}
+
 std::string dataset_forms() {
   std::vector<std::string_view> forms;
   for (const DatasetKind& kind : kKinds) forms.push_back(kind.form);

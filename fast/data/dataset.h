@@ -31,6 +31,9 @@ struct Dataset {
   bool crop_and_flip = false;                ///< random 4-pixel crop and mirror in training
 };
 
+/// "synthetic", "cifar10:", ..: how specs begin.
+[[nodiscard]] std::vector<std::string> dataset_choices();
+
 /// The specs that load_dataset() takes, for help texts and messages.
 [[nodiscard]] std::string dataset_forms();
 

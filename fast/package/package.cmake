@@ -1,1 +1,38 @@
-# The package of find_package(fast) and of pkg-config.
+# What is installed: libraries, the headers that users include, and the files of find_package(fast)
+# and of pkg-config. FAST_LIBRARIES and FAST_HEADERS are what fast_library() has collected.
+include(CMakePackageConfigHelpers)
+
+get_property(headers GLOBAL PROPERTY FAST_HEADERS)
+foreach(header ${headers} fast/adapter.h fast/errors.h fast/exit_codes.h)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${FAST_INCLUDE_DIR}/${folder})
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/include/fast/version.h DESTINATION ${FAST_INCLUDE_DIR}/fast)
+
+# An export for each component, so that a user is asked for what its libraries need and no more.
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fast)
+get_property(components GLOBAL PROPERTY FAST_COMPONENTS)
+list(REMOVE_DUPLICATES components)
+foreach(component ${components})
+  install(EXPORT fast_${component} NAMESPACE fast:: DESTINATION ${package}
+          FILE fast_${component}.cmake)
+endforeach()
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/fastConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/fastConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/fastConfig.cmake ${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
+  DESTINATION ${package})
+
+# pkg-config: the session and the flat adapter, which is what embedding without a framework takes.
+set(pc_libs "-lfast_flat -lfast_session")
+set(pc_engine "-lstencil_runtime -lstencil_engine -lstencil_mix -lstencil_codec -lstencil_shared -lstencil_wire -lstencil_transport -lstencil_io -lstencil_core")
+set(pc_needs "protobuf-lite, libxxhash, libhwy")
+if(BUILD_SHARED_LIBS)
+  set(pc_private "Requires.private: ${pc_needs}\nLibs.private: ${pc_engine}")
+else()
+  set(pc_private "Requires: ${pc_needs}")
+  set(pc_libs "${pc_libs} ${pc_engine} -pthread")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/fast.pc.in ${PROJECT_BINARY_DIR}/fast.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/fast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -10,6 +10,7 @@
 
 #include "fast/errors.h"
 #include "fast/programs/command.h"
+#include "fast/programs/completion.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/simulate_command.h"
 #include "fast/programs/topology_command.h"
@@ -28,18 +29,19 @@ struct Command {
   int (*run)(const Arguments&, const Models&);
 };
 
-constexpr std::array<Command, 4> kCommands = {{
+constexpr std::array<Command, 5> kCommands = {{
     {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
     {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep", topology_command},
     {"simulate", "thousands of virtual workers under a virtual clock", simulate_command},
     {"report", "gather worker folders into a mean model, a summary and a page", report_command},
+    {"completion", "what makes bash complete these commands and options", completion_command},
 }};
 
 void print_help() {
   fmt::print(
       "FAST: training on a grid of workers that exchange with their neighbours alone.\n"
       "Usage: fast COMMAND [OPTIONS]\n\nCommands:\n");
-  for (const Command& command : kCommands) fmt::print("  {:<10}{}\n", command.name, command.help);
+  for (const Command& command : kCommands) fmt::print("  {:<12}{}\n", command.name, command.help);
   fmt::print(
       "\n  --help, -h     show this and exit\n"
       "  --version      show the version and exit\n\n"
@@ -59,6 +61,7 @@ int run(const Arguments& args, const Models& models) {
     fmt::print("fast {}\n", FAST_VERSION);
     return 0;
   }
+  if (args[0] == "complete") return complete_command(args, models);
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) {
     if (args[0] == command.name)
@@ -71,6 +74,12 @@ int run(const Arguments& args, const Models& models) {
 }
 
 }  // namespace
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
 
 int fast_main(int argc, char** argv, const Models& models) {
   const Arguments args = arguments(argc, argv);

@@ -28,11 +28,6 @@ constexpr char kReportExamples[] = R"(Examples:
   fast report runs/first
   fast report node0/run node1/run node2/run node3/run --out together --data cifar10:/data/cifar10)";
 
-struct ReportQuery {
-  std::vector<std::string> dirs;
-  std::string out, data, model;
-};
-
 /// The configuration of the first folder that has one (config.toml lies in the run folder, also
 /// where a worker's folder was given); otherwise what the workers' own records say.
 WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models) {
@@ -84,11 +79,7 @@ void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
   print_summary(out, summary, folder, {.unicode = style.unicode, .colour = style.colour});
 }
 
-int report_command(const std::vector<std::string>& args, const Models& models) {
-  ReportQuery query;
-  CLI::App app("Gathers worker folders into a mean model, a summary and a report page.",
-               "fast report");
-  set_conventions(app, kReportExamples);
+void bind_report_options(CLI::App& app, ReportQuery& query) {
   app.add_option("dirs", query.dirs, "run folders, or worker-K folders, of one run")
       ->type_name("DIR")
       ->required();
@@ -98,6 +89,14 @@ int report_command(const std::vector<std::string>& args, const Models& models) {
       ->type_name("SPEC");
   app.add_option("--model,-m", query.model, "model, where no config.toml is at hand")
       ->type_name("NAME");
+}
+
+int report_command(const std::vector<std::string>& args, const Models& models) {
+  ReportQuery query;
+  CLI::App app("Gathers worker folders into a mean model, a summary and a report page.",
+               "fast report");
+  set_conventions(app, kReportExamples);
+  bind_report_options(app, query);
   if (const auto code = parse_arguments(app, args)) return *code;
 
   const std::vector<fs::path> dirs(query.dirs.begin(), query.dirs.end());

@@ -10,7 +10,19 @@
 
 #include "fast/train/worker_config.h"
 
+namespace CLI {
+class App;
+}
+
 namespace fast {
+
+/// What fast report was asked for.
+struct ReportQuery {
+  std::vector<std::string> dirs;
+  std::string out, data, model;
+};
+
+void bind_report_options(CLI::App& app, ReportQuery& query);
 
 /// fast report DIR...: gathers worker folders from any machines, makes the mean model, re-estimates
 /// its normalisation statistics, evaluates it, writes summary and page. Returns an exit code;

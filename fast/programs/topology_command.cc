@@ -26,13 +26,6 @@ constexpr char kTopologyExamples[] = R"(Examples:
   fast topology grid:3x5:moore --model resnet20 --codec fp16
   fast topology ring:100 --parameters 11173962 --json)";
 
-struct TopologyQuery {
-  std::string spec, model, codec = "fp32", data = "synthetic";
-  std::size_t parameters = 0;
-  int bucket_kib = 0;
-  bool json = false;
-};
-
 /// What one sweep moves in each of the two directions, without headers.
 struct SweepCost {
   std::size_t parameters = 0, offered = 0, replied = 0, buckets = 0;
@@ -155,12 +148,7 @@ void print_json(const stencil::Topology& topology, const TopologyQuery& query,
 
 }  // namespace
 
-int topology_command(const std::vector<std::string>& args, const Models& models) {
-  TopologyQuery query;
-  query.model = default_config(models).worker.model;
-  CLI::App app("Shows who neighbours whom, with what weights, and what a sweep costs.",
-               "fast topology");
-  set_conventions(app, kTopologyExamples);
+void bind_topology_options(CLI::App& app, TopologyQuery& query) {
   app.add_option("spec", query.spec, stencil::topology_forms())->type_name("SPEC")->required();
   app.add_option("--model,-m", query.model, "model whose size is meant")
       ->type_name("NAME")
@@ -176,6 +164,15 @@ int topology_command(const std::vector<std::string>& args, const Models& models)
       ->type_name("KIB")
       ->capture_default_str();
   app.add_flag("--json", query.json, "for programs");
+}
+
+int topology_command(const std::vector<std::string>& args, const Models& models) {
+  TopologyQuery query;
+  query.model = default_config(models).worker.model;
+  CLI::App app("Shows who neighbours whom, with what weights, and what a sweep costs.",
+               "fast topology");
+  set_conventions(app, kTopologyExamples);
+  bind_topology_options(app, query);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (query.bucket_kib < 0) {
     throw ConfigError(fmt::format("--bucket-kib {} is out of range", query.bucket_kib),

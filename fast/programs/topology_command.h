@@ -7,7 +7,21 @@
 
 #include "stencil/core/topology.h"
 
+namespace CLI {
+class App;
+}
+
 namespace fast {
+
+/// What fast topology was asked for.
+struct TopologyQuery {
+  std::string spec, model, codec = "fp32", data = "synthetic";
+  std::size_t parameters = 0;
+  int bucket_kib = 0;
+  bool json = false;
+};
+
+void bind_topology_options(CLI::App& app, TopologyQuery& query);
 
 /// fast topology SPEC: who neighbours whom, with what weights, how well it mixes, and what a sweep
 /// costs. Returns an exit code; throws what run_guarded() understands.

@@ -30,6 +30,13 @@ std::string name(const CodecSpec& spec) {
   return std::string(kTopKPrefix) + "0." + digits;
 }
 
+std::vector<std::string> codec_choices() {
+  std::vector<std::string> choices;
+  for (const CodecKind kind : kDenseCodecs) choices.emplace_back(name(kind));
+  choices.emplace_back(kTopKPrefix);
+  return choices;
+}
+
 std::string codec_forms() {
   std::string forms;
   for (const CodecKind kind : kDenseCodecs) forms += std::string(name(kind)) + ", ";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil {
 
@@ -40,6 +41,9 @@ struct CodecSpec {
 
 /// As --codec calls it: "fp16", "topk:0.01".
 [[nodiscard]] std::string name(const CodecSpec& spec);
+
+/// "fp32", "fp16", .., "topk:": how the names of codecs begin.
+[[nodiscard]] std::vector<std::string> codec_choices();
 
 /// "fp32, fp16, .., topk:F": what parse_codec() takes.
 [[nodiscard]] std::string codec_forms();

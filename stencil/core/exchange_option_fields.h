@@ -3,6 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "stencil/core/codec_spec.h"
 #include "stencil/core/exchange_options.h"
 
 namespace stencil {
@@ -30,14 +31,16 @@ void visit_fields(Options& options, Visitor& visit) {
                   "step)",
           .check = internal::check_mode,
           .example = "bounded:3",
-          .before = "async"},
+          .before = "async",
+          .choices = {"async", "bounded:", "sync"}},
       options.mode);
   visit(OptionField<std::string>{.key = "codec",
                                  .unit = "NAME",
                                  .help = internal::codec_help(),
                                  .check = internal::check_codec_name,
                                  .example = "int8",
-                                 .before = "fp32"},
+                                 .before = "fp32",
+                                 .choices = codec_choices()},
         options.codec);
   visit(
       OptionField<std::string>{
@@ -47,7 +50,8 @@ void visit_fields(Options& options, Visitor& visit) {
           .check = internal::check_transport,
           .example = "tcp",
           .before = "auto",
-          .simulated = false},
+          .simulated = false,
+          .choices = {"auto", "tcp"}},
       options.transport);
   visit(
       OptionField<std::optional<double>>{

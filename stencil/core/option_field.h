@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil {
 
@@ -38,8 +39,9 @@ struct OptionField {
   T example = {};                                  ///< a valid value, not the default
   /// What runs did before there was this option. Records that do not name it mean this value.
   T before = {};
-  bool simulated = true;       ///< the simulator has a use for it
-  std::string_view also = {};  ///< another spelling on the command line: "-m", "--lr"
+  bool simulated = true;                  ///< the simulator has a use for it
+  std::vector<std::string> choices = {};  ///< how values begin, for completion
+  std::string_view also = {};             ///< another spelling on the command line: "-m", "--lr"
 };
 
 /// How a message calls an option: by the name that its reader knows.

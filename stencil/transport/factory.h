@@ -27,6 +27,9 @@ struct TransportOptions {
   std::shared_ptr<InprocNetwork> inproc;
 };
 
+/// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
+[[nodiscard]] std::string transport_forms();
+
 /// Chooses by the scheme of `options.listen`; when empty, inproc where `options.inproc` is given,
 /// else tcp. Throws ConfigError that names the endpoint and the cause (port in use, unknown scheme,
 /// no such interface). The only place that knows the concrete transports.

@@ -9,6 +9,6 @@ fast_contract(adapter LINK fast_train)
 foreach(adapter flat torch)
   if(TARGET fast_${adapter})
     fast_test(adapter_${adapter}_test SOURCES contract/adapter/${adapter}_test.cc
-      LINK adapter_contract fast_${adapter} LABELS contract TIMEOUT 120)
+      LINK adapter_contract fast_${adapter} $<TARGET_NAME_IF_EXISTS:fast_${adapter}_models> LABELS contract TIMEOUT 120)
   endif()
 endforeach()

@@ -97,6 +97,7 @@ template <typename T>
 void OptionBinder::finish(CLI::Option* option, const OptionField<T>& field) {
   option->group(group_);
   if (environment_ == Environment::kRead) option->envname(environment_name(field.key));
+  if (!field.choices.empty()) choices_[as_flag(field.key)] = field.choices;
   if (!field.unit.empty()) option->type_name(std::string(field.unit));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stencil/core/option_checks.h"
 #include "stencil/core/option_field.h"
@@ -27,6 +28,10 @@ class OptionBinder {
       : app_(app), environment_(environment) {}
 
   void group(const char* title) { group_ = title; }
+  /// By flag ("--codec"): how its values begin.
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& choices() const {
+    return choices_;
+  }
 
   void operator()(const stencil::OptionField<std::string>& field, std::string& value);
   void operator()(const stencil::OptionField<bool>& field, bool& value);
@@ -51,6 +56,7 @@ class OptionBinder {
   CLI::App& app_;
   Environment environment_;
   std::string group_;
+  std::map<std::string, std::vector<std::string>> choices_;
 };
 
 /// "2.5" or "auto", for nothing. False where the text is neither.

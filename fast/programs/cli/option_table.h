@@ -50,7 +50,8 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
           .unit = "SPEC",
           .help = stencil::topology_forms() + "; :moore adds diagonal neighbours",
           .check = [](const std::string& spec) { (void)stencil::Topology::parse(spec); },
-          .example = "ring:3"},
+          .example = "ring:3",
+          .choices = stencil::topology_choices()},
       s.topology);
   visit(
       OptionField<int>{
@@ -130,6 +131,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                  .help = stencil::listed(models.names()),
                                  .check = one_of("model", models.names()),
                                  .example = std::string(models.names().back()),
+                                 .choices = {models.names().begin(), models.names().end()},
                                  .also = "-m"},
         w.model);
   visit(
@@ -138,6 +140,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                .help = dataset_forms(),
                                .check = [](const std::string& spec) { (void)dataset_shape(spec); },
                                .example = "synthetic:100,20",
+                               .choices = dataset_choices(),
                                .also = "-d"},
       w.data);
   visit(
@@ -150,7 +153,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
               [](const std::string& name) {
                 (void)partition(std::vector<std::uint8_t>(16, 0), name, 2, 0, 1);
               },
-          .example = "by-label"},
+          .example = "by-label",
+          .choices = {"iid", "dirichlet:", "by-label", "own"}},
       w.partition);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
@@ -173,7 +177,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                  .help = "sgd (with momentum) or adamw",
                                  .check = one_of("optimizer",
                                                  std::array<std::string_view, 2>{"sgd", "adamw"}),
-                                 .example = "adamw"},
+                                 .example = "adamw",
+                                 .choices = {"sgd", "adamw"}},
         o.name);
   visit(OptionField<double>{.key = "learning_rate",
                             .unit = "RATE",
@@ -220,7 +225,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .help = "learning rate over the run: constant, cosine or step:FACTOR@P1,P2,... (P: "
                   "share of the run)",
           .check = [](const std::string& spec) { (void)Schedule::parse(spec, 1, 0); },
-          .example = "constant"},
+          .example = "constant",
+          .choices = {"constant", "cosine", "step:"}},
       w.schedule);
   visit(OptionField<double>{.key = "warmup",
                             .unit = "SHARE",
@@ -249,7 +255,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .help = "BatchNorm statistics, which each worker takes of its own shard when training "
                   "is over: mix: averaged with everybody's; local: kept",
           .check = one_of("buffers", std::array<std::string_view, 2>{"mix", "local"}),
-          .example = "local"},
+          .example = "local",
+          .choices = {"mix", "local"}},
       w.buffers);
   visit(OptionField<bool>{.key = "augment",
                           .help = "random crops and mirror images, where customary",
@@ -267,7 +274,8 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
                                  .check = one_of("log level",
                                                  std::array<std::string_view, 4>{
                                                      "debug", "info", "warning", "error"}),
-                                 .example = "debug"},
+                                 .example = "debug",
+                                 .choices = {"debug", "info", "warning", "error"}},
         w.log_level);
   visit(OptionField<bool>{.key = "quiet",
                           .help = "no progress, only warnings and the result",

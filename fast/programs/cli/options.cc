@@ -90,10 +90,12 @@ TrainConfig default_config(const Models& models) {
   return config;
 }
 
-void bind_options(CLI::App& app, TrainConfig& config, OptionSet set, const Models& models) {
+std::map<std::string, std::vector<std::string>> bind_options(CLI::App& app, TrainConfig& config,
+                                                             OptionSet set, const Models& models) {
   use_config_file(app);
   OptionBinder binder(app);
   visit_options(config, set, models, binder);
+  return binder.choices();
 }
 
 void add_print_config(CLI::App& app, bool& wish) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ enum class OptionSet { kTrain, kWorker, kShared };
 /// A flag wins over the file, the file over the environment; of a flag given twice the last
 /// counts. A key of the file that is no option of `set` is a ConfigError that names file, line and
 /// key.
-void bind_options(CLI::App& app, TrainConfig& config, OptionSet set, const Models& models);
+/// Returns how values of an option begin, by flag.
+std::map<std::string, std::vector<std::string>> bind_options(CLI::App& app, TrainConfig& config,
+                                                             OptionSet set, const Models& models);
 
 /// --print-config, which is no option of a run and so of no file.
 void add_print_config(CLI::App& app, bool& wish);

@@ -210,7 +210,8 @@ void check_ranges(const SimulateQuery& query) {
 
 }  // namespace
 
-void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
+std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& app,
+                                                                      SimulateQuery& q) {
   const auto repeat = [&](const char* name, std::vector<std::string>& value, const char* unit,
                           const char* help, const char* group) {
     app.add_option(name, value, help)->type_name(unit)->group(group)->allow_extra_args(false);
@@ -227,6 +228,9 @@ void bind_simulate_options(CLI::App& app, SimulateQuery& q) {
   visit_network(q, binder);
   repeat("--link", q.links, "A-B:LATENCY[,BANDWIDTH]", "one edge that differs", "Network");
   repeat("--break", q.breaks, "A-B:FROM[-TO]", "one edge carries nothing then", "Network");
+  auto choices = binder.choices();
+  choices["--topology"] = stencil::topology_choices();
+  return choices;
 }
 
 stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,10 @@ struct SimulatedEvent {
   bool restart = false;  ///< otherwise it dies
 };
 
-void bind_simulate_options(CLI::App& app, SimulateQuery& query);
+/// Adds the options to `app`, bound to `query`, which must outlive the parsing. Returns how values
+/// of an option begin, by flag.
+std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& app,
+                                                                      SimulateQuery& query);
 
 /// Checks everything and builds the configuration. Throws ConfigError.
 [[nodiscard]] stencil::sim::SimulationConfig simulation_config(const SimulateQuery& query);

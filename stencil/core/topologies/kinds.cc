@@ -31,6 +31,12 @@ std::span<const TopologyKind> topology_kinds() {
   return kKinds;
 }
 
+std::vector<std::string> topology_choices() {
+  std::vector<std::string> choices;
+  for (const TopologyKind& kind : kKinds) choices.push_back(std::string(kind.name) + ":");
+  return choices;
+}
+
 std::string topology_forms() {
   std::vector<std::string_view> forms;
   for (const TopologyKind& kind : kKinds) forms.push_back(kind.form);

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stencil/core/graph.h"
 
@@ -20,6 +21,9 @@ struct TopologyKind {
 
 /// All kinds, in the order of help texts.
 [[nodiscard]] std::span<const TopologyKind> topology_kinds();
+
+/// "ring:", "torus:", .., how specs begin.
+[[nodiscard]] std::vector<std::string> topology_choices();
 
 /// "ring:N, torus:AxB[xC][:moore], .."
 [[nodiscard]] std::string topology_forms();

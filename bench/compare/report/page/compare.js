@@ -35,6 +35,7 @@
 
   const header = () => {
     byId('title').textContent = data.name;
+    byId('question').textContent = data.question;
     for (const [name, value] of [['model', group.model], ['data', group.data],
       ['epochs', trim(group.epochs)]])
       byId('chips').append(make('li', {}, make('span', {}, name), value));

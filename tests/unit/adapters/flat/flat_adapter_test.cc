@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "adapters/flat/flat_learner.h"
+#include "adapters/flat/models/flat_learner.h"
 
 namespace fast {
 namespace {

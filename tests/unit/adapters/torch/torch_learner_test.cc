@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/flat/flat_learner.h"
+#include "adapters/flat/models/flat_learner.h"
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/step_in_backward.h"
 #include "fast/errors.h"

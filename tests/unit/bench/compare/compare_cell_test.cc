@@ -115,7 +115,7 @@ TEST(CellStore, finds_a_cell_by_any_clock) {
   EXPECT_EQ(store.find_by_any_clock(cell)->mean_model, 0.5);
   cell.strategy.learning_rate = 7;
   EXPECT_FALSE(store.find_by_any_clock(cell));
-  std::ofstream(store.file(cell)) << "no json";
+  std::ofstream((folder.path() / CellStore::file_name(cell))) << "no json";
   EXPECT_FALSE(store.find_by_any_clock(cell));
 }
 
@@ -125,9 +125,10 @@ TEST(CellStore, a_file_of_another_cell_counts_as_none) {
   Cell other = some_cell();
   other.seed = 2;
   store.keep(other, some_result());
-  std::filesystem::rename(store.file(other), store.file(some_cell()));
+  std::filesystem::rename((folder.path() / CellStore::file_name(other)),
+                          (folder.path() / CellStore::file_name(some_cell())));
   EXPECT_FALSE(store.find(some_cell()));
-  std::ofstream(store.file(some_cell())) << "no json";
+  std::ofstream((folder.path() / CellStore::file_name(some_cell()))) << "no json";
   EXPECT_FALSE(store.find(some_cell()));
 }
 

@@ -1,4 +1,4 @@
-#include "adapters/flat/flat_learner.h"
+#include "adapters/flat/models/flat_learner.h"
 
 #include <algorithm>
 #include <array>
