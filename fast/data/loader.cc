@@ -83,7 +83,7 @@ TrainLoader::TrainLoader(const Dataset& data, std::vector<std::uint32_t> shard, 
     throw DataError("a worker has no training examples",
                     "use fewer workers, more data or another partition");
   }
-  if (batch_ == 0) throw ConfigError("a batch of 0 examples", "use --batch of at least 1");
+  if (batch_ == 0) throw ConfigError("a batch of 0 examples", "use a batch of at least 1");
   const std::uint32_t largest = *std::max_element(shard_.begin(), shard_.end());
   if (largest >= data_.train.size()) {
     throw DataError("a shard names example " + std::to_string(largest) + " of " +

@@ -153,9 +153,9 @@ class Session::Impl {
     const std::string patience = whole_seconds(options_.exchange.start_deadline);
     const std::string text =
         status.copied > 0 ? "the copy of a neighbour's model (" + missing + ") did not go on for " +
-                                patience + "; check the link, or raise --start-deadline"
+                                patience + "; check the link, or raise start_deadline"
                           : "no neighbour (" + missing + ") was reached in " + patience +
-                                "; start them, or check --peer and --listen";
+                                "; start them, or check peers and listen";
     if (sync() && !background_.stopped()) throw DeadlineError(text);
     if (!background_.stopped()) {
       options_.log(LogLevel::kWarning, text + "; training alone until then");
@@ -260,7 +260,7 @@ class Session::Impl {
     }
     throw DeadlineError("waited " + whole_seconds(options_.exchange.wait_deadline) +
                         " for a neighbour " + what() + ": " + who +
-                        "; check those workers, or raise --wait-deadline, or use --mode async");
+                        "; check those workers, or raise wait_deadline, or use mode async");
   }
 
   // Constant after construction.

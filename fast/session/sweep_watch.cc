@@ -47,9 +47,9 @@ std::string SweepWatch::advice(double rate) const {
        << " times a step, where " << std::setprecision(6) << asked_
        << " were asked for: links are thin or neighbours answer late, which costs accuracy";
   if (codec_ != CodecKind::kInt4 && codec_ != CodecKind::kTopK) {
-    text << "; --codec int4 or topk:0.1 sends less";
+    text << "; codec int4 or topk:0.1 sends less";
   }
-  if (mode_.kind != Mode::Kind::kBounded) text << "; --mode bounded:3 waits for averages";
+  if (mode_.kind != Mode::Kind::kBounded) text << "; mode bounded:3 waits for averages";
   return text.str();
 }
 

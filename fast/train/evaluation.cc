@@ -18,13 +18,13 @@ const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTen
                                [&](const NamedTensor& t) { return t.name == wanted.name; });
   if (it == tensors.end()) {
     throw FileError(fmt::format("the saved model has no tensor '{}'", wanted.name),
-                    "give the --model that was trained");
+                    "give the model that was trained");
   }
   if (it->dtype != wanted.dtype || it->shape != wanted.shape) {
     throw FileError(
         fmt::format("tensor '{}' is {} of {} bytes in the saved model, but {} of {} here",
                     wanted.name, it->dtype, it->bytes.size(), wanted.dtype, wanted.bytes.size()),
-        "give the --model and --data that were trained");
+        "give the model and data that were trained");
   }
   return *it;
 }
@@ -40,7 +40,7 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
   if (from.size() != to.size()) {
     throw FileError(
         fmt::format("the saved model has {} tensors, this one {}", from.size(), to.size()),
-        "give the --model that was trained");
+        "give the model that was trained");
   }
 }
 

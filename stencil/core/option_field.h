@@ -20,6 +20,11 @@ struct Range {
   }
 };
 
+/// Ranges of finite numbers that several options have.
+inline constexpr double kFinite = std::numeric_limits<double>::max();
+inline constexpr Range kPositive{.least = 0, .most = kFinite, .above = true};
+inline constexpr Range kNotNegative{.least = 0, .most = kFinite};
+
 /// All that is known of one option beside its value. Command line, configuration file, environment,
 /// summaries and the comparison's cells are made from it. A struct of options has a function
 ///

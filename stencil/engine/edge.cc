@@ -42,24 +42,24 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
   }
   if (ours.run_id != theirs.run_id) {
     return differ("run id", "'" + ours.run_id + "'", "'" + theirs.run_id + "'",
-                  "give both the same --run-id, or check the peer's address");
+                  "give both the same run_id, or check the peer's address");
   }
   if (ours.topology != theirs.topology) {
-    return differ("topology", ours.topology, theirs.topology, "give both the same --topology");
+    return differ("topology", ours.topology, theirs.topology, "give both the same topology");
   }
   if (ours.layout_hash != theirs.layout_hash) {
     return differ("model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
                   "train the same model with the same bucket size on both");
   }
   if (ours.mode != theirs.mode) {
-    return differ("mode", ours.mode, theirs.mode, "give both the same --mode");
+    return differ("mode", ours.mode, theirs.mode, "give both the same mode");
   }
   if (ours.codec != theirs.codec) {
-    return differ("codec", name(ours.codec), name(theirs.codec), "give both the same --codec");
+    return differ("codec", name(ours.codec), name(theirs.codec), "give both the same codec");
   }
   if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
     return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
-                  "use the same --seed on both, or --init-from-neighbour on the one that joins");
+                  "use the same seed on both, or init_from_neighbour on the one that joins");
   }
   return std::nullopt;
 }

@@ -235,7 +235,7 @@ void Pump::receive_stranger(TimePoint now, LinkId link, const Message& message) 
       Message refusal = engine_.stamp(MessageKind::kRefusal, kNoRank);
       refusal.text = "rank " + std::to_string(message.from) + " is no neighbour of rank " +
                      std::to_string(engine_.config().rank) + " in " +
-                     engine_.config().topology.spec() + "; check --rank and the peer's address";
+                     engine_.config().topology.spec() + "; check the rank and the peer's address";
       answer(std::move(refusal));
     }
     return complain(message.from, "no neighbour",

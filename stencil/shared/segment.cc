@@ -122,7 +122,7 @@ Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach rea
   const auto fail = [] {
     const std::string why = std::generic_category().message(errno);
     throw ConfigError("cannot make the memory of the exchange: " + why,
-                      "free some, or use --transport tcp");
+                      "free some, or use transport tcp");
   };
   std::uint64_t id = 0;
   if (reach == Reach::kShared) {

@@ -120,7 +120,7 @@ UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own,
     const std::string why = std::generic_category().message(errno);
     close_if(listener_);
     close_if(epoll_);
-    throw ConfigError("cannot listen on a Unix socket: " + why, "use --transport tcp");
+    throw ConfigError("cannot listen on a Unix socket: " + why, "use transport tcp");
   }
   watch(listener_);
   token_ = hex(own_.id()) + hex(secret_);

@@ -13,12 +13,13 @@ import re
 import subprocess
 import sys
 
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "examples/quickstart.sh", "bench/results/*.md")
+DOCUMENTS = ("*.md", "*/README.md", "*/*/README.md", "examples/quickstart.sh", "bench/results/*.md")
 COMMANDS = {  # the first word: a program's name, or a script's place in the tree
     "fast train": ["fast", "train"],
     "fast topology": ["fast", "topology"],
     "fast simulate": ["fast", "simulate"],
     "fast report": ["fast", "report"],
+    "fast completion": ["fast", "completion"],
     "fast-worker": ["fast-worker"],
     "fast-compare": ["fast-compare"],
     "mix_bench": ["mix_bench"],
@@ -32,10 +33,10 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
 }
 NEEDED = ("fast train", "fast topology", "fast simulate", "fast report", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
-FOREIGN = {  # of cmake, ctest, GoogleTest, our checks, and what draws only where matplotlib is
+FOREIGN = {  # of cmake, ctest, pkg-config, GoogleTest, our checks, and what draws only where matplotlib is
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",
     "--parallel", "--gtest", "--gtest_random_seed", "--gtest_filter", "--self-test", "--fix", "--version",
-    "--help", "--condition"}
+    "--help", "--condition", "--cflags", "--libs"}
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9_-]*[a-z0-9]")
 COMMAND = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, COMMANDS)) + r")(?= -| \S+ )([^`#|;&]*)")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.S)

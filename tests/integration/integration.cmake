@@ -13,6 +13,11 @@ fast_test_room(integration/faults
   LINK fast_test_faults fast_test_data_files stencil_core stencil_transport stencil_wire
   LABELS integration slow TIMEOUT 600 ONE_CORE
   DEPENDS fast_program fast-worker DEFINES ${programs})
+# Which processes are connected, as the system's own tables tell. They need both cores.
+fast_test_room(integration/sockets
+  LINK fast_test_faults fast_test_data_files stencil_core
+  LABELS integration slow TIMEOUT 600
+  DEPENDS fast_program fast-worker DEFINES ${programs})
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
     TIMEOUT 1800 DEPENDS fast_program fast-worker DEFINES ${programs})

@@ -26,13 +26,12 @@ namespace fast {
 
 namespace option_table {
 
+using stencil::kNotNegative;
+using stencil::kPositive;
 using stencil::OptionField;
 using stencil::Range;
 
-inline constexpr double kFinite = std::numeric_limits<double>::max();
 inline constexpr Range kAnyShare{.least = 0, .most = 1};
-inline constexpr Range kPositive{.least = 0, .most = kFinite, .above = true};
-inline constexpr Range kNotNegative{.least = 0, .most = kFinite};
 
 /// A check that a text is one of `names`.
 template <typename Names>

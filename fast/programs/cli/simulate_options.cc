@@ -82,11 +82,11 @@ class Reader {
   const char* form_;
 };
 
+using stencil::kNotNegative;
+using stencil::kPositive;
 using stencil::OptionField;
 using stencil::Range;
 
-constexpr double kFinite = std::numeric_limits<double>::max();
-constexpr Range kPositive{.least = 0, .most = kFinite, .above = true};
 constexpr Range kSeconds{.least = 0, .most = 1e5};
 constexpr char kSecondsRemedy[] = "use 0 to 1e5 s";
 
@@ -128,7 +128,7 @@ void visit_workers(SimulateQuery& q, Visitor& visit) {
   visit(OptionField<double>{.key = "noise",
                             .unit = "SIZE",
                             .help = "of the quadratic's gradients",
-                            .range = {.least = 0, .most = kFinite},
+                            .range = kNotNegative,
                             .remedy = "use 0 or more"},
         q.noise);
   visit(OptionField<int>{.key = "steps",
@@ -183,7 +183,7 @@ void visit_network(SimulateQuery& q, Visitor& visit) {
   visit(OptionField<double>{.key = "bandwidth",
                             .unit = "BYTES/S",
                             .help = "of each link and direction; 0: unlimited",
-                            .range = {.least = 0, .most = kFinite},
+                            .range = kNotNegative,
                             .remedy = "use bytes a second, 0 for no limit"},
         q.bandwidth);
 

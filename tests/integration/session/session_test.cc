@@ -402,7 +402,7 @@ TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
       }
       ADD_FAILURE() << mode << ": went on without its neighbour";
     } catch (const DeadlineError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("1 (up, step 0)"), HasSubstr("--wait-deadline")))
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("1 (up, step 0)"), HasSubstr("wait_deadline")))
           << mode;
     }
     network_ = std::make_shared<stencil::InprocNetwork>();
