@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "bench/compare/cell_json.h"
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topology.h"
 
 namespace fast::compare {

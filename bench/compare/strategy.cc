@@ -1,7 +1,7 @@
 #include "bench/compare/strategy.h"
 
 #include "fast/train/worker_config.h"
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topology.h"
 #include "stencil/core/usual_sweeps.h"
 

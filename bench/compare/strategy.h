@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "stencil/core/exchange_options.h"
+#include "stencil/runtime/exchange_options.h"
 
 namespace fast::compare {
 

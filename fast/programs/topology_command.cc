@@ -11,12 +11,12 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
 #include "fast/report/format.h"
-#include "stencil/codec/codecs.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/topologies/kinds.h"
 #include "stencil/core/turns.h"
 #include "stencil/core/usual_sweeps.h"
+#include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
 namespace {
@@ -45,15 +45,15 @@ std::size_t count_parameters(const TopologyQuery& query, const Models& models) {
 }
 
 SweepCost sweep_cost(const TopologyQuery& query, const Models& models) {
-  const stencil::Codecs codecs(stencil::parse_codec(query.codec));
   SweepCost cost;
   cost.parameters = query.parameters != 0 ? query.parameters : count_parameters(query, models);
   const auto layout = stencil::Layout::flat(
       cost.parameters, static_cast<std::size_t>(query.bucket_kib) * 1024 / sizeof(float));
+  const auto codec = stencil::make_edge_codec(stencil::parse_codec(query.codec), layout, {});
   cost.buckets = layout.bucket_count();
   for (std::size_t i = 0; i < cost.buckets; ++i) {
-    cost.offered += codecs.offer_size(layout.bucket(i).size);
-    cost.replied += codecs.reply_size(layout.bucket(i).size);
+    cost.offered += codec->offer_form(layout.bucket(i).size).bytes;
+    cost.replied += codec->reply_form(layout.bucket(i).size).bytes;
   }
   return cost;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 /// FAST_JSON(Type, member, ..): a plain struct as a JSON object of its members, in this order. It
 /// is nlohmann's NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT for objects that keep their order.

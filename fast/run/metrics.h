@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "stencil/core/exchange_options.h"
+#include "stencil/runtime/exchange_options.h"
 
 namespace fast {
 

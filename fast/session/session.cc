@@ -12,9 +12,9 @@
 #include "fast/session/pump_options.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
-#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/io/event_loop.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/made_parts.h"
 
 namespace fast {
@@ -53,7 +53,7 @@ class Session::Impl {
                 static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
         config_(
             make_pump_options(options_, layout_, XXH64(values_.data(), values_.size_bytes(), 0))),
-        codecs_(config_.engine.hello.codec),
+        pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(
             stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
         progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
@@ -233,7 +233,7 @@ class Session::Impl {
     if (!ready) return true;  // stopped: neighbours may still pull the round before
 
     const stencil::FoldReport report =
-        mixer_.publish(values_, progress_.scalars(), codecs_.values(), self_weight_);
+        mixer_.publish(values_, progress_.scalars(), *pulled_, self_weight_);
     if (!report.finite) return false;
     standing_.round = next;
     background_.publish(standing_);
@@ -269,7 +269,7 @@ class Session::Impl {
   std::span<float> values_;  ///< training thread
   stencil::Layout layout_;
   stencil::PumpOptions config_;
-  stencil::Codecs codecs_;
+  std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;
 
   // Training thread.

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "stencil/core/exchange_options.h"
 #include "stencil/core/types.h"
+#include "stencil/runtime/exchange_options.h"
 
 namespace stencil {
 class InprocNetwork;

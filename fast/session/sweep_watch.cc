@@ -4,9 +4,10 @@
 #include <iomanip>
 #include <sstream>
 
+#include "stencil/mix/codecs/kinds.h"
+
 namespace fast {
 
-using stencil::CodecKind;
 using stencil::Mode;
 
 namespace {
@@ -21,10 +22,16 @@ double asked_for(const stencil::EngineConfig& config) {
   return begun * (1 - static_cast<double>(none) / static_cast<double>(partners.size()));
 }
 
+bool offers_little(const stencil::CodecSpec& spec) {
+  constexpr std::size_t kFloats = 1 << 16;
+  return stencil::make_edge_codec(spec, stencil::Layout::flat(0), {})->offer_form(kFloats).bytes <
+         kFloats;
+}
+
 }  // namespace
 
 SweepWatch::SweepWatch(const stencil::EngineConfig& config)
-    : mode_(config.mode), codec_(config.hello.codec.kind), asked_(asked_for(config)) {}
+    : mode_(config.mode), thin_(offers_little(config.hello.codec)), asked_(asked_for(config)) {}
 
 std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps, bool reached) {
   if (!reached || !watching_) {
@@ -46,7 +53,7 @@ std::string SweepWatch::advice(double rate) const {
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
        << " times a step, where " << std::setprecision(6) << asked_
        << " were asked for: links are thin or neighbours answer late, which costs accuracy";
-  if (codec_ != CodecKind::kInt4 && codec_ != CodecKind::kTopK) {
+  if (!thin_) {
     text << "; codec int4 or topk:0.1 sends less";
   }
   if (mode_.kind != Mode::Kind::kBounded) text << "; mode bounded:3 waits for averages";

@@ -27,7 +27,7 @@ class SweepWatch {
 
  private:
   stencil::Mode mode_;
-  stencil::CodecKind codec_;
+  bool thin_;     ///< offers take less than a byte a value
   double asked_;  ///< per step; 0: never too few
   bool watching_ = false, spoken_ = false;
   std::uint64_t steps_ = 0, sweeps_ = 0;  ///< where those that are judged began

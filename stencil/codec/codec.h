@@ -1,10 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
-
-#include "stencil/core/message.h"
 
 namespace stencil {
 
@@ -15,8 +12,6 @@ inline constexpr std::size_t kCodecBlock = 1024;
 class Codec {
  public:
   virtual ~Codec() = default;
-
-  [[nodiscard]] virtual CodecKind kind() const = 0;
 
   /// Whether what encode() writes is the values as they lie in this machine's memory, so that they
   /// may be read and written there without it.
@@ -37,9 +32,5 @@ class Codec {
   /// read is NaN or infinite.
   [[nodiscard]] virtual bool decode(std::span<const std::byte> in, std::span<float> out) const = 0;
 };
-
-/// The one factory, of the dense codecs: a new one adds a line here. What kTopK sends is no code of
-/// every value: see top_k.h.
-[[nodiscard]] std::unique_ptr<Codec> make_codec(CodecKind kind);
 
 }  // namespace stencil

@@ -15,7 +15,6 @@ namespace stencil {
 /// complete graphs of 4 to 16), which is its rounding; the end of a run, in fp32, goes below.
 class Fp16Codec final : public Codec {
  public:
-  [[nodiscard]] CodecKind kind() const override { return CodecKind::kFp16; }
   [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
   [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;

@@ -9,7 +9,6 @@ namespace stencil {
 /// The values as they are: IEEE 754 binary32, little-endian.
 class Fp32Codec final : public Codec {
  public:
-  [[nodiscard]] CodecKind kind() const override { return CodecKind::kFp32; }
   [[nodiscard]] bool is_identity() const override {
     return std::endian::native == std::endian::little;
   }

@@ -160,21 +160,21 @@ HWY_EXPORT(decode);
 }  // namespace ints
 
 std::size_t IntCodec::encoded_size(std::size_t floats) const {
-  if (kind_ == CodecKind::kInt4) return nibbles::size(floats);
+  if (bits_ == 4) return nibbles::size(floats);
   return floats + (floats + kBlock - 1) / kBlock;
 }
 
 bool IntCodec::encode(std::span<const float> values, std::span<std::byte> out) const {
   if (out.size() != encoded_size(values.size())) return false;
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());
-  const bool four = kind_ == CodecKind::kInt4;
+  const bool four = bits_ == 4;
   return HWY_DYNAMIC_DISPATCH(ints::encode)(values.data(), values.size(), bytes, four);
 }
 
 bool IntCodec::decode(std::span<const std::byte> in, std::span<float> out) const {
   if (in.size() != encoded_size(out.size())) return false;
   const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());
-  const bool four = kind_ == CodecKind::kInt4;
+  const bool four = bits_ == 4;
   return HWY_DYNAMIC_DISPATCH(ints::decode)(bytes, out.size(), out.data(), four);
 }
 

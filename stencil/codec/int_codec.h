@@ -6,7 +6,7 @@ namespace stencil {
 
 /// 8 or 4 bits a value and one exponent a block of 64: a quarter of the bytes and 1.6 %, or an
 /// eighth and 25 %, of the block's largest magnitude. For the replied differences, which shrink as
-/// workers agree; the values themselves travel as codecs.h says.
+/// workers agree; the values themselves travel as mix/codecs/kinds.cc says.
 ///
 ///   int8: block := exponent (1 byte) value (1 byte, two's complement) x 1 .. 64
 ///         a float is value * 2^(exponent - 133)
@@ -26,16 +26,15 @@ class IntCodec final : public Codec {
  public:
   static constexpr std::size_t kBlock = 64;  ///< floats that share an exponent
 
-  /// kInt8 or kInt4.
-  explicit IntCodec(CodecKind kind) : kind_(kind) {}
+  /// 8 or 4.
+  explicit IntCodec(int bits) : bits_(bits) {}
 
-  [[nodiscard]] CodecKind kind() const override { return kind_; }
   [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;
   [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;
 
  private:
-  CodecKind kind_;
+  int bits_;
 };
 
 }  // namespace stencil

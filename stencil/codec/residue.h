@@ -11,7 +11,7 @@
 /// to its own value. That is right to half a step where both are less than 7.5 steps apart. Modulo
 /// arithmetic for gossip is that of Moniqua (Lu and De Sa 2020), which takes one bound of the
 /// distance for a whole run; here each block's step follows what that block was lately found apart
-/// (see mix/residue_delta.h), and a checksum tells a block that was further apart than that.
+/// (see mix/codecs/residues.h), and a checksum tells a block that was further apart than that.
 /// Applied all the same, wrong values would move workers apart, and so make the next ones wrong.
 ///
 ///   block   := step  checksum (u16, little-endian)  residue (4 bits) x 1 .. 64, see nibbles.h

@@ -8,12 +8,11 @@
 #include "stencil/codec/byte_order.h"
 #include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/places.h"
-#include "stencil/core/codec_spec.h"
 
 namespace stencil {
 
 /// topk:F sends, of each bucket, the k = ceil(F * size) coordinates that moved most since the
-/// neighbour saw them last (which those are, mix/top_k_delta.h says). They are averaged by the
+/// neighbour saw them last (which those are, mix/codecs/top_k.h says). They are averaged by the
 /// dense rule, and the others not at all:
 ///
 ///   offer := turn (u32)  k (u32)  places (see places.h)  value (f32) x k
@@ -34,12 +33,16 @@ namespace stencil {
 /// a broken connection has nothing to put right. What is given up: coordinates wait for their turn.
 class TopK {
  public:
-  /// `share`: see CodecSpec.
+  static constexpr std::uint32_t kWhole = 1'000'000;
+  /// With more, indices and values would take more bytes than all values.
+  static constexpr std::uint32_t kLargestShare = kWhole / 2;
+
+  /// `share` of a bucket, in millionths.
   explicit TopK(std::uint32_t share) : share_(share) {}
 
   /// k; 0 for an empty bucket.
   [[nodiscard]] std::size_t count(std::size_t floats) const {
-    return (floats * share_ + CodecSpec::kWhole - 1) / CodecSpec::kWhole;
+    return (floats * share_ + kWhole - 1) / kWhole;
   }
   [[nodiscard]] std::size_t offer_size(std::size_t floats) const {
     const std::size_t k = count(floats);

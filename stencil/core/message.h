@@ -67,7 +67,7 @@ struct Message {
   bool ahead = false;        ///< for kOffer: it shows the step whose boundary is to come
   std::uint8_t divisor = 0;  ///< for kReply: beta = 1 / divisor
   ReplyStatus status = ReplyStatus::kDelta;
-  CodecKind codec = CodecKind::kFp32;  ///< of this payload
+  CodecNumber codec = kExact;  ///< of this payload
   Hello hello;                         ///< kHello only
   std::string text;                    ///< kRefusal only
   Payload payload;

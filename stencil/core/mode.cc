@@ -34,11 +34,4 @@ std::string Mode::name() const {
   return "?";
 }
 
-void check_codec(const CodecSpec& codec, const Mode& mode) {
-  if (codec.kind != CodecKind::kTopK || mode.kind != Mode::Kind::kSync) return;
-  throw ConfigError(
-      "codec " + name(codec) + " sends a part of the model, mode sync needs all of it",
-      "use mode async or bounded:K, or codec fp32, fp16, bf16, int8 or int4");
-}
-
 }  // namespace stencil

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "stencil/core/codec_spec.h"
-
 namespace stencil {
 
 /// How workers come to agree.
@@ -21,8 +19,5 @@ struct Mode {
 
 /// What Mode::parse() takes, for help texts.
 inline constexpr std::string_view kModeForms = "async, bounded:K or sync";
-
-/// Throws ConfigError where the two do not go together.
-void check_codec(const CodecSpec& codec, const Mode& mode);
 
 }  // namespace stencil

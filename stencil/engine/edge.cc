@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "stencil/mix/codecs/kinds.h"
+
 namespace stencil {
 namespace {
 

@@ -15,9 +15,10 @@
 namespace stencil::edge_delta {
 
 struct Outcome {
-  bool finite = true;    ///< false: a NaN or infinity was met, and nothing was changed
-  double distance2 = 0;  ///< |theirs - ours|^2 over the bucket
-  double norm2 = 0;      ///< |ours|^2 over the bucket, where it was at hand; else 0
+  bool finite = true;      ///< false: a NaN or infinity was met, and nothing was changed
+  bool malformed = false;  ///< a payload is none that is ever sent; then not finite either
+  double distance2 = 0;    ///< |theirs - ours|^2 over the bucket
+  double norm2 = 0;        ///< |ours|^2 over the bucket, where it was at hand; else 0
 };
 
 /// x += p; y = x; p = 0. False when x holds a NaN or infinity (y then holds it too, and offer()

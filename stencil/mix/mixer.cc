@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
+#include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
-#include "stencil/mix/kernels.h"
 #include "stencil/mix/lock_step.h"
 #include "stencil/mix/telemetry.h"
 
@@ -13,15 +12,14 @@ namespace stencil {
 namespace {
 
 MixReport report(const edge_delta::Outcome& outcome) {
-  return {.applied = outcome.finite, .distance2 = outcome.distance2, .norm2 = outcome.norm2};
+  return {.applied = outcome.finite,
+          .distance2 = outcome.distance2,
+          .norm2 = outcome.norm2,
+          .why = outcome.malformed ? MixReport::Why::kMalformed : MixReport::Why::kNotFinite};
 }
 
 MixReport held() {
   return {.why = MixReport::Why::kHeld};
-}
-
-MixReport malformed() {
-  return {.why = MixReport::Why::kMalformed};
 }
 
 /// Floats of a model from which on waking other threads costs less than they save.
@@ -61,10 +59,15 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
   std::ranges::fill(segment_.p(), 0.0F);
 }
 
-Mixer::View Mixer::view(std::uint32_t bucket) {
+BucketValues Mixer::values(std::uint32_t bucket) {
   const BucketRange range = layout_.bucket(bucket);
-  return {segment_.y().subspan(range.begin, range.size),
+  return {bucket, segment_.y().subspan(range.begin, range.size),
           segment_.p().subspan(range.begin, range.size)};
+}
+
+std::span<float> Mixer::y(std::uint32_t bucket) {
+  const BucketRange range = layout_.bucket(bucket);
+  return segment_.y().subspan(range.begin, range.size);
 }
 
 BucketGuard Mixer::counted(BucketGuard guard) {
@@ -82,9 +85,8 @@ BucketGuard Mixer::try_lock(std::uint32_t bucket) {
   return counted(BucketGuard::try_once(segment_.control(bucket)));
 }
 
-std::size_t Mixer::encoded_size(std::uint32_t bucket, const Codec& codec) const {
-  if (bucket == telemetry_bucket()) return telemetry_y_.size() * sizeof(double);
-  return codec.encoded_size(layout_.bucket(bucket).size);
+std::size_t Mixer::floats(std::uint32_t bucket) const {
+  return bucket == telemetry_bucket() ? 0 : layout_.bucket(bucket).size;
 }
 
 FoldReport Mixer::fold(std::span<float> x) {
@@ -97,9 +99,10 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
-    const View v = view(bucket);
     const BucketRange range = layout_.bucket(bucket);
-    if (!edge_delta::fold(x.subspan(range.begin, range.size), v.y, v.p)) finite = false;
+    if (!edge_delta::fold(x.subspan(range.begin, range.size), y(bucket), values(bucket).p)) {
+      finite = false;
+    }
     return true;
   };
   auto first_try = [&](std::uint32_t i) {
@@ -116,7 +119,52 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
   return result;
 }
 
-MixReport Mixer::copy(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
+MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out) {
+  if (bucket == telemetry_bucket()) return copy(bucket, out);
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  const MixReport result = report(codec.offer(values(bucket), out));
+  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
+  return result;
+}
+
+MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                        int divisor, std::span<std::byte> reply) {
+  if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
+    telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
+    return {.applied = true};
+  }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
+  return report(codec.answer(values(bucket), offer, divisor, reply));
+}
+
+MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                        std::span<const std::byte> reply, int divisor) {
+  if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
+    telemetry::settle(telemetry_p_, reply);
+    return {.applied = true};
+  }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(codec.settle(values(bucket), offer, reply, divisor));
+}
+
+MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs) {
+  if (bucket == telemetry_bucket()) {
+    const std::lock_guard lock(telemetry_lock_);
+    telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
+    return {.applied = true};
+  }
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(codec.merge(values(bucket), ours, theirs));
+}
+
+MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::offer(telemetry_y_, telemetry_p_, out);
@@ -124,61 +172,11 @@ MixReport Mixer::copy(std::uint32_t bucket, const Codec& codec, std::span<std::b
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  const View v = view(bucket);
-  return {.applied = edge_delta::offer(v.y, v.p, codec, out)};
+  const BucketValues ours = values(bucket);
+  return {.applied = edge_delta::offer(ours.y, ours.p, Fp32Codec(), out)};
 }
 
-MixReport Mixer::offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
-  if (bucket == telemetry_bucket()) return copy(bucket, codec, out);
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  const View v = view(bucket);
-  if (!edge_delta::offer(v.y, v.p, codec, out)) return {};
-  segment_.control(bucket).room = 1 + kAnswersWhileOpen;
-  return {.applied = true};
-}
-
-MixReport Mixer::answer(std::uint32_t bucket, const Codec& offer_codec,
-                        std::span<const std::byte> s, int divisor, const Codec& reply_codec,
-                        std::span<std::byte> reply) {
-  if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
-    telemetry::answer(telemetry_y_, telemetry_p_, s, divisor, reply);
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  const View v = view(bucket);
-  return report(edge_delta::answer(v.y, v.p, offer_codec, s, divisor, reply_codec, reply));
-}
-
-MixReport Mixer::settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,
-                        int divisor) {
-  if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
-    telemetry::settle(telemetry_p_, d);
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(edge_delta::settle(view(bucket).p, codec, d, divisor));
-}
-
-MixReport Mixer::merge(std::uint32_t bucket, const Codec& our_codec,
-                       std::span<const std::byte> ours, const Codec& their_codec,
-                       std::span<const std::byte> theirs) {
-  if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
-    telemetry::merge(telemetry_p_, ours, theirs);
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(edge_delta::merge(view(bucket).p, our_codec, ours, their_codec, theirs));
-}
-
-MixReport Mixer::adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s) {
+MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::adopt(telemetry_y_, telemetry_p_, s);
@@ -186,8 +184,13 @@ MixReport Mixer::adopt(std::uint32_t bucket, const Codec& codec, std::span<const
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  const View v = view(bucket);
-  return report(edge_delta::adopt(v.y, v.p, codec, s));
+  const BucketValues ours = values(bucket);
+  return report(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
+}
+
+void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
+  if (bucket == telemetry_bucket()) return;
+  if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));
 }
 
 MixReport Mixer::discard(std::uint32_t bucket) {
@@ -198,96 +201,8 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  std::ranges::fill(view(bucket).p, 0);
+  std::ranges::fill(values(bucket).p, 0);
   return {.applied = true};
-}
-
-MixReport Mixer::offer(std::uint32_t bucket, Shown& shown, TopK top_k, std::span<std::byte> out) {
-  if (room_.news.empty()) room_ = top_k_delta::Room(layout_.bucket(0).size);
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  const View v = view(bucket);
-  const MixReport result = report(top_k_delta::offer(v.y, v.p, shown.bucket(layout_, bucket), room_,
-                                                     top_k.count(v.y.size()), out));
-  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
-  return result;
-}
-
-MixReport Mixer::answer(std::uint32_t bucket, Shown& shown, std::span<const std::byte> s,
-                        int divisor, std::span<std::byte> reply) {
-  const std::optional<Part> theirs = Part::read(s, layout_.bucket(bucket).size);
-  if (!theirs) return malformed();
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  const View v = view(bucket);
-  return report(
-      top_k_delta::answer(v.y, v.p, shown.bucket(layout_, bucket), *theirs, divisor, reply));
-}
-
-MixReport Mixer::settle(std::uint32_t bucket, Shown& shown, std::span<const std::byte> ours,
-                        std::span<const std::byte> d, int divisor) {
-  const std::optional<Part> offered = Part::read(ours, layout_.bucket(bucket).size);
-  if (!offered) return malformed();
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(
-      top_k_delta::settle(view(bucket).p, shown.bucket(layout_, bucket), *offered, d, divisor));
-}
-
-MixReport Mixer::merge(std::uint32_t bucket, Shown& shown, CodecKind our_codec,
-                       std::span<const std::byte> ours, CodecKind their_codec,
-                       std::span<const std::byte> theirs) {
-  const auto read = [&](CodecKind kind, std::span<const std::byte> offer) {
-    return kind == CodecKind::kTopK ? Part::read(offer, layout_.bucket(bucket).size)
-                                    : Part::whole(offer);
-  };
-  const std::optional<Part> mine = read(our_codec, ours), other = read(their_codec, theirs);
-  if (!mine || !other) return malformed();
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(top_k_delta::merge(view(bucket).p, shown.bucket(layout_, bucket), *mine, *other));
-}
-
-void Mixer::show(std::uint32_t bucket, Shown& shown) {
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return;
-  const View v = view(bucket);
-  const Shown::Bucket at = shown.bucket(layout_, bucket);
-  (void)kernels::sum(v.y.data(), v.p.data(), at.values.data(), v.y.size());
-}
-
-MixReport Mixer::offer(std::uint32_t bucket, Spread& spread, std::span<std::byte> out) {
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  const View v = view(bucket);
-  const MixReport result = report(residue_delta::offer(v.y, v.p, spread.bucket(bucket), out));
-  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
-  return result;
-}
-
-MixReport Mixer::answer(std::uint32_t bucket, Spread& spread, std::span<const std::byte> s,
-                        int divisor, const Codec& reply_codec, std::span<std::byte> reply) {
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  const View v = view(bucket);
-  return report(
-      residue_delta::answer(v.y, v.p, spread.bucket(bucket), s, divisor, reply_codec, reply));
-}
-
-MixReport Mixer::settle(std::uint32_t bucket, Spread& spread, const Codec& codec,
-                        std::span<const std::byte> d, int divisor) {
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(residue_delta::settle(view(bucket).p, spread.bucket(bucket), codec, d, divisor));
-}
-
-MixReport Mixer::merge(std::uint32_t bucket, Spread& spread, const residue_delta::Offer& ours,
-                       const residue_delta::Offer& theirs) {
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(residue_delta::merge(view(bucket).p, spread.bucket(bucket), ours, theirs));
 }
 
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
@@ -300,7 +215,7 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
 
   const bool open = control.room != 0;
   if (!theirs.admits() || !take_room(control)) return {.why = MixReport::Why::kBusy};
-  const View ours = view(bucket);
+  const BucketValues ours = values(bucket);
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
   MixReport result =
@@ -326,9 +241,9 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
   std::atomic<bool> finite = true;
   auto publish_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    const View v = view(b);
     const BucketRange range = layout_.bucket(b);
-    if (!lock_step::publish(x.subspan(range.begin, range.size), v.y, v.p, codec, self_weight)) {
+    if (!lock_step::publish(x.subspan(range.begin, range.size), y(b), values(b).p, codec,
+                            self_weight)) {
       finite = false;
     }
   };
@@ -350,7 +265,7 @@ MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<st
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return {.applied = codec.encode(view(bucket).y, out)};
+  return {.applied = codec.encode(y(bucket), out)};
 }
 
 MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
@@ -362,14 +277,14 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return {.applied = lock_step::absorb(view(bucket).p, codec, s, weight)};
+  return {.applied = lock_step::absorb(values(bucket).p, codec, s, weight)};
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
   auto collect_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
-    lock_step::collect(x.subspan(range.begin, range.size), view(b).p);
+    lock_step::collect(x.subspan(range.begin, range.size), values(b).p);
   };
   team_.each(telemetry_bucket(), collect_bucket);
   const std::lock_guard lock(telemetry_lock_);

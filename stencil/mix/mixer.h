@@ -11,10 +11,8 @@
 #include "stencil/codec/codec.h"
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
-#include "stencil/mix/edge_delta.h"
-#include "stencil/mix/residue_delta.h"
+#include "stencil/mix/edge_codec.h"
 #include "stencil/mix/team.h"
-#include "stencil/mix/top_k_delta.h"
 #include "stencil/shared/segment.h"
 
 namespace stencil {
@@ -69,52 +67,33 @@ class Mixer {
   }
   /// Buckets in all, the telemetry among them.
   [[nodiscard]] std::uint32_t bucket_count() const { return telemetry_bucket() + 1; }
-  /// Bytes of a bucket on the wire.
-  [[nodiscard]] std::size_t encoded_size(std::uint32_t bucket, const Codec& codec) const;
+  /// Values of a bucket; of the telemetry's: 0.
+  [[nodiscard]] std::size_t floats(std::uint32_t bucket) const;
+  /// Of the scalars on the wire, which pass no codec.
+  [[nodiscard]] std::size_t telemetry_bytes() const { return telemetry_y_.size() * sizeof(double); }
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   FoldReport fold(std::span<float> x);
   /// The same of buckets `from` .. `to` - 1 alone; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
-  MixReport offer(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
+  // `codec` is the neighbour's, or the exact one; of the telemetry's bucket it is not asked.
+  MixReport offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out);
+  MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                   int divisor, std::span<std::byte> reply);
+  /// `offer` is ours, which is answered.
+  MixReport settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                   std::span<const std::byte> reply, int divisor);
+  MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs);
+
+  // For newcomers, exactly, in fp32.
   /// What an offer shows, for a newcomer to adopt: no request is open by it.
-  MixReport copy(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
-  MixReport answer(std::uint32_t bucket, const Codec& offer_codec, std::span<const std::byte> s,
-                   int divisor, const Codec& reply_codec, std::span<std::byte> reply);
-  MixReport settle(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> d,
-                   int divisor);
-  MixReport merge(std::uint32_t bucket, const Codec& our_codec, std::span<const std::byte> ours,
-                  const Codec& their_codec, std::span<const std::byte> theirs);
+  MixReport copy(std::uint32_t bucket, std::span<std::byte> out);
   /// Takes over a neighbour's values; x follows at the next fold.
-  MixReport adopt(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s);
+  MixReport adopt(std::uint32_t bucket, std::span<const std::byte> s);
+  /// A bucket that was adopted holds no news for this neighbour.
+  void adopted(std::uint32_t bucket, EdgeCodec& codec);
   /// Forgets what has been agreed since the last boundary: z is x again.
   MixReport discard(std::uint32_t bucket);
-
-  // The same on a part of a bucket of the model, by codec topk; `shown` is the neighbour's, and
-  // `ours` the offer of ours that is answered. See top_k_delta.h. Where offers cross, either may be
-  // a part, or whole in fp32.
-  [[nodiscard]] Shown shown_initially() const { return {layout_, segment_.y()}; }
-  MixReport offer(std::uint32_t bucket, Shown& shown, TopK top_k, std::span<std::byte> out);
-  MixReport answer(std::uint32_t bucket, Shown& shown, std::span<const std::byte> s, int divisor,
-                   std::span<std::byte> reply);
-  MixReport settle(std::uint32_t bucket, Shown& shown, std::span<const std::byte> ours,
-                   std::span<const std::byte> d, int divisor);
-  MixReport merge(std::uint32_t bucket, Shown& shown, CodecKind our_codec,
-                  std::span<const std::byte> ours, CodecKind their_codec,
-                  std::span<const std::byte> theirs);
-  /// A bucket that was adopted holds no news for this neighbour.
-  void show(std::uint32_t bucket, Shown& shown);
-
-  // The same where offers are residues, by codec int4; `spread` is the neighbour's. See
-  // residue_delta.h. Where offers cross, either may be residues, or exact in fp32.
-  [[nodiscard]] Spread spread_initially() const { return {layout_, segment_.y()}; }
-  MixReport offer(std::uint32_t bucket, Spread& spread, std::span<std::byte> out);
-  MixReport answer(std::uint32_t bucket, Spread& spread, std::span<const std::byte> s, int divisor,
-                   const Codec& reply_codec, std::span<std::byte> reply);
-  MixReport settle(std::uint32_t bucket, Spread& spread, const Codec& codec,
-                   std::span<const std::byte> d, int divisor);
-  MixReport merge(std::uint32_t bucket, Spread& spread, const residue_delta::Offer& ours,
-                  const residue_delta::Offer& theirs);
 
   /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
   /// ours may be open on this bucket; they answer by the rule that all answers go by. `slot` is our
@@ -145,10 +124,8 @@ class Mixer {
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
-  struct View {
-    std::span<float> y, p;
-  };
-  View view(std::uint32_t bucket);
+  BucketValues values(std::uint32_t bucket);
+  std::span<float> y(std::uint32_t bucket);
   /// The bucket's lock for an operation that can be put off; only where the memory is shared may it
   /// not be had.
   BucketGuard lock(std::uint32_t bucket);
@@ -161,7 +138,6 @@ class Mixer {
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0};
-  top_k_delta::Room room_;           ///< made when first needed; background thread only
   std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread and its team
   Team team_;
 };

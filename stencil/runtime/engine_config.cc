@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stencil/core/usual_sweeps.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "stencil/core/exchange_options.h"
 #include "stencil/core/turns.h"
 #include "stencil/engine/config.h"
+#include "stencil/runtime/exchange_options.h"
 
 namespace stencil {
 

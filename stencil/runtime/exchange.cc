@@ -11,12 +11,9 @@ bool Pump::finishing() const {
 
 bool Pump::telling(const Message& message, const Sent* offer) const {
   if (!finishing()) return true;
-  const bool part =
-      message.codec == CodecKind::kTopK || (offer != nullptr && offer->codec == CodecKind::kTopK);
-  if (part) return false;
   const bool theirs =
       message.state == WorkerState::kSettling || message.state == WorkerState::kSettled;
-  return theirs && (offer == nullptr || offer->finishing);
+  return theirs && message.codec == kExact && (offer == nullptr || offer->finishing);
 }
 
 void Pump::act(const Message* in_hand) {
@@ -86,10 +83,10 @@ Message Pump::offer_of(Side& side, const Action& action, const Message* in_hand)
   return offer;
 }
 
-std::span<std::byte> Pump::give_payload(Message& message) {
+std::span<std::byte> Pump::give_payload(Message& message, std::size_t bytes) {
   BucketMemory* const memory = payloads_.take();
   message.payload = Payload(memory);
-  return memory->use(payload_size(message).value(), largest_payload_);
+  return memory->use(bytes, largest_payload_);
 }
 
 void Pump::make_offer(Side& side, const Action& action) {
@@ -97,15 +94,11 @@ void Pump::make_offer(Side& side, const Action& action) {
   message.bucket = action.bucket;
   message.sequence = action.sequence;
   message.ahead = engine_.is_ahead(action.bucket);
-  const Codec& coding = finishing() ? codecs_.exact() : codecs_.values();
-  const bool training = !finishing() && action.bucket < mixer_.telemetry_bucket();
-  message.codec = training ? codecs_.offered() : coding.kind();
-  const std::span<std::byte> bytes = give_payload(message);
-  const bool part = message.codec == CodecKind::kTopK;
-  const MixReport report = part ? mixer_.offer(action.bucket, side.shown, *codecs_.top_k(), bytes)
-                           : message.codec == CodecKind::kInt4
-                               ? mixer_.offer(action.bucket, side.spread, bytes)
-                               : mixer_.offer(action.bucket, coding, bytes);
+  const CodedForm form = this->form(message.kind, side, action.bucket, finishing());
+  message.codec = form.codec;
+  const std::span<std::byte> bytes = give_payload(message, form.bytes);
+  const MixReport report =
+      mixer_.offer(action.bucket, coding(side, message.codec == kExact), bytes);
   if (!report.applied && report.why == MixReport::Why::kNotFinite) {
     // Our own model is broken; the training thread will find out at its boundary. Until then the
     // sequence must not have a hole: offer nothing, and let the edge be synchronised anew.
@@ -117,8 +110,8 @@ void Pump::make_offer(Side& side, const Action& action) {
     ++counters_.put_off;
     message.payload = Payload();
   }
-  side.sent.push_back({action.sequence, action.bucket, message.codec, message.payload, finishing(),
-                       part ? report.norm2 : 0});
+  side.sent.push_back(
+      {action.sequence, action.bucket, message.codec, message.payload, finishing(), report.norm2});
   transmit(side, message);
 }
 
@@ -128,16 +121,12 @@ void Pump::answer(Side& side, const Action& action, const Message& offer) {
   reply.sequence = action.sequence;
   reply.divisor = action.divisor;
   if (!offer.payload) return decline(side, action, ReplyStatus::kBusy);
-  const bool part = offer.codec == CodecKind::kTopK;
-  const Codec& coding = offer.codec == CodecKind::kFp32 ? codecs_.exact() : codecs_.differences();
-  reply.codec = part ? CodecKind::kTopK : coding.kind();
-  const std::span<std::byte> bytes = give_payload(reply);
-  const auto s = view(offer.payload);
+  const bool exact = offer.codec == kExact;
+  const CodedForm form = this->form(reply.kind, side, action.bucket, exact);
+  reply.codec = form.codec;
+  const std::span<std::byte> bytes = give_payload(reply, form.bytes);
   const MixReport report =
-      part ? mixer_.answer(action.bucket, side.shown, s, action.divisor, bytes)
-      : offer.codec == CodecKind::kInt4
-          ? mixer_.answer(action.bucket, side.spread, s, action.divisor, coding, bytes)
-          : mixer_.answer(action.bucket, reader(offer), s, action.divisor, coding, bytes);
+      mixer_.answer(action.bucket, coding(side, exact), view(offer.payload), action.divisor, bytes);
   if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
     return decline(side, action, ReplyStatus::kBusy);
   }
@@ -201,39 +190,23 @@ void Pump::apply_or_owe(Owed&& owed) {
 MixReport Pump::settle_now(const Owed& owed) {
   const Message& reply = owed.message;
   const Sent& ours = owed.ours;
-  // A part is answered in its own coordinates and a whole bucket as a whole.
-  if ((reply.codec == CodecKind::kTopK) != (ours.codec == CodecKind::kTopK)) {
-    return {.why = MixReport::Why::kMalformed};
-  }
-  const auto d = view(reply.payload);
-  if (ours.codec == CodecKind::kInt4) {
-    return mixer_.settle(owed.bucket, side(owed.rank).spread, reader(reply), d, reply.divisor);
-  }
-  if (reply.codec != CodecKind::kTopK) {
-    return mixer_.settle(owed.bucket, reader(reply), d, reply.divisor);
-  }
-  MixReport report =
-      mixer_.settle(owed.bucket, side(owed.rank).shown, view(ours.payload), d, reply.divisor);
-  report.norm2 = ours.norm2;
+  const bool exact = ours.codec == kExact;
+  // What was offered exactly is answered exactly.
+  if ((reply.codec == kExact) != exact) return {.why = MixReport::Why::kMalformed};
+  MixReport report = mixer_.settle(owed.bucket, coding(side(owed.rank), exact), view(ours.payload),
+                                   view(reply.payload), reply.divisor);
+  if (ours.norm2 > 0) report.norm2 = ours.norm2;
   return report;
 }
 
 MixReport Pump::merge_now(const Owed& owed) {
-  const Message& offer = owed.message;
   const Sent& ours = owed.ours;
-  const auto mine = view(ours.payload), theirs = view(offer.payload);
-  if (offer.codec == CodecKind::kTopK || ours.codec == CodecKind::kTopK) {
-    MixReport report =
-        mixer_.merge(owed.bucket, side(owed.rank).shown, ours.codec, mine, offer.codec, theirs);
-    report.norm2 = ours.norm2;
-    return report;
-  }
-  if (offer.codec == CodecKind::kInt4 || ours.codec == CodecKind::kInt4) {
-    return mixer_.merge(owed.bucket, side(owed.rank).spread, {mine, ours.codec == CodecKind::kFp32},
-                        {theirs, offer.codec == CodecKind::kFp32});
-  }
-  const Codec& coding = *codecs_.reader(MessageKind::kOffer, ours.codec);
-  return mixer_.merge(owed.bucket, coding, mine, reader(offer), theirs);
+  const CodedOffer offered{view(ours.payload), ours.codec == kExact};
+  const CodedOffer theirs{view(owed.message.payload), owed.message.codec == kExact};
+  MixReport report = mixer_.merge(
+      owed.bucket, coding(side(owed.rank), offered.exact && theirs.exact), offered, theirs);
+  if (ours.norm2 > 0) report.norm2 = ours.norm2;
+  return report;
 }
 
 /// False where another process holds the bucket; then it is to be tried again.
@@ -250,9 +223,9 @@ bool Pump::apply(const Owed& owed) {
   } else if (owed.kind == Action::Kind::kDiscard) {
     report = mixer_.discard(owed.bucket);
   } else if (owed.kind == Action::Kind::kAdopt) {
-    report = mixer_.adopt(owed.bucket, reader(message), view(message.payload));
+    report = mixer_.adopt(owed.bucket, view(message.payload));
   } else {
-    report = mixer_.absorb(owed.bucket, reader(message), view(message.payload),
+    report = mixer_.absorb(owed.bucket, *pulled_, view(message.payload),
                            weights_.weight(engine_.config().rank, owed.rank));
   }
   if (report.why == MixReport::Why::kHeld) return false;
@@ -267,9 +240,8 @@ bool Pump::apply(const Owed& owed) {
   } else if (settle || merge) {
     settlement_.measured(owed.rank, owed.bucket, report.distance2, report.norm2,
                          settle ? message.divisor : 2, telling(message, &owed.ours));
-  } else if (owed.kind != Action::Kind::kAbsorb && codecs_.top_k() != nullptr &&
-             owed.bucket < mixer_.telemetry_bucket()) {
-    for (Side& side : sides_) mixer_.show(owed.bucket, side.shown);
+  } else if (owed.kind != Action::Kind::kAbsorb) {
+    for (Side& side : sides_) mixer_.adopted(owed.bucket, *side.codec);
   }
   if (settle || merge) close(owed.bucket);
   return true;
@@ -310,11 +282,11 @@ bool Pump::serve(Side& side, const Owed& pull) {
   message.bucket = pull.bucket;
   message.round = pull.round;
   const bool joining = message.round == 0;
-  const Codec& coding = joining ? codecs_.exact() : codecs_.values();
-  message.codec = coding.kind();
-  const std::span<std::byte> bytes = give_payload(message);
-  const MixReport report = joining ? mixer_.copy(pull.bucket, coding, bytes)
-                                   : mixer_.snapshot(pull.bucket, coding, bytes);
+  const CodedForm form = this->form(message.kind, side, pull.bucket, joining);
+  message.codec = form.codec;
+  const std::span<std::byte> bytes = give_payload(message, form.bytes);
+  const MixReport report =
+      joining ? mixer_.copy(pull.bucket, bytes) : mixer_.snapshot(pull.bucket, *pulled_, bytes);
   if (!report.applied && report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {
     ++counters_.own_non_finite;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/wire/wire.h"
 
 namespace stencil {
@@ -44,7 +45,8 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       settlement_(options.engine.topology.neighbours(options.engine.rank), mixer.telemetry_bucket(),
                   options.settle_threshold),
       weights_(options.engine.topology),
-      codecs_(options.engine.hello.codec) {
+      pulled_as_(pulled_as(options.engine.hello.codec)) {
+  pulled_ = make_codec(pulled_as_);
   check_codec(options.engine.hello.codec, options.engine.mode);
   for (const Rank rank : options.engine.topology.neighbours(options.engine.rank)) {
     Side side;
@@ -52,17 +54,17 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
     const auto theirs = options.engine.topology.neighbours(rank);
     side.slot =
         static_cast<std::uint32_t>(std::ranges::find(theirs, options.engine.rank) - theirs.begin());
-    if (codecs_.top_k() != nullptr) side.shown = mixer.shown_initially();
-    if (codecs_.offered() == CodecKind::kInt4) side.spread = mixer.spread_initially();
+    side.codec = make_edge_codec(options.engine.hello.codec, mixer.layout(), mixer.segment().y());
     sides_.push_back(std::move(side));
   }
-  for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
-    for (const Codec* coding : {&codecs_.exact(), &codecs_.values(), &codecs_.differences()})
-      largest_payload_ = std::max(largest_payload_, mixer.encoded_size(bucket, *coding));
-  }
-  if (mixer.telemetry_bucket() > 0) {
-    largest_payload_ =
-        std::max(largest_payload_, codecs_.offer_size(mixer.layout().bucket(0).size));
+  for (std::uint32_t bucket = 0; !sides_.empty() && bucket < mixer.bucket_count(); ++bucket) {
+    for (const bool exact : {true, false}) {
+      for (const MessageKind kind :
+           {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
+        largest_payload_ =
+            std::max(largest_payload_, form(kind, sides_.front(), bucket, exact).bytes);
+      }
+    }
   }
 }
 
@@ -192,28 +194,26 @@ void Pump::receive_message(TimePoint now, LinkId link, Message&& message) {
   if (message.kind == MessageKind::kHello) side(*rank).meeting = message.hello.meeting;
 }
 
-std::optional<std::size_t> Pump::payload_size(const Message& message) const {
-  if (message.bucket >= mixer_.bucket_count()) return std::nullopt;
-  if (message.codec == CodecKind::kTopK) {
-    const bool model = message.bucket < mixer_.telemetry_bucket();
-    if (codecs_.top_k() == nullptr || !model || message.kind == MessageKind::kSnapshot) {
-      return std::nullopt;
-    }
-    const std::size_t floats = mixer_.layout().bucket(message.bucket).size;
-    return message.kind == MessageKind::kOffer ? codecs_.offer_size(floats)
-                                               : codecs_.reply_size(floats);
+CodedForm Pump::form(MessageKind kind, const Side& side, std::uint32_t bucket, bool exact) const {
+  const std::size_t floats = mixer_.floats(bucket);
+  CodedForm form{kExact, floats * sizeof(float)};
+  if (!exact) {
+    form = kind == MessageKind::kOffer   ? side.codec->offer_form(floats)
+           : kind == MessageKind::kReply ? side.codec->reply_form(floats)
+                                         : CodedForm{pulled_as_, pulled_->encoded_size(floats)};
   }
-  if (message.kind == MessageKind::kOffer && message.codec == CodecKind::kInt4) {
-    const bool sent = codecs_.offered() == CodecKind::kInt4;
-    if (!sent || message.bucket == mixer_.telemetry_bucket()) return std::nullopt;
-    return codecs_.offer_size(mixer_.layout().bucket(message.bucket).size);
-  }
-  const Codec* coding = codecs_.reader(message.kind, message.codec);
-  if (coding == nullptr) return std::nullopt;
-  return mixer_.encoded_size(message.bucket, *coding);
+  if (bucket != mixer_.telemetry_bucket()) return form;
+  // The scalars pass no codec, yet an offer of them names the one that whole models are pulled in.
+  const bool replied = kind == MessageKind::kReply && pulled_as_ != kExact;
+  return {exact ? kExact : replied ? form.codec : pulled_as_, mixer_.telemetry_bytes()};
 }
 
-bool Pump::expected_size(const Message& message) const {
+EdgeCodec& Pump::coding(Side& side, bool exact) {
+  if (exact) return exact_;
+  return *side.codec;
+}
+
+bool Pump::expected_size(const Message& message) {
   const std::size_t size = view(message.payload).size();
   const bool carries =
       message.kind == MessageKind::kOffer || message.kind == MessageKind::kSnapshot ||
@@ -222,7 +222,10 @@ bool Pump::expected_size(const Message& message) const {
   if (message.kind == MessageKind::kReply && message.divisor == 0) return false;
   if (message.bucket >= mixer_.bucket_count()) return false;
   if (message.kind == MessageKind::kOffer && size == 0) return true;
-  return payload_size(message) == size;
+  const bool joining = message.kind == MessageKind::kSnapshot && message.round == 0;
+  const bool exact = message.kind == MessageKind::kSnapshot ? joining : message.codec == kExact;
+  const CodedForm expected = form(message.kind, side(message.from), message.bucket, exact);
+  return message.codec == expected.codec && size == expected.bytes;
 }
 
 /// A link that serves no edge: a neighbour that dialled us, or somebody lost.
@@ -313,10 +316,6 @@ void Pump::flush(Side& side) {
 
 Pump::Side& Pump::side(Rank rank) {
   return *std::ranges::find(sides_, rank, &Side::rank);
-}
-
-const Codec& Pump::reader(const Message& message) const {
-  return *codecs_.reader(message.kind, message.codec);
 }
 
 void Pump::complain(Rank rank, const std::string& cause, const std::string& text) {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/payload_pool.h"
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
+#include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/mixer.h"
 #include "stencil/runtime/link_book.h"
 #include "stencil/runtime/settlement.h"
@@ -102,7 +102,7 @@ class Pump {
     Rank to = kNoRank;
     std::uint64_t sequence = 0;  ///< of their offer
     std::uint32_t bucket = 0;
-    CodecKind codec = CodecKind::kFp32;
+    CodecNumber codec = kExact;
     std::uint8_t divisor = 0;
     bool crossed = false;  ///< payload is our offer, not a delta
     Payload payload;
@@ -110,7 +110,7 @@ class Pump {
   [[nodiscard]] std::vector<InFlight> unsettled_at(Rank neighbour) const;
   /// Our offer as it was sent, while it is open; without a payload otherwise.
   struct Open {
-    CodecKind codec = CodecKind::kFp32;
+    CodecNumber codec = kExact;
     Payload payload;
   };
   [[nodiscard]] Open open_offer(Rank neighbour, std::uint64_t sequence) const;
@@ -119,11 +119,11 @@ class Pump {
   struct Sent {  ///< an offer of ours, while open
     std::uint64_t sequence = 0;
     std::uint32_t bucket = 0;
-    CodecKind codec = CodecKind::kFp32;
+    CodecNumber codec = kExact;
     Payload payload;
     /// Made after our last step, so it shows the model that is to be agreed on.
     bool finishing = false;
-    double norm2 = 0;  ///< |z|^2 of the bucket, where a part of it was offered
+    double norm2 = 0;  ///< |z|^2 of the bucket, where it was at hand
   };
   struct Kept {                  ///< an answer of ours, until settled
     std::uint64_t sequence;      ///< of their offer
@@ -142,8 +142,7 @@ class Pump {
     std::uint64_t bytes_shared = 0;
     std::uint32_t slot = 0;  ///< our place among their neighbours
     std::string meeting;     ///< their latest token
-    Shown shown;             ///< codec topk only
-    Spread spread;           ///< codec int4 only
+    std::unique_ptr<EdgeCodec> codec;
   };
   /// Something to be done to a bucket; kept while another process holds it.
   struct Owed {
@@ -164,7 +163,7 @@ class Pump {
   void act(const Message* in_hand);
   void act_on(Action& action, const Message* in_hand);
   /// Memory for the message's bucket in its code, to be written before it is sent.
-  std::span<std::byte> give_payload(Message& message);
+  std::span<std::byte> give_payload(Message& message, std::size_t bytes);
   void make_offer(Side& side, const Action& action);
   /// Their offer that an action is about: the message in hand, or one that was held.
   Message offer_of(Side& side, const Action& action, const Message* in_hand);
@@ -190,11 +189,13 @@ class Pump {
   void link_down(TimePoint now, LinkId link);
   void refuse(const std::string& text);
   void update_settling(TimePoint now);
-  /// Bytes of such a payload; nothing where this run sends no such message so coded.
-  [[nodiscard]] std::optional<std::size_t> payload_size(const Message& message) const;
-  [[nodiscard]] bool expected_size(const Message& message) const;
-  /// Of a payload that passed expected_size().
-  [[nodiscard]] const Codec& reader(const Message& message) const;
+  /// How such a message to or from `side` is coded: `exact`ly, or as the run's codec has it.
+  [[nodiscard]] CodedForm form(MessageKind kind, const Side& side, std::uint32_t bucket,
+                               bool exact) const;
+  /// Whether a payload has the size of what it says it is.
+  [[nodiscard]] bool expected_size(const Message& message);
+  /// The coding of an offer and of the reply to it.
+  [[nodiscard]] EdgeCodec& coding(Side& side, bool exact);
   [[nodiscard]] bool finishing() const;
   /// Does what they show us with `message`, in answer to `offer` of ours where it is one, tell how
   /// far apart we are? While training always, roughly (of a part that they show, a lower bound);
@@ -211,7 +212,9 @@ class Pump {
   LinkBook links_;
   Settlement settlement_;
   MixingWeights weights_;
-  Codecs codecs_;
+  DenseEdgeCodec exact_;
+  std::unique_ptr<const Codec> pulled_;  ///< how whole models are pulled in lock step
+  CodecNumber pulled_as_;
   std::vector<Side> sides_;
   Actions actions_;
   PayloadPool<BucketMemory> payloads_;

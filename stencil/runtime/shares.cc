@@ -31,7 +31,7 @@ void Pump::share(TimePoint now) {
         mixer_.share(action.bucket, *theirs, side.rank < engine_.config().rank, side.slot);
     ShareResult result = ShareResult::kDone;
     if (report.applied) {
-      const std::uint64_t bytes = mixer_.encoded_size(action.bucket, codecs_.exact());
+      const std::uint64_t bytes = mixer_.floats(action.bucket) * sizeof(float);
       side.bytes_shared += bytes;
       counters_.bytes_shared += bytes;
       settlement_.measured(side.rank, action.bucket, report.distance2, report.norm2, report.divisor,

@@ -2,53 +2,26 @@
 #include <cmath>
 #include <vector>
 
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/sim/simulated_worker.h"
 
 namespace stencil::sim {
 namespace {
 
-/// What an offer shows of a bucket, by coordinate; NaN where it does not.
-std::vector<double> shown_by(CodecKind kind, const Payload& offer, std::size_t floats) {
-  if (kind != CodecKind::kTopK) {
-    std::vector<float> values(floats);
-    (void)make_codec(kind)->decode(view(offer), values);
-    return {values.begin(), values.end()};
-  }
-  std::vector<double> values(floats, std::nan(""));
-  const Part part = Part::read(view(offer), floats).value();
-  part.for_each([&](std::size_t, std::uint32_t i, float value) { values[i] = value; });
-  return values;
-}
-
 /// What settling `flight`, the answer to or the crossing of `open`, will add to the bucket that
-/// `open` was offered from.
-std::vector<double> to_come(const Pump::InFlight& flight, const Pump::Open& open,
-                            std::size_t floats) {
-  std::vector<double> change(floats);
-  if (flight.crossed && (flight.codec == CodecKind::kInt4 || open.codec == CodecKind::kInt4)) {
-    std::vector<float> apart(floats);
-    (void)residue_delta::subtract({view(flight.payload), flight.codec == CodecKind::kFp32},
-                                  {view(open.payload), open.codec == CodecKind::kFp32}, apart);
-    for (std::size_t i = 0; i < floats; ++i) {
-      if (!std::isnan(apart[i])) change[i] = 0.5 * apart[i];
-    }
-  } else if (flight.crossed) {
-    const auto theirs = shown_by(flight.codec, flight.payload, floats);
-    const auto ours = shown_by(open.codec, open.payload, floats);
-    for (std::size_t i = 0; i < floats; ++i) {
-      const double delta = 0.5 * (theirs[i] - ours[i]);
-      if (!std::isnan(delta)) change[i] = delta;
-    }
-  } else if (flight.codec == CodecKind::kTopK) {
-    const Part part = Part::read(view(open.payload), floats).value();
-    part.for_each([&](std::size_t j, std::uint32_t i, float) {
-      change[i] = -double{load_delta(view(flight.payload), j)};
-    });
-  } else {
-    std::vector<float> delta(floats);
-    (void)make_codec(flight.codec)->decode(view(flight.payload), delta);
-    for (std::size_t i = 0; i < floats; ++i) change[i] = -static_cast<double>(delta[i]);
-  }
+/// `open` was offered from. `codec` may be of any edge: what it keeps decides what is sent and
+/// never what is applied.
+std::vector<float> to_come(const Pump::InFlight& flight, const Pump::Open& open, std::size_t floats,
+                           EdgeCodec& codec) {
+  DenseEdgeCodec in_fp32;
+  const std::vector<float> y(floats);
+  std::vector<float> change(floats);
+  const BucketValues bucket{flight.bucket, y, change};
+  const CodedOffer ours{view(open.payload), open.codec == kExact};
+  const CodedOffer theirs{view(flight.payload), flight.codec == kExact};
+  EdgeCodec& coding = ours.exact && theirs.exact ? in_fp32 : codec;
+  (void)(flight.crossed ? coding.merge(bucket, ours, theirs)
+                        : coding.settle(bucket, ours.bytes, theirs.bytes, flight.divisor));
   return change;
 }
 
@@ -68,13 +41,15 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
     z.emplace_back(values.begin(), values.end());
   }
   if (sync) return;
+  const auto codec = make_edge_codec(parse_codec(config_.exchange.codec), layout_,
+                                     std::vector<float>(layout_.size()));
   for (const auto& worker : workers_) {
     for (const Rank to : config_.topology.neighbours(worker->rank)) {
       for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
         const Pump::Open open = workers_[to]->pump->open_offer(worker->rank, flight.sequence);
         if (!open.payload || flight.bucket >= layout_.bucket_count()) continue;
         const BucketRange range = layout_.bucket(flight.bucket);
-        const std::vector<double> change = to_come(flight, open, range.size);
+        const std::vector<float> change = to_come(flight, open, range.size, *codec);
         for (std::size_t i = 0; i < range.size; ++i) z[to][range.begin + i] += change[i];
       }
     }

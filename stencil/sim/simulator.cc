@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "stencil/codec/codecs.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
@@ -168,7 +168,7 @@ void Simulation::boundary(Worker& worker) {
     const MixingWeights weights(config_.topology);
     worker.telemetry[0] += 1;
     (void)worker.mixer->publish(worker.x, worker.telemetry,
-                                Codecs(parse_codec(config_.exchange.codec)).values(),
+                                *make_codec(pulled_as(parse_codec(config_.exchange.codec))),
                                 weights.weight(worker.rank, worker.rank));
     ++worker.standing.round;
     worker.published = true;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "stencil/core/exchange_options.h"
+#include "stencil/runtime/exchange_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mode.h"
 #include "stencil/runtime/pump.h"

@@ -9,8 +9,8 @@
 //   Header.state            0 .. 4, WorkerState
 //   Header.calm             0 .. 2^21, hops
 //   Header.status           0 .. 3, ReplyStatus
-//   Header.codec            0 .. 5, CodecKind; likewise Hello.codec
-//   Hello.codec_share       1 .. 500,000 with codec 4; 0 with the others
+//   Header.codec            0 .. 255, a CodecNumber; likewise Hello.codec. Whether this run sends
+//                           it is for the receiver to judge
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly when kind = kHello
 //   Header.text             empty unless kind = kRefusal
@@ -31,6 +31,7 @@
 #include <xxhash.h>
 #endif
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -104,8 +105,8 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_layout_hash(hello.layout_hash);
   out.set_initial_hash(hello.initial_hash);
   out.set_mode(hello.mode);
-  out.set_codec(static_cast<std::uint32_t>(hello.codec.kind));
-  out.set_codec_share(hello.codec.share);
+  out.set_codec(hello.codec.number);
+  out.set_codec_share(hello.codec.parameter);
   out.set_last_answered(hello.last_answered);
   out.set_last_settled(hello.last_settled);
   out.set_meeting(hello.meeting);
@@ -125,13 +126,14 @@ std::optional<Error> check_header(const proto::Header& header) {
   constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
   constexpr std::uint32_t kMaxCalm = 2 * std::uint32_t{Topology::kMaxSize};
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
+  constexpr std::uint32_t kLargestCodec = std::numeric_limits<CodecNumber>::max();
   constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
   if (header.kind() > kKinds) return out_of_range("kind", header.kind());
   if (header.from() < 0) return out_of_range("from", header.from());
   if (header.state() > kStates) return out_of_range("state", header.state());
   if (header.calm() > kMaxCalm) return out_of_range("calm", header.calm());
   if (header.status() > kStatuses) return out_of_range("status", header.status());
-  if (header.codec() >= kCodecNames.size()) return out_of_range("codec", header.codec());
+  if (header.codec() > kLargestCodec) return out_of_range("codec", header.codec());
   if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
     return out_of_range("divisor", header.divisor());
   const auto kind = static_cast<MessageKind>(header.kind());
@@ -144,9 +146,7 @@ std::optional<Error> check_header(const proto::Header& header) {
     return malformed("a text that is too long or not printable");
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
-  if (hello.codec() >= kCodecNames.size()) return out_of_range("hello.codec", hello.codec());
-  if (!CodecSpec(static_cast<CodecKind>(hello.codec()), hello.codec_share()).valid())
-    return out_of_range("hello.codec_share", hello.codec_share());
+  if (hello.codec() > kLargestCodec) return out_of_range("hello.codec", hello.codec());
   for (const std::string* text :
        {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
@@ -163,7 +163,7 @@ void decode_hello(proto::Hello& from, Hello& out) {
   out.layout_hash = from.layout_hash();
   out.initial_hash = from.initial_hash();
   out.mode = std::move(*from.mutable_mode());
-  out.codec = {static_cast<CodecKind>(from.codec()), from.codec_share()};
+  out.codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()};
   out.last_answered = from.last_answered();
   out.last_settled = from.last_settled();
   out.meeting = std::move(*from.mutable_meeting());
@@ -189,7 +189,7 @@ Frame encode_frame(const Message& message) {
   header.set_ahead(message.ahead);
   header.set_divisor(message.divisor);
   header.set_status(static_cast<std::uint32_t>(message.status));
-  header.set_codec(static_cast<std::uint32_t>(message.codec));
+  header.set_codec(message.codec);
   if (message.kind == MessageKind::kHello) encode_hello(message.hello, *header.mutable_hello());
   if (message.kind == MessageKind::kRefusal) header.set_text(presentable(message.text));
   header.set_payload_size(payload.size());
@@ -236,7 +236,7 @@ Result<Message> decode_frame(const Frame& frame) {
   message.ahead = header.ahead();
   message.divisor = static_cast<std::uint8_t>(header.divisor());
   message.status = static_cast<ReplyStatus>(header.status());
-  message.codec = static_cast<CodecKind>(header.codec());
+  message.codec = static_cast<CodecNumber>(header.codec());
   if (header.has_hello()) decode_hello(*header.mutable_hello(), message.hello);
   if (!header.text().empty()) message.text = header.text();  // mutable_text() would make one
   if (!payload.empty()) message.payload = frame.payload;

@@ -23,7 +23,7 @@ LAYERS = {
     "core": (),
     "codec": ("core",),
     "wire": ("core",),
-    "engine": ("core",),
+    "engine": ("core", "mix"),
     "io": ("core",),
     "shared": ("core",),
     "mix": ("core", "codec", "shared"),

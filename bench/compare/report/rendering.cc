@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bench/compare/report/pairing.h"
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
 
 namespace fast::compare {

@@ -16,7 +16,7 @@
 #include "fast/train/models.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_config.h"
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topologies/kinds.h"

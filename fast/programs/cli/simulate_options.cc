@@ -12,7 +12,7 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/field_checks.h"
 #include "fast/programs/cli/option_binder.h"
-#include "stencil/core/exchange_option_fields.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topologies/kinds.h"
 
 namespace fast {

@@ -1,15 +1,14 @@
-#include "stencil/core/exchange_options.h"
+#include "stencil/runtime/exchange_options.h"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
-#include "stencil/core/codec_spec.h"
 #include "stencil/core/error.h"
-#include "stencil/core/exchange_option_fields.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
+#include "stencil/mix/codecs/kinds.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace stencil {
 
@@ -35,16 +34,6 @@ std::string codec_help() {
 }
 
 }  // namespace internal
-
-std::string as_field(std::string_view key) {
-  return std::string(key);
-}
-
-std::string as_flag(std::string_view key) {
-  std::string flag = "--" + std::string(key);
-  std::ranges::replace(flag, '_', '-');
-  return flag;
-}
 
 void ExchangeOptions::validate(OptionNaming naming) const {
   OptionChecks checks(naming);

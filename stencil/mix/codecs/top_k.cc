@@ -1,24 +1,15 @@
-#include "stencil/mix/top_k_delta.h"
+#include "stencil/mix/codecs/top_k.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "stencil/mix/blocks.h"
 #include "stencil/mix/kernels.h"
 
 namespace stencil {
-
-Shown::Shown(const Layout& layout, std::span<const float> initial)
-    : values_(initial.begin(), initial.end()), turns_(layout.bucket_count()) {}
-
-Shown::Bucket Shown::bucket(const Layout& layout, std::uint32_t bucket) {
-  const BucketRange range = layout.bucket(bucket);
-  return {std::span(values_).subspan(range.begin, range.size), turns_[bucket]};
-}
-
-namespace top_k_delta {
 namespace {
 
 using edge_delta::Outcome;
@@ -44,7 +35,7 @@ struct Choice {
 
 /// `bins` counts those of `news`.
 Choice choose(Bins& bins, std::span<const float> news, std::uint32_t turn, std::size_t count) {
-  Choice choice{.stretch = by_turns(count), .edge = kBins - 1};
+  Choice choice{.stretch = TopKEdgeCodec::by_turns(count), .edge = kBins - 1};
   const auto at = [&](std::size_t i) { return (turn + i) % news.size(); };
   for (std::size_t i = 0; i < choice.stretch; ++i) --bins[bin(news[at(i)])];
   choice.of_edge = count - choice.stretch;
@@ -111,12 +102,47 @@ void for_common(const Part& a, const Part& b, Visit visit) {
   }
 }
 
+std::optional<Part> read(const CodedOffer& offer, std::size_t floats) {
+  return offer.exact ? Part::whole(offer.bytes) : Part::read(offer.bytes, floats);
+}
+
+Outcome malformed() {
+  return {.finite = false, .malformed = true};
+}
+
 }  // namespace
 
-Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket shown, Room& room,
-              std::size_t count, std::span<std::byte> out) {
+TopKEdgeCodec::TopKEdgeCodec(TopK top_k, CodecNumber number, const Layout& layout,
+                             std::span<const float> initial)
+    : top_k_(top_k),
+      number_(number),
+      bucket_floats_(layout.bucket_floats()),
+      values_(initial.begin(), initial.end()),
+      turns_(layout.bucket_count()) {}
+
+CodedForm TopKEdgeCodec::offer_form(std::size_t floats) const {
+  return {number_, top_k_.offer_size(floats)};
+}
+
+CodedForm TopKEdgeCodec::reply_form(std::size_t floats) const {
+  return {number_, top_k_.reply_size(floats)};
+}
+
+TopKEdgeCodec::Shown TopKEdgeCodec::shown(const BucketValues& ours) {
+  const std::size_t begin = ours.bucket * bucket_floats_;
+  return {std::span(values_).subspan(begin, ours.y.size()), turns_[ours.bucket]};
+}
+
+Outcome TopKEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
+  const auto [bucket, y, p] = ours;
+  const Shown shown = this->shown(ours);
+  const std::size_t count = top_k_.count(y.size());
+  if (news_.size() < y.size()) {
+    news_.resize(bucket_floats_);
+    chosen_.resize(bucket_floats_ + 1);
+  }
+  const std::span news = std::span(news_).first(y.size());
   Outcome outcome;
-  const std::span news = std::span(room.news).first(y.size());
   // Two tables in turns: a count that was just written cannot be read at once.
   Bins bins{}, others{};
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
@@ -131,25 +157,29 @@ Outcome offer(std::span<const float> y, std::span<const float> p, Shown::Bucket 
   if (!outcome.finite) return outcome;
   for (std::uint32_t i = 0; i < kBins; ++i) bins[i] += others[i];
   const Choice choice = choose(bins, news, shown.turn, count);
-  write_choice(choice, news, shown.turn, room.chosen);
+  write_choice(choice, news, shown.turn, chosen_);
   PartWriter writer(out, shown.turn, y.size(), count);
-  for (const std::uint32_t i : std::span(room.chosen).first(count)) writer.add(i, y[i] + p[i]);
+  for (const std::uint32_t i : std::span(chosen_).first(count)) writer.add(i, y[i] + p[i]);
   return outcome;
 }
 
-Outcome answer(std::span<const float> y, std::span<float> p, Shown::Bucket shown, const Part& s,
-               int divisor, std::span<std::byte> reply) {
+Outcome TopKEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offer, int divisor,
+                              std::span<std::byte> reply) {
+  const auto [bucket, y, p] = ours;
+  const std::optional<Part> theirs = Part::read(offer, y.size());
+  if (!theirs) return malformed();
+  const Shown shown = this->shown(ours);
   Outcome outcome;
   const float beta = 1.0F / static_cast<float>(divisor);
-  s.for_each([&](std::size_t j, std::uint32_t i, float theirs) {
-    const float apart = theirs - (y[i] + p[i]);
+  theirs->for_each([&, y = y, p = p](std::size_t j, std::uint32_t i, float value) {
+    const float apart = value - (y[i] + p[i]);
     outcome.finite &= std::isfinite(apart);
     outcome.distance2 += double{apart} * apart;
     store_delta(beta * apart, reply, j);
   });
   if (!outcome.finite) return outcome;
-  TurnsTaken turns(s.turn(), p.size());
-  s.for_each([&](std::size_t j, std::uint32_t i, float) {
+  TurnsTaken turns(theirs->turn(), p.size());
+  theirs->for_each([&, y = y, p = p](std::size_t j, std::uint32_t i, float) {
     p[i] += load_delta(reply, j);
     shown.values[i] = y[i] + p[i];
     turns.visit(i);
@@ -158,16 +188,20 @@ Outcome answer(std::span<const float> y, std::span<float> p, Shown::Bucket shown
   return outcome;
 }
 
-Outcome settle(std::span<float> p, Shown::Bucket shown, const Part& ours,
-               std::span<const std::byte> d, int divisor) {
+Outcome TopKEdgeCodec::settle(BucketValues ours, std::span<const std::byte> offer,
+                              std::span<const std::byte> reply, int divisor) {
+  const std::span<float> p = ours.p;
+  const std::optional<Part> offered = Part::read(offer, p.size());
+  if (!offered) return malformed();
+  const Shown shown = this->shown(ours);
   Outcome outcome;
-  for (std::size_t j = 0; j < ours.size(); ++j) {
-    outcome.finite &= std::isfinite(load_delta(d, j));
+  for (std::size_t j = 0; j < offered->size(); ++j) {
+    outcome.finite &= std::isfinite(load_delta(reply, j));
   }
   if (!outcome.finite) return outcome;
-  TurnsTaken turns(ours.turn(), p.size());
-  ours.for_each([&](std::size_t j, std::uint32_t i, float value) {
-    const float delta = load_delta(d, j);
+  TurnsTaken turns(offered->turn(), p.size());
+  offered->for_each([&](std::size_t j, std::uint32_t i, float value) {
+    const float delta = load_delta(reply, j);
     p[i] -= delta;
     shown.values[i] = value - delta;
     outcome.distance2 += double{delta} * delta;
@@ -178,17 +212,20 @@ Outcome settle(std::span<float> p, Shown::Bucket shown, const Part& ours,
   return outcome;
 }
 
-Outcome merge(std::span<float> p, Shown::Bucket shown, const Part& ours, const Part& theirs) {
+Outcome TopKEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffer theirs) {
+  const std::span<float> p = ours.p;
+  const std::optional<Part> mine = read(offered, p.size()), other = read(theirs, p.size());
+  if (!mine || !other) return malformed();
+  const Shown shown = this->shown(ours);
   Outcome outcome;
-  for_common(ours, theirs, [&](std::uint32_t, float mine, float other) {
-    outcome.finite &= std::isfinite(other - mine);
-  });
+  for_common(*mine, *other,
+             [&](std::uint32_t, float a, float b) { outcome.finite &= std::isfinite(b - a); });
   if (!outcome.finite) return outcome;
-  TurnsTaken turns(std::max(ours.turn(), theirs.turn()), p.size());
-  for_common(ours, theirs, [&](std::uint32_t i, float mine, float other) {
-    const float delta = 0.5F * (other - mine);
+  TurnsTaken turns(std::max(mine->turn(), other->turn()), p.size());
+  for_common(*mine, *other, [&](std::uint32_t i, float a, float b) {
+    const float delta = 0.5F * (b - a);
     p[i] += delta;
-    shown.values[i] = mine + delta;
+    shown.values[i] = a + delta;
     outcome.distance2 += 4 * double{delta} * delta;
     turns.visit(i);
   });
@@ -196,5 +233,9 @@ Outcome merge(std::span<float> p, Shown::Bucket shown, const Part& ours, const P
   return outcome;
 }
 
-}  // namespace top_k_delta
+void TopKEdgeCodec::adopted(BucketValues ours) {
+  const std::span<float> values = shown(ours).values;
+  (void)kernels::sum(ours.y.data(), ours.p.data(), values.data(), values.size());
+}
+
 }  // namespace stencil

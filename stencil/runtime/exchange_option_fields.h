@@ -3,8 +3,8 @@
 #include <concepts>
 #include <type_traits>
 
-#include "stencil/core/codec_spec.h"
-#include "stencil/core/exchange_options.h"
+#include "stencil/mix/codecs/kinds.h"
+#include "stencil/runtime/exchange_options.h"
 
 namespace stencil {
 

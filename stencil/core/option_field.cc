@@ -1,0 +1,17 @@
+#include "stencil/core/option_field.h"
+
+#include <algorithm>
+
+namespace stencil {
+
+std::string as_field(std::string_view key) {
+  return std::string(key);
+}
+
+std::string as_flag(std::string_view key) {
+  std::string flag = "--" + std::string(key);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+}  // namespace stencil

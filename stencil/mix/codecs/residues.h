@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "stencil/codec/int_codec.h"
+#include "stencil/core/layout.h"
+#include "stencil/mix/edge_codec.h"
+
+namespace stencil {
+
+/// Codec int4: the edge-delta rule (edge_delta.h) where offers are residues (codec/residue.h) and
+/// replies are differences in 4 bits. Keeps how far apart each block of 64 values was lately found
+/// from the neighbour's: from this the steps of the next offer to it follow. One float a block. It
+/// decides how finely is offered and never what is applied; where that is too fine, the block is
+/// not read, which both ends see.
+class ResidueEdgeCodec final : public EdgeCodec {
+ public:
+  /// Blocks are taken to be a thousandth of their largest value of `initial` apart, until something
+  /// is known.
+  ResidueEdgeCodec(CodecNumber number, const Layout& layout, std::span<const float> initial);
+
+  [[nodiscard]] CodedForm offer_form(std::size_t floats) const override;
+  [[nodiscard]] CodedForm reply_form(std::size_t floats) const override;
+  [[nodiscard]] edge_delta::Outcome offer(BucketValues ours, std::span<std::byte> out) override;
+  [[nodiscard]] edge_delta::Outcome answer(BucketValues ours, std::span<const std::byte> offer,
+                                           int divisor, std::span<std::byte> reply) override;
+  [[nodiscard]] edge_delta::Outcome settle(BucketValues ours, std::span<const std::byte> offer,
+                                           std::span<const std::byte> reply, int divisor) override;
+  [[nodiscard]] edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,
+                                          CodedOffer theirs) override;
+
+  /// For each block of a bucket the largest distance of a value, as offers go by it.
+  [[nodiscard]] std::span<float> apart(std::uint32_t bucket) {
+    return std::span(apart_).subspan(bucket * blocks_, blocks_);
+  }
+
+ private:
+  CodecNumber number_;
+  IntCodec differences_{4};
+  std::size_t blocks_;  ///< of a whole bucket
+  std::vector<float> apart_;
+};
+
+}  // namespace stencil
