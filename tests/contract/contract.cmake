@@ -1,4 +1,7 @@
 # One suite for all implementations of a kind; each adds a file that instantiates it.
+fast_contract(topology LINK stencil_core)
+fast_test_room(contract/topology PREFIX topology_ LINK topology_contract LABELS contract)
+
 fast_contract(codec LINK stencil_codec)
 fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
 
