@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
+#include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
 
 namespace stencil {
@@ -58,8 +60,8 @@ TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
 TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
   for (int i = 0; i < kSeedsPerShard; ++i) {
     const std::uint64_t seed = test::case_seed(1000 + GetParam() * kSeedsPerShard + i);
-    for (const auto codec :
-         {CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8, CodecKind::kInt4}) {
+    for (const CodecKind codec : kDenseCodecs) {
+      if (codec == CodecKind::kFp32) continue;
       SCOPED_TRACE(name(codec));
       run_case(test::random_case(seed, codec), 20);
     }
@@ -90,8 +92,7 @@ TEST(Finish, waits_for_those_beyond_a_slow_edge) {
 
 /// Offers in a codec and in fp32 cross when the run ends.
 TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
-  const std::array<CodecSpec, 4> codecs = {CodecKind::kFp16, CodecKind::kInt8, CodecKind::kInt4,
-                                           CodecSpec(CodecKind::kTopK, 100'000)};
+  const std::vector<CodecSpec> codecs = test::lossy_codecs(100'000);
   for (std::size_t i = 0; i < 20; ++i) {
     const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);

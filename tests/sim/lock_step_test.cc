@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
+#include "stencil/codec/codecs.h"
+#include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
 
 namespace stencil {
@@ -104,9 +107,9 @@ TEST(LockStepOutage, survives_links_that_break_and_return) {
   EXPECT_EQ(models[0], models[1]) << "the same numbers, later";
 }
 
-class LockStepLossy : public ::testing::TestWithParam<CodecKind> {};
+class LockStepCoded : public ::testing::TestWithParam<CodecKind> {};
 
-TEST_P(LockStepLossy, keeps_the_mean_and_agrees_to_the_codec) {
+TEST_P(LockStepCoded, keeps_the_mean_and_agrees_to_the_codec) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:5");
   config.exchange.mode = "sync";
@@ -118,11 +121,13 @@ TEST_P(LockStepLossy, keeps_the_mean_and_agrees_to_the_codec) {
   simulation.run_until(simulation.end_time());
   ASSERT_TRUE(simulation.finish());
   EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
-  EXPECT_LT(simulation.snapshot().consensus_distance, GetParam() == CodecKind::kBf16 ? 8e-3 : 1e-3);
+  const CodecKind values = Codecs(GetParam()).values().kind();
+  EXPECT_LT(simulation.snapshot().consensus_distance,
+            2 * test::codec_case(values).relative_error + 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, LockStepLossy,
-                         ::testing::Values(CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8));
+INSTANTIATE_TEST_SUITE_P(Codecs, LockStepCoded, ::testing::ValuesIn(kDenseCodecs),
+                         [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace
 }  // namespace stencil
