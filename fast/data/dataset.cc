@@ -70,6 +70,12 @@ auto with_spec(std::string_view spec, Call call) {
 
 }  // namespace
 
+std::vector<std::string_view> dataset_names() {
+  std::vector<std::string_view> names;
+  for (const DatasetKind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
 std::string dataset_forms() {
   std::vector<std::string_view> forms;
   for (const DatasetKind& kind : kKinds) forms.push_back(kind.form);

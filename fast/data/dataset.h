@@ -31,6 +31,9 @@ struct Dataset {
   bool crop_and_flip = false;                ///< random 4-pixel crop and mirror in training
 };
 
+/// What stands before the colon: "synthetic", "cifar10" ..
+[[nodiscard]] std::vector<std::string_view> dataset_names();
+
 /// The specs that load_dataset() takes, for help texts and messages.
 [[nodiscard]] std::string dataset_forms();
 

@@ -1,7 +1,6 @@
 #include "stencil/core/exchange_options.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "stencil/core/codec_spec.h"
@@ -24,7 +23,7 @@ void check_codec_name(const std::string& codec) {
 }
 
 void check_transport(const std::string& transport) {
-  check_choice("transport", transport, std::array<std::string_view, 2>{"auto", "tcp"});
+  check_choice("transport", transport, kTransports);
 }
 
 std::string codec_help() {
