@@ -78,6 +78,12 @@ std::vector<std::string> dataset_choices() {
   return choices;
 }
 
+std::vector<std::string_view> dataset_names() {
+  std::vector<std::string_view> names;
+  for (const DatasetKind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
 std::string dataset_forms() {
   std::vector<std::string_view> forms;
   for (const DatasetKind& kind : kKinds) forms.push_back(kind.form);

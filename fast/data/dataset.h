@@ -34,6 +34,9 @@ struct Dataset {
 /// "synthetic", "cifar10:", ..: how specs begin.
 [[nodiscard]] std::vector<std::string> dataset_choices();
 
+/// What stands before the colon: "synthetic", "cifar10" ..
+[[nodiscard]] std::vector<std::string_view> dataset_names();
+
 /// The specs that load_dataset() takes, for help texts and messages.
 [[nodiscard]] std::string dataset_forms();
 

@@ -1,6 +1,5 @@
 #include "stencil/runtime/exchange_options.h"
 
-#include <array>
 #include <vector>
 
 #include "stencil/core/error.h"
@@ -23,7 +22,7 @@ void check_codec_name(const std::string& codec) {
 }
 
 void check_transport(const std::string& transport) {
-  check_choice("transport", transport, std::array<std::string_view, 2>{"auto", "tcp"});
+  check_choice("transport", transport, kTransports);
 }
 
 std::string codec_help() {

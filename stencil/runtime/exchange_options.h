@@ -1,11 +1,16 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stencil/core/option_field.h"
 
 namespace stencil {
+
+/// What `transport` may be.
+inline constexpr std::array<std::string_view, 2> kTransports = {"auto", "tcp"};
 
 /// How a worker exchanges with its neighbours: the same for sessions, programs, the simulator and
 /// the comparison. Value type; times are seconds. exchange_option_fields.h says what each

@@ -15,7 +15,7 @@ import tempfile
 ROOMS = ("stencil", "fast", "adapters", "tests", "examples", "bench", "proto", "cmake", ".ci")
 CODE = (".h", ".cc")
 TEXT = CODE + (".py", ".sh", ".cmake", ".proto", "CMakeLists.txt")
-MAX_LINES = 500
+MAX_LINES = 450
 MAX_PURE_VIRTUALS = 7
 
 # Whom a layer of stencil/ may include, beside itself.
@@ -254,8 +254,8 @@ BAD = [
     ("tests/unit/a.cc", "TEST(A, DISABLED_b) {}\n", "no disabled"),
     ("tests/unit/a.cc", "TEST(A, B) { GTEST_SKIP(); }\n", "no skipped"),
     ("fast/a.h", "#pragma once\n" + PURE, "8 pure virtuals"),
-    ("fast/a.cc", "\n" * 501, "501 lines"),
-    ("tests/long.py", "\n" * 501, "501 lines"),
+    ("fast/a.cc", "\n" * 451, "451 lines"),
+    ("tests/long.py", "\n" * 451, "451 lines"),
     ("bench/a.cc", '#include "tests/support/x.h"\n', "may not include tests/"),
 ]
 GOOD = [

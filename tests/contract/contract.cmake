@@ -1,4 +1,8 @@
-# One suite for all implementations of a kind; each adds a file that instantiates it.
+# One suite for all implementations of a kind. Topologies, codecs and torch's models are tried from
+# the product's lists; a transport or an adapter adds a file that instantiates the suite.
+fast_contract(topology LINK stencil_core)
+fast_test_room(contract/topology PREFIX topology_ LINK topology_contract LABELS contract)
+
 fast_contract(codec LINK stencil_codec)
 fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
 

@@ -63,12 +63,23 @@ class Scripted : public Transport {
   LinkId links_ = 100;
 };
 
+/// One of the values from the first enumerator to `last`.
+template <typename Enum>
+Enum any_of(Source& source, Enum last) {
+  return static_cast<Enum>(source.byte() % (1U + static_cast<unsigned>(last)));
+}
+
+/// One of all codecs but the first, fp32.
+CodecKind any_codec(Source& source) {
+  return static_cast<CodecKind>(1 + source.byte() % (kCodecNames.size() - 1));
+}
+
 constexpr std::uint32_t kShare = CodecSpec::kLargestShare;
 constexpr std::size_t kFloats = 11;  // buckets of 4, 4 and 3
 
 Message any_message(Source& source, Rank from, const Pump& pump, const Hello& right) {
   Message m;
-  m.kind = static_cast<MessageKind>(source.byte() % 9);
+  m.kind = any_of(source, MessageKind::kLeave);
   m.from = from;
   const std::uint8_t how = source.byte();
   const Edge* edge = pump.engine().edge(from);
@@ -77,7 +88,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   m.receiver_epoch = edge->my_epoch;
   if (how & 1) m.sender_epoch += static_cast<std::uint32_t>(source.number());
   if (how & 2) m.receiver_epoch = static_cast<std::uint32_t>(source.number());
-  m.state = static_cast<WorkerState>(source.byte() % 5);
+  m.state = any_of(source, WorkerState::kFrozen);
   m.step = source.number();
   m.settled = source.number();
   m.sequence = edge->answered + 1;
@@ -88,10 +99,10 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   m.bucket = which % 5;
   m.ahead = which >= 128;
   m.divisor = source.byte() % 4;
-  m.status = static_cast<ReplyStatus>(source.byte() % 4);
+  m.status = any_of(source, ReplyStatus::kRejected);
   // A neighbour's own, unless it says something else.
   const bool coded = how & 8;
-  m.codec = coded ? static_cast<CodecKind>(1 + source.byte() % 5) : CodecKind::kFp32;
+  m.codec = coded ? any_codec(source) : CodecKind::kFp32;
   m.hello = right;
   m.hello.incarnation = 1 + source.byte() % 3;
   if (how & 16) m.hello.initial_hash = source.byte();
@@ -154,7 +165,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;
-  if (setup & 32) engine.hello.codec = static_cast<CodecKind>(1 + source.byte() % 5);
+  if (setup & 32) engine.hello.codec = any_codec(source);
   if (engine.hello.codec.kind == CodecKind::kTopK) {
     if (engine.mode.kind == Mode::Kind::kSync) return 0;  // refused
     engine.hello.codec.share = kShare;
@@ -206,7 +217,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         standing.pause = Pause::kNone;
         break;
       case 6:
-        transport.status_ = static_cast<SendStatus>(source.byte() % 3);
+        transport.status_ = any_of(source, SendStatus::kDown);
         break;
       default:
         transport.in.push_back(

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
+#include "stencil/codec/codecs.h"
+#include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
+#include "tests/support/topologies.h"
 
 namespace stencil {
 namespace {
@@ -32,7 +36,7 @@ class Deterministic : public sim::Objective {
   }
 };
 
-class LockStep : public ::testing::TestWithParam<const char*> {};
+class LockStep : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LockStep, equals_plain_matrix_algebra) {
   sim::SimulationConfig config = test::plain_config();
@@ -81,9 +85,10 @@ TEST_P(LockStep, equals_plain_matrix_algebra) {
   EXPECT_LT(std::sqrt(off2 / norm2), 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, LockStep,
-                         ::testing::Values("ring:1", "ring:2", "ring:7", "torus:2x3", "torus:4x4",
-                                           "grid:3x3", "star:6", "complete:5", "torus:3x3:moore"));
+INSTANTIATE_TEST_SUITE_P(Topologies, LockStep, ::testing::ValuesIn(test::topology_examples()),
+                         [](const auto& info) { return test::test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(Further, LockStep, ::testing::Values("ring:7", "torus:2x3", "star:6"),
+                         [](const auto& info) { return test::test_name(info.param); });
 
 TEST(LockStepOutage, survives_links_that_break_and_return) {
   std::vector<std::vector<float>> models;
@@ -104,9 +109,9 @@ TEST(LockStepOutage, survives_links_that_break_and_return) {
   EXPECT_EQ(models[0], models[1]) << "the same numbers, later";
 }
 
-class LockStepLossy : public ::testing::TestWithParam<CodecKind> {};
+class LockStepCoded : public ::testing::TestWithParam<CodecKind> {};
 
-TEST_P(LockStepLossy, keeps_the_mean_and_agrees_to_the_codec) {
+TEST_P(LockStepCoded, keeps_the_mean_and_agrees_to_the_codec) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("ring:5");
   config.exchange.mode = "sync";
@@ -118,11 +123,13 @@ TEST_P(LockStepLossy, keeps_the_mean_and_agrees_to_the_codec) {
   simulation.run_until(simulation.end_time());
   ASSERT_TRUE(simulation.finish());
   EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
-  EXPECT_LT(simulation.snapshot().consensus_distance, GetParam() == CodecKind::kBf16 ? 8e-3 : 1e-3);
+  const CodecKind values = Codecs(GetParam()).values().kind();
+  EXPECT_LT(simulation.snapshot().consensus_distance,
+            2 * test::codec_case(values).relative_error + 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, LockStepLossy,
-                         ::testing::Values(CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8));
+INSTANTIATE_TEST_SUITE_P(Codecs, LockStepCoded, ::testing::ValuesIn(kDenseCodecs),
+                         [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace
 }  // namespace stencil

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
+#include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
 
 namespace stencil {
@@ -40,9 +42,9 @@ std::vector<std::uint64_t> trace(const test::SimCase& one) {
 }
 
 TEST(Repeat, the_same_seed_gives_the_same_bytes) {
-  for (int i = 0; i < 12; ++i) {
-    auto one = test::random_case(test::case_seed(5000 + i),
-                                 i % 2 == 0 ? CodecKind::kFp32 : CodecKind::kFp16);
+  const std::vector<CodecSpec> codecs = test::every_codec(100'000);
+  for (std::size_t i = 0; i < 2 * codecs.size(); ++i) {
+    auto one = test::random_case(test::case_seed(5000 + i), codecs[i % codecs.size()]);
     one.config.exchange.settle_deadline = 20;
     SCOPED_TRACE(one.text);
     EXPECT_EQ(trace(one), trace(one));

@@ -1,10 +1,9 @@
 // Network-wide means at every worker, large networks, and values at the edge of the codec.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <utility>
 
+#include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
 
 namespace stencil {
@@ -71,17 +70,11 @@ TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
 INSTANTIATE_TEST_SUITE_P(Networks, Large,
                          ::testing::Combine(::testing::Values("torus:8x8", "ring:64", "torus:4x4x4",
                                                               "star:64"),
-                                            ::testing::Values(CodecKind::kFp32, CodecKind::kFp16,
-                                                              CodecKind::kBf16, CodecKind::kInt8)));
+                                            ::testing::ValuesIn(kDenseCodecs)));
 
 /// Training goes on (no finish): what the running exchange alone reaches.
 TEST(Running, falls_to_the_floor_that_each_codec_states) {
-  constexpr std::array<std::pair<CodecKind, double>, 5> kFloors = {{{CodecKind::kFp32, 1e-4},
-                                                                    {CodecKind::kFp16, 3e-4},
-                                                                    {CodecKind::kBf16, 2.4e-3},
-                                                                    {CodecKind::kInt8, 3e-4},
-                                                                    {CodecKind::kInt4, 1e-6}}};
-  for (const auto& [codec, floor] : kFloors) {
+  for (const CodecKind codec : kDenseCodecs) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {
       SCOPED_TRACE(name);
       sim::SimulationConfig config = test::plain_config();
@@ -95,7 +88,8 @@ TEST(Running, falls_to_the_floor_that_each_codec_states) {
       sim::Simulation simulation(config, *objective);
       simulation.run_until(simulation.end_time());
       EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
-      EXPECT_LT(simulation.snapshot().consensus_distance, floor) << stencil::name(codec);
+      EXPECT_LT(simulation.snapshot().consensus_distance, test::codec_case(codec).floor)
+          << stencil::name(codec);
     }
   }
 }
@@ -153,8 +147,8 @@ TEST_P(Survival, tiny_and_huge_values_stay_finite_and_keep_the_mean) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, Survival,
-                         ::testing::Values(CodecKind::kFp16, CodecKind::kBf16, CodecKind::kInt8));
+INSTANTIATE_TEST_SUITE_P(Codecs, Survival, ::testing::ValuesIn(kDenseCodecs),
+                         [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace
 }  // namespace stencil

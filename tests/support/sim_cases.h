@@ -27,7 +27,8 @@ struct SimCase {
 
 /// Random and adversarial delays and speeds, drawn from `seed`: latencies up to ten steps, jitter,
 /// one edge 100 times slower, one worker 50 times slower, steps of uneven length, several sweeps a
-/// step or one in several steps, lingering or not, rings, tori, stars and complete graphs.
+/// step or one in several steps, lingering or not, and the topologies of the product's list that
+/// have 2 to 16 workers, with a few more and a star.
 [[nodiscard]] SimCase random_case(std::uint64_t seed, CodecSpec codec);
 
 /// The workers' models end to end: to be compared bit for bit.

@@ -96,7 +96,10 @@ TEST_P(AdapterContract, TrainingLowersTheLoss) {
   const Examples examples(options().shape);
   const double first = learner->train_step(examples.batch()).loss;
   double last = first;
-  for (int i = 0; i < 30; ++i) last = learner->train_step(examples.batch()).loss;
+  // No longer than it takes: large models are among them.
+  for (int i = 0; i < 30 && !(last < 0.7 * first); ++i) {
+    last = learner->train_step(examples.batch()).loss;
+  }
   EXPECT_LT(last, 0.7 * first);
 }
 

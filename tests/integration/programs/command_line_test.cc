@@ -7,6 +7,7 @@
 
 #include "tests/support/cifar_files.h"
 #include "tests/support/process.h"
+#include "tests/support/topologies.h"
 
 namespace fast::testing {
 namespace {
@@ -110,7 +111,7 @@ TEST(CommandLineTest, ATopologyIsShownWithItsNumbers) {
   EXPECT_EQ(json["bytes_per_sweep"]["replied"], 1016) << "an exponent for each 64";
   EXPECT_EQ(json["ranks"][4]["neighbours"].size(), 3U);
   EXPECT_EQ(json["ranks"][4]["neighbours"][0]["direction"], "-y");
-  for (const char* const small : {"torus:1x1", "ring:2", "torus:2x2", "complete:3"}) {
+  for (const std::string& small : stencil::test::topology_examples()) {
     EXPECT_EQ(fast_program({"topology", small, "--parameters", "10"}).code, 0) << small;
   }
 }

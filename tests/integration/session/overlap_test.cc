@@ -10,6 +10,7 @@
 #include "adapters/flat/flat_adapter.h"
 #include "fast/session/session.h"
 #include "stencil/transport/inproc/inproc_network.h"
+#include "tests/integration/session/session_fixture.h"
 
 namespace fast {
 namespace {
@@ -19,11 +20,7 @@ constexpr std::size_t kFloats = 1000;  // four buckets of a KiB, the last one sh
 /// Only mode async has a use for it; the others hear it and go on as ever.
 class OverlapTest : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Modes, OverlapTest, ::testing::Values("async", "bounded:2", "sync"),
-                         [](const auto& info) {
-                           const std::string mode = info.param;
-                           return mode.substr(0, mode.find(':'));
-                         });
+INSTANTIATE_TEST_SUITE_P(Modes, OverlapTest, ::testing::ValuesIn(kSessionModes), mode_name);
 
 /// Each worker adds 1 to all of its model in each step, so all end at as many as they made,
 /// whatever was exchanged and when.

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
 #include "fast/session/session.h"
+#include "tests/integration/session/session_fixture.h"
 #include "tests/support/allocations.h"
 
 namespace fast {
@@ -19,21 +21,29 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 struct Way {
-  const char* mode;
-  const char* transport;
-  [[nodiscard]] bool shared() const { return transport == std::string("auto"); }
+  std::string mode;
+  std::string transport;
+  [[nodiscard]] bool shared() const { return transport == "auto"; }
 };
+
+/// Every mode by every transport, but lock-step in shared memory, which there is not.
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const char* const mode : kSessionModes) {
+    for (const std::string_view transport : stencil::kTransports) {
+      const Way way{mode, std::string(transport)};
+      if (way.mode != "sync" || !way.shared()) ways.push_back(way);
+    }
+  }
+  return ways;
+}
 
 class SessionCostTest : public ::testing::TestWithParam<Way> {};
 
-INSTANTIATE_TEST_SUITE_P(Ways, SessionCostTest,
-                         ::testing::Values(Way{"async", "tcp"}, Way{"async", "auto"},
-                                           Way{"bounded:2", "tcp"}, Way{"bounded:2", "auto"},
-                                           Way{"sync", "tcp"}),
+INSTANTIATE_TEST_SUITE_P(Ways, SessionCostTest, ::testing::ValuesIn(all_ways()),
                          [](const auto& info) {
-                           const std::string mode = info.param.mode;
-                           return mode.substr(0, mode.find(':')) +
-                                  (info.param.shared() ? "InSharedMemory" : "OverSockets");
+                           const std::string& mode = info.param.mode;
+                           return mode.substr(0, mode.find(':')) + "_" + info.param.transport;
                          });
 
 /// One of two, drawn to a model of its own.

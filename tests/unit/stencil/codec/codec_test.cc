@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <utility>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "stencil/codec/bf16_codec.h"
@@ -17,10 +18,13 @@
 #include "stencil/codec/int_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/core/random.h"
+#include "tests/support/codec_cases.h"
 #include "tests/support/instruction_sets.h"
 
 namespace stencil {
 namespace {
+
+using ::testing::HasSubstr;
 
 /// What a half means, from the definition of binary16.
 double half_value(std::uint16_t half) {
@@ -35,15 +39,23 @@ bool is_finite_half(std::uint32_t half) {
   return (half & 0x7c00) != 0x7c00;
 }
 
-TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
+TEST(Codec, EachIsReadByItsName) {
   EXPECT_EQ(parse_codec("fp32"), CodecKind::kFp32);
-  EXPECT_EQ(parse_codec("fp16"), CodecKind::kFp16);
+  for (const CodecSpec& codec : test::every_codec(10'000)) {
+    EXPECT_TRUE(codec.valid()) << name(codec.kind);
+    EXPECT_EQ(parse_codec(name(codec)), codec) << name(codec.kind);
+  }
+}
+
+TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
   try {
     (void)parse_codec("fp8");
     FAIL() << "took fp8";
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("'fp8'"));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("fp32, fp16, bf16, int8, int4, topk:F"));
+    EXPECT_THAT(error.what(), HasSubstr("'fp8'"));
+    for (const std::string_view name : kCodecNames) {
+      EXPECT_THAT(error.what(), HasSubstr(std::string(name)));
+    }
   }
 }
 
@@ -197,16 +209,12 @@ TEST(Int8, RefusesWhatIsNeverSent) {
 }
 
 TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
-  const auto kinds = [](CodecKind configured) {
+  for (const CodecKind configured : kDenseCodecs) {
     const Codecs codecs(configured);
-    return std::pair(codecs.values().kind(), codecs.differences().kind());
-  };
-  using enum CodecKind;
-  EXPECT_EQ(kinds(kFp32), std::pair(kFp32, kFp32));
-  EXPECT_EQ(kinds(kFp16), std::pair(kFp16, kFp16));
-  EXPECT_EQ(kinds(kBf16), std::pair(kBf16, kBf16));
-  EXPECT_EQ(kinds(kInt8), std::pair(kFp16, kInt8));
-  EXPECT_EQ(kinds(kInt4), std::pair(kFp16, kInt4));
+    EXPECT_EQ(codecs.differences().kind(), configured);
+    const bool coarse = make_codec(configured)->encoded_size(kCodecBlock) < 2 * kCodecBlock;
+    EXPECT_EQ(codecs.values().kind(), coarse ? CodecKind::kFp16 : configured) << name(configured);
+  }
 }
 
 TEST(Codecs, Int4OffersResiduesAndIsPulledInFp16) {

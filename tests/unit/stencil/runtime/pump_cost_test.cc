@@ -6,6 +6,7 @@
 
 #include "stencil/runtime/pump.h"
 #include "tests/support/allocations.h"
+#include "tests/support/codec_cases.h"
 
 namespace stencil {
 namespace {
@@ -119,17 +120,17 @@ class Two {
 
 TEST(PumpCost, AfterWarmUpNothingIsAllocatedWhateverTheModel) {
   constexpr int kSteps = 40;
-  for (const CodecSpec codec : {CodecSpec(CodecKind::kFp32), CodecSpec(CodecKind::kFp16),
-                                CodecSpec(CodecKind::kInt4), CodecSpec(CodecKind::kTopK, 10'000)}) {
+  for (const CodecSpec& codec : test::every_codec(10'000)) {
+    SCOPED_TRACE(name(codec));
     for (const std::size_t buckets : {3U, 50U}) {
       Two two(buckets, codec);
       two.pass(std::chrono::seconds(1));
       for (int step = 0; step < 10; ++step) two.step(step % 2 == 0);
       const EngineCounters before = two.pump(0).engine().counters();
-      test::allocations() = {};
+      ::test::allocations() = {};
       for (int step = 0; step < kSteps; ++step) two.step(step % 2 == 0);
       two.pass(std::chrono::seconds(3));  // heartbeats
-      const test::Allocations counted = test::allocations();
+      const ::test::Allocations counted = ::test::allocations();
       const EngineCounters after = two.pump(0).engine().counters();
       EXPECT_GE(after.merges - before.merges, kSteps / 2 * buckets);
       EXPECT_GE(after.answers - before.answers, kSteps / 2 * buckets);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stencil/core/random.h"
+#include "tests/support/codec_cases.h"
 
 namespace stencil {
 namespace {
@@ -157,6 +158,20 @@ TEST(Wire, ACodecOfAHelloComesWithItsShareOrNone) {
   }
 }
 
+TEST(Wire, EveryCodecComesBackInHellosAndOfPayloads) {
+  for (const CodecSpec& codec : test::every_codec(12'345)) {
+    Message hello = hello_message();
+    hello.hello.codec = codec;
+    EXPECT_EQ(decode_frame(encode_frame(hello)).value().hello.codec, codec) << name(codec);
+    Message offer;
+    offer.kind = MessageKind::kOffer;
+    offer.from = 0;
+    offer.codec = codec.kind;
+    offer.payload = make_payload(10);
+    EXPECT_EQ(decode_frame(encode_frame(offer)).value().codec, codec.kind) << name(codec);
+  }
+}
+
 TEST(Wire, RefusalTextsAreCutAtACharacterAndStrippedOfControls) {
   Message message;
   message.kind = MessageKind::kRefusal;
@@ -177,13 +192,14 @@ TEST(Wire, ValuesOutsideTheirRangeAreErrors) {
     append_varint(frame, field, value);
     return frame;
   };
-  EXPECT_EQ(fault_of(with(1, 9)), Fault::kOutOfRange) << "kind";
+  const auto after = [](auto last) { return static_cast<std::uint64_t>(last) + 1; };
+  EXPECT_EQ(fault_of(with(1, after(MessageKind::kLeave))), Fault::kOutOfRange) << "kind";
   EXPECT_EQ(fault_of(with(2, 1)), Fault::kOutOfRange) << "rank -1, zig-zag coded";
-  EXPECT_EQ(fault_of(with(5, 5)), Fault::kOutOfRange) << "state";
+  EXPECT_EQ(fault_of(with(5, after(WorkerState::kFrozen))), Fault::kOutOfRange) << "state";
   EXPECT_EQ(fault_of(with(11, 1)), Fault::kOutOfRange) << "divisor";
   EXPECT_EQ(fault_of(with(11, 259)), Fault::kOutOfRange) << "divisor that is 3 in eight bits";
-  EXPECT_EQ(fault_of(with(12, 4)), Fault::kOutOfRange) << "status";
-  EXPECT_EQ(fault_of(with(13, 6)), Fault::kOutOfRange) << "codec";
+  EXPECT_EQ(fault_of(with(12, after(ReplyStatus::kRejected))), Fault::kOutOfRange) << "status";
+  EXPECT_EQ(fault_of(with(13, kCodecNames.size())), Fault::kOutOfRange) << "codec";
   EXPECT_EQ(fault_of(with(16, 1)), Fault::kPayloadSize) << "payload that is not there";
   EXPECT_TRUE(decode_frame(with(99, 1)).ok()) << "an unknown field, as a newer protocol may have";
 }

@@ -1,0 +1,133 @@
+// What a session refuses, what it warns of, and which errors end it.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "tests/integration/session/session_fixture.h"
+
+namespace fast {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST_F(SessionTest, AnotherRunOrStartIsRefusedByNamingBothValues) {
+  Quadratic first(0), second(1);
+  SessionOptions zero = options("ring:2", 0), one = options("ring:2", 1);
+  zero.run_id = "monday";
+  one.run_id = "tuesday";
+  {
+    Session a(first.adapter, zero), b(second.adapter, one);
+    try {
+      b.join();
+      ADD_FAILURE() << "not refused";
+    } catch (const RefusedError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("monday"), HasSubstr("tuesday")));
+    }
+  }
+  second.x[0] += 1;
+  Session a(first.adapter, options("ring:2", 0)), b(second.adapter, options("ring:2", 1));
+  EXPECT_THROW(b.join(), RefusedError);
+}
+
+TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
+  for (const char* const mode : {"sync", "bounded:2"}) {
+    Quadratic first(0), second(1);
+    SessionOptions hasty = options("ring:2", 0, mode);
+    hasty.exchange.wait_deadline = 0.2;
+    Session zero(first.adapter, hasty), one(second.adapter, options("ring:2", 1, mode));
+    zero.join();
+    one.join();
+    try {
+      // Its neighbour is there, answers, and makes no step.
+      // (It may make some steps before it hears that its neighbour has begun, too.)
+      for (int step = 0; step < 10'000'000; ++step) {
+        first.step();
+        zero.exchange({.samples = 1, .loss = 1});
+      }
+      ADD_FAILURE() << mode << ": went on without its neighbour";
+    } catch (const DeadlineError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("1 (up, step 0)"), HasSubstr("wait_deadline")))
+          << mode;
+    }
+    network_ = std::make_shared<stencil::InprocNetwork>();
+  }
+}
+
+TEST_F(SessionTest, AModelThatIsNoNumberAnyMoreIsAnErrorAndIsNotPassedOn) {
+  Quadratic first(0), second(1);
+  Session zero(first.adapter, options("ring:2", 0)), one(second.adapter, options("ring:2", 1));
+  zero.join();
+  one.join();
+  zero.exchange({.samples = 1, .loss = 1});
+  first.x[7] = std::nanf("");
+  // A bucket that the background holds at a boundary is folded, and looked at, at a later one.
+  EXPECT_THROW(for (int i = 0; i < 10'000; ++i) zero.exchange({.samples = 1, .loss = 1}),
+               NonFiniteError);
+  for (int step = 0; step < 20; ++step) one.exchange({.samples = 1, .loss = 1});
+  for (const float value : second.x) ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
+  in_threads(2, [&](int rank) {
+    Quadratic worker(rank);
+    std::atomic<int> said{0};
+    SessionOptions few = options("ring:2", rank);
+    few.exchange.sweeps = 1000;  // no time between two steps is long enough
+    few.log = [&](stencil::LogLevel level, std::string_view text) {
+      if (level != stencil::LogLevel::kWarning) return;
+      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("--codec int4")));
+      ++said;
+    };
+    Session session(worker.adapter, few);
+    for (int step = 0; step < 10'000'000 && said == 0; ++step) session.exchange({.samples = 1});
+    for (int step = 0; step < 1000; ++step) session.exchange({.samples = 1});
+    EXPECT_TRUE(session.finish());
+    EXPECT_EQ(said, 1);
+  });
+}
+
+TEST_F(SessionTest, WhatFailsInTheBackgroundIsToldByTheNextCall) {
+  Quadratic first(0), second(1);
+  std::atomic<bool> failed{false};
+  SessionOptions few = options("ring:2", 0);
+  few.exchange.sweeps = 1000;  // asks for more than can be: the background thread says so
+  few.log = [&](stencil::LogLevel level, std::string_view) {
+    if (level == stencil::LogLevel::kWarning && !failed.exchange(true)) {
+      throw std::runtime_error("no room for the log");
+    }
+  };
+  Session zero(first.adapter, few), one(second.adapter, options("ring:2", 1));
+  zero.join();
+  one.join();
+  try {
+    for (int step = 0; step < 10'000'000; ++step) zero.exchange({.samples = 1, .loss = 1});
+    ADD_FAILURE() << "went on without its background thread";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the background thread failed: no room for the log"));
+  }
+  EXPECT_TRUE(failed);
+}
+
+TEST_F(SessionTest, ARunIdThatNobodyCouldReadIsRefusedAtSetUp) {
+  Quadratic worker(0);
+  for (const std::string& id : {std::string(), std::string(300, 'x'), std::string("two\nlines")}) {
+    SessionOptions named = options("ring:2", 0);
+    named.run_id = id;
+    EXPECT_THROW(Session(worker.adapter, named), ConfigError) << id;
+  }
+}
+
+TEST_F(SessionTest, TheAddressOfAnotherIsAnErrorOfTheNetwork) {
+  Quadratic first(0), second(1);
+  Session zero(first.adapter, options("ring:2", 0));
+  SessionOptions taken = options("ring:2", 1);
+  taken.listen = "inproc://worker-0";
+  EXPECT_THROW(Session(second.adapter, taken), stencil::NetworkError);
+}
+
+}  // namespace
+}  // namespace fast
