@@ -19,9 +19,10 @@ std::string identity(const stencil::Topology& topology) {
 
 }  // namespace
 
-stencil::PumpOptions make_pump_options(const SessionOptions& options, const stencil::Layout& layout,
+stencil::PumpOptions make_pump_options(const SessionOptions& options,
+                                       const stencil::Topology& topology,
+                                       const stencil::Layout& layout,
                                        std::uint64_t initial_hash) {
-  const auto topology = stencil::Topology::parse(options.topology);
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),

@@ -12,7 +12,7 @@
 #include "fast/session/pump_options.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
-#include "stencil/core/mixing_weights.h"
+#include "stencil/core/topology.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/made_parts.h"
@@ -51,12 +51,12 @@ class Session::Impl {
         values_(adapter.values()),
         layout_(adapter.parameters(),
                 static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
-        config_(
-            make_pump_options(options_, layout_, XXH64(values_.data(), values_.size_bytes(), 0))),
+        topology_(stencil::Topology::parse(options_.topology)),
+        config_(make_pump_options(options_, topology_, layout_,
+                                  XXH64(values_.data(), values_.size_bytes(), 0))),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
-        self_weight_(
-            stencil::MixingWeights(config_.engine.topology).weight(options_.rank, options_.rank)),
-        progress_(config_.engine.topology.size(), options_.budget, options_.data_size),
+        self_weight_(config_.engine.self_weight()),
+        progress_(topology_.size(), options_.budget, options_.data_size),
         made_(layout_),
         mixer_(layout_, values_, progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
@@ -133,7 +133,7 @@ class Session::Impl {
   }
   [[nodiscard]] std::uint64_t steps() const { return standing_.step; }
   [[nodiscard]] int rank() const { return options_.rank; }
-  [[nodiscard]] int size() const { return config_.engine.topology.size(); }
+  [[nodiscard]] int size() const { return topology_.size(); }
 
  private:
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
@@ -268,6 +268,7 @@ class Session::Impl {
   SessionOptions options_;
   std::span<float> values_;  ///< training thread
   stencil::Layout layout_;
+  stencil::Topology topology_;
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;

@@ -55,7 +55,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"own_non_finite", s.pump.own_non_finite},
                   {"unknown_senders", s.pump.unknown_senders},
                   {"frames_dropped", s.pump.frames_dropped},
-                  {"resent", s.pump.resent},
+                  {"resent", s.engine.resent},
                   {"shares", s.engine.shares},
                   {"shares_declined", s.engine.shares_declined},
                   {"held", s.engine.held},

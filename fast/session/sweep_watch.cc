@@ -1,6 +1,5 @@
 #include "fast/session/sweep_watch.h"
 
-#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -16,10 +15,8 @@ namespace {
 double asked_for(const stencil::EngineConfig& config) {
   if (config.mode.kind == Mode::Kind::kSync) return 0;
   const double begun = config.sweeps_per_mille / 1000.0;
-  if (config.turns.count() == 0) return begun;
-  const auto partners = config.turns.of(config.rank);
-  const auto none = std::ranges::count(partners, stencil::kNoRank);
-  return begun * (1 - static_cast<double>(none) / static_cast<double>(partners.size()));
+  if (config.turns == 0) return begun;
+  return begun * static_cast<double>(config.neighbours.size()) / static_cast<double>(config.turns);
 }
 
 bool offers_little(const stencil::CodecSpec& spec) {

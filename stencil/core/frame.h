@@ -2,11 +2,15 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "stencil/core/payload.h"
 
 namespace stencil {
+
+/// One connection to another endpoint, dialled by us or by them. Never reused within a transport.
+using LinkId = std::uint64_t;
 
 /// Serialised headers: all but those with texts fit without an allocation.
 using HeaderBytes = boost::container::small_vector<std::byte, 128>;

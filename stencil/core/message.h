@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "stencil/core/codec_spec.h"
 #include "stencil/core/frame.h"
@@ -13,26 +14,23 @@ namespace stencil {
 /// Raised when the meaning of any message changes.
 inline constexpr std::uint32_t kProtocolVersion = 5;
 
-enum class MessageKind : std::uint8_t {
-  kHello,         ///< who I am and where our sequence numbers stand; opens a link
-  kHelloRequest,  ///< "I do not know this link: say Hello"
-  kRefusal,       ///< `text` says why no exchange is possible, naming both sides' values
-  kOffer,         ///< payload: my z of `bucket`, encoded; none where it cannot be read just now
-  kReply,         ///< answer to offer `sequence`: payload the delta, or none (see ReplyStatus)
-  kPull,          ///< asks for `bucket` as it stands (round 0) or as of lock-step round `round`
-  kSnapshot,      ///< answer to a pull: payload the values, no delta involved
-  kHeartbeat,
-  kLeave,  ///< good-bye: will send nothing more
+/// What every message says of its sender, whatever it is about. Value type.
+struct MessageHeader {
+  Rank from = kNoRank;
+  /// Epochs of the sender's and of the receiver's side of this edge. A frame of another epoch
+  /// belongs to a connection that no longer exists and is dropped.
+  std::uint32_t sender_epoch = 0;
+  std::uint32_t receiver_epoch = 0;
+  /// Counts the sender's messages from 1: state, step and calm of one that was overtaken are old.
+  /// 0: not stamped yet.
+  std::uint64_t said = 0;
+  WorkerState state = WorkerState::kJoining;
+  std::uint64_t step = 0;
+  std::uint32_t calm = 0;     ///< see Ending::calm()
+  std::uint64_t settled = 0;  ///< highest of my own offers settled: your replies up to it may go
 };
 
-enum class ReplyStatus : std::uint8_t {
-  kDelta,     ///< payload holds d; the answerer has added it
-  kBusy,      ///< d = 0: bucket has answered enough for now, or a budget is used up
-  kFrozen,    ///< d = 0: the answerer has finished
-  kRejected,  ///< d = 0: the offer was not finite
-};
-
-/// Said once per link, by both ends.
+/// Who I am and where our sequence numbers stand; opens a link. Said once per link, by both ends.
 struct Hello {
   std::uint32_t protocol = kProtocolVersion;
   std::string run_id;
@@ -47,30 +45,87 @@ struct Hello {
   std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty
 };
 
+/// "I do not know this link: say Hello."
+struct HelloRequest {};
+
+/// No exchange is possible.
+struct Refusal {
+  std::string text;  ///< why, naming both sides' values
+};
+
+/// My z of `bucket`.
+struct Offer {
+  std::uint64_t sequence = 0;
+  std::uint32_t bucket = 0;
+  bool ahead = false;          ///< it shows the step whose boundary is to come
+  CodecNumber codec = kExact;  ///< of the payload
+  Payload payload{};           ///< none where it cannot be read just now
+};
+
+enum class ReplyStatus : std::uint8_t {
+  kDelta,     ///< payload holds d; the answerer has added it
+  kBusy,      ///< d = 0: bucket has answered enough for now, or a budget is used up
+  kFrozen,    ///< d = 0: the answerer has finished
+  kRejected,  ///< d = 0: the offer was not finite
+};
+
+/// The answer to your offer `sequence`.
+struct Reply {
+  std::uint64_t sequence = 0;
+  std::uint32_t bucket = 0;
+  std::uint8_t divisor = 0;  ///< beta = 1 / divisor
+  ReplyStatus status = ReplyStatus::kDelta;
+  CodecNumber codec = kExact;
+  Payload payload{};  ///< the delta, or none (see ReplyStatus)
+};
+
+/// Asks for `bucket` as it stands (round 0) or as of lock-step round `round`.
+struct Pull {
+  std::uint32_t bucket = 0;
+  std::uint64_t round = 0;
+};
+
+/// The answer to a pull: the values, no delta involved.
+struct Snapshot {
+  std::uint32_t bucket = 0;
+  std::uint64_t round = 0;
+  CodecNumber codec = kExact;
+  Payload payload{};
+};
+
+struct Heartbeat {};
+
+/// Good-bye: I will send nothing more.
+struct Leave {};
+
+/// The place in this list is the kind of message on the wire.
+using MessageBody = std::variant<Hello, HelloRequest, Refusal, Offer, Reply, Pull, Snapshot,
+                                 Heartbeat, Leave>;
+
 /// One message between neighbours, as the engine sees it. Value type.
 struct Message {
-  MessageKind kind = MessageKind::kHeartbeat;
-  Rank from = kNoRank;
-  /// Epochs of the sender's and of the receiver's side of this edge. A frame of another epoch
-  /// belongs to a connection that no longer exists and is dropped.
-  std::uint32_t sender_epoch = 0;
-  std::uint32_t receiver_epoch = 0;
-  /// Counts the sender's messages: state, step and calm of one that was overtaken are old.
-  std::uint64_t said = 0;
-  WorkerState state = WorkerState::kJoining;
-  std::uint64_t step = 0;
-  std::uint32_t calm = 0;      ///< see Engine::calm()
-  std::uint64_t settled = 0;   ///< highest of my own offers settled: your replies up to it may go
-  std::uint64_t sequence = 0;  ///< of the offer, for kOffer and kReply
-  std::uint64_t round = 0;     ///< for kPull and kSnapshot
-  std::uint32_t bucket = 0;
-  bool ahead = false;        ///< for kOffer: it shows the step whose boundary is to come
-  std::uint8_t divisor = 0;  ///< for kReply: beta = 1 / divisor
-  ReplyStatus status = ReplyStatus::kDelta;
-  CodecNumber codec = kExact;  ///< of this payload
-  Hello hello;                         ///< kHello only
-  std::string text;                    ///< kRefusal only
-  Payload payload;
+  MessageHeader header;
+  MessageBody body = Heartbeat{};
+
+  template <typename Body>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<Body>(body);
+  }
+  /// Null where it is about something else.
+  template <typename Body>
+  [[nodiscard]] const Body* as() const {
+    return std::get_if<Body>(&body);
+  }
 };
+
+/// Of an offer, a reply or a snapshot; null where there is none.
+[[nodiscard]] inline Payload payload_of(const Message& message) {
+  return std::visit(
+      [](const auto& body) -> Payload {
+        if constexpr (requires { body.payload; }) return body.payload;
+        return {};
+      },
+      message.body);
+}
 
 }  // namespace stencil

@@ -1,52 +1,84 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "stencil/core/message.h"
-#include "stencil/core/types.h"
+#include "stencil/neighbour/neighbour.h"
 
 namespace stencil {
 
-/// What the engine wants done, in order. The pump does it: the engine itself knows no payload.
-struct Action {
-  enum class Kind : std::uint8_t {
-    kSend,      ///< a control message, complete
-    kOffer,     ///< encode z of `bucket` and send it as offer `sequence`
-    kHold,      ///< keep the offer in hand: a later action answers, declines or merges it
-    kDrop,      ///< what is kept so of this neighbour is void
-    kAnswer,    ///< answer their offer `sequence` with 1 / `divisor`, reply and retain the reply
-    kDecline,   ///< answer it with d = 0 and `status`; retain that too (it settles the sequence)
-    kMerge,     ///< their offer `sequence` crossed our offer `own_sequence`: apply both, send
-                ///< nothing, retain our offer as the answer in case the link breaks
-    kSettle,    ///< the reply in hand answers our offer `sequence`
-    kShare,     ///< average `bucket` with the neighbour's shared memory; then Engine::on_share()
-    kPark,      ///< our offer `sequence` is put aside: its bucket may be offered elsewhere
-    kWithdraw,  ///< our offer `sequence` never arrived: forget it
-    kLost,      ///< our offer `sequence` may have been answered by a worker that is no more
-    kRelease,   ///< retained replies up to `sequence` were settled: forget them
-    kResend,    ///< send retained replies above `sequence` again, in order; crossed offers among
-                ///< them are renumbered from `own_sequence` on
-    kForget,    ///< the neighbour restarted or is gone: drop what is retained for it (counted)
-    kServe,     ///< answer the pull in hand with a snapshot
-    kAdopt,     ///< take over the snapshot in hand (joining)
-    kDiscard,   ///< what was adopted of `bucket` is half of a copy: back to the own model
-    kAbsorb,    ///< add the snapshot in hand with the edge's mixing weight (lock-step)
-    kRefused,   ///< no exchange with `rank`, for ever: `text` says why
-  };
-  Kind kind = Kind::kSend;
-  Rank rank = kNoRank;
-  std::uint32_t bucket = 0;
-  std::uint64_t sequence = 0;
-  std::uint64_t own_sequence = 0;
+/// What the engine wants done. Each holds all that it is about, payloads included: what is not
+/// handed on is freed with it. The neighbours outlive them.
+namespace action {
+
+struct Send {
+  Neighbour* to;
+  Message message;  ///< stamped when it is sent, where it is not yet
+};
+/// Encode z of `bucket` and send it as our offer `sequence`, which stands open in the book.
+struct MakeOffer {
+  Neighbour* to;
+  std::uint32_t bucket;
+  std::uint64_t sequence;
+};
+/// Answer their offer with 1 / `divisor`, or with d = 0 and `status` where the divisor is 0; send
+/// that, and leave it with the answer which the book keeps for the offer. Where it could not be
+/// mixed after all: Engine::on_declined().
+struct Answer {
+  Neighbour* to;
+  Message message;  ///< their offer
   std::uint8_t divisor = 0;
   ReplyStatus status = ReplyStatus::kDelta;
-  std::optional<Message> message{};  ///< kSend only
-  std::string text{};                ///< kRefused only
+};
+/// Their offer crossed ours: apply both, send nothing. The book keeps ours as the answer to theirs.
+struct Merge {
+  Neighbour* with;
+  OpenOffer ours;
+  Message message;  ///< their offer
+};
+/// Their reply settles our offer.
+struct Settle {
+  Neighbour* with;
+  OpenOffer ours;
+  Message message;  ///< their reply
+};
+/// Average `bucket` with the neighbour's shared memory; then Engine::on_share().
+struct Share {
+  Neighbour* with;
+  std::uint32_t bucket;
+};
+/// Answer a pull of `bucket` with a snapshot.
+struct Serve {
+  Neighbour* to;
+  std::uint32_t bucket;
+  std::uint64_t round;
+};
+/// Take over a snapshot (joining); without a payload the bucket was half of a copy: back to the own
+/// model.
+struct Adopt {
+  Neighbour* from;
+  Snapshot snapshot;
+};
+/// Add a snapshot with the neighbour's weight (lock step).
+struct Absorb {
+  Neighbour* from;
+  Snapshot snapshot;
+};
+/// No exchange with this neighbour, for ever.
+struct Refused {
+  Neighbour* by;
+  std::string text;  ///< why
 };
 
+}  // namespace action
+
+using Action = std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge,
+                            action::Settle, action::Share, action::Serve, action::Adopt,
+                            action::Absorb, action::Refused>;
+/// To be done in order, once the input that they come of is handled.
 using Actions = std::vector<Action>;
 
 /// What the training thread waits for at a step boundary.
@@ -56,7 +88,7 @@ enum class Pause : std::uint8_t {
   kSweeping,   ///< for its sweeps
 };
 
-/// What came of a kShare.
+/// What came of a Share.
 enum class ShareResult : std::uint8_t {
   kDone,
   kRefused,  ///< d = 0: it is busy, takes no part, or is not finite

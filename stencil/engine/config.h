@@ -2,20 +2,26 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "stencil/core/message.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/topology.h"
 #include "stencil/core/turns.h"
 #include "stencil/core/types.h"
+#include "stencil/neighbour/neighbours.h"
 
 namespace stencil {
 
 /// What the protocol of one worker goes by. Value type.
 struct EngineConfig {
   Rank rank = 0;
-  Topology topology = Topology::parse("ring:1");
-  Turns turns{};  ///< of the topology; the engine makes its own where this is empty
+  /// Those at the start, and the turns of a step.
+  std::vector<Place> neighbours;
+  std::size_t turns = 0;
+  std::uint32_t reach = 0;   ///< hops that suffice from any worker to any other
+  std::string topology;      ///< as it was given, for messages
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
 
@@ -41,6 +47,13 @@ struct EngineConfig {
   Hello hello;
   bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
   std::uint64_t seed = 1;
+
+  /// Puts the worker at `at` in the topology: rank, neighbours, turns and reach follow.
+  void stand(const Topology& where, const Turns& meetings, Rank at);
+  /// As stand(), with the turns made anew.
+  void stand(const Topology& where, Rank at) { stand(where, Turns(where), at); }
+  /// The worker's own weight in lock step.
+  [[nodiscard]] double self_weight() const;
 };
 
 }  // namespace stencil

@@ -4,82 +4,55 @@
 
 namespace stencil {
 
-void PullPlan::start(std::uint64_t round, std::span<const Rank> sources) {
-  round_ = round;
-  sources_.assign(sources.begin(), sources.end());
-  in_work_.clear();
-  due_.clear();
-  begun_ = sources_.empty() ? buckets_ : 0;
-  active_ = true;
+void Rounds::complete(TimePoint now) {
+  completed_ = puller_.plan().round();
+  self_.steps.note(now, completed_);
+  puller_.plan().stop();
 }
 
-void PullPlan::stop() {
-  active_ = false;
-  in_work_.clear();
-  due_.clear();
-}
-
-std::optional<PullPlan::Pull> PullPlan::next(TimePoint now) {
-  if (!active_) return std::nullopt;
-  if (due_.empty()) {
-    if (begun_ == buckets_ || in_work_.size() >= window_) return std::nullopt;
-    due_.push_back({{begun_++, sources_.front(), now}, 0});
+void Rounds::on_published(TimePoint now, std::uint64_t round, Actions& out) {
+  published_ = round;
+  std::vector<Rank> sources;
+  for (const Neighbour& neighbour : self_.neighbours) sources.push_back(neighbour.rank);
+  puller_.plan().start(round, sources);
+  if (puller_.plan().finished()) complete(now);
+  for (const Parked& parked : parked_) {
+    Neighbour* const neighbour = self_.neighbours.find(parked.rank);
+    if (neighbour == nullptr || parked.pull.round != round) continue;
+    out.push_back(action::Serve{neighbour, parked.pull.bucket, parked.pull.round});
   }
-  Work work = due_.front();
-  due_.erase(due_.begin());
-  work.pull.since = now;
-  in_work_.push_back(work);
-  return work.pull;
+  parked_.clear();
 }
 
-bool PullPlan::complete(Rank rank, std::uint32_t bucket, std::uint64_t round) {
-  if (!active_ || round != round_) return false;
-  const auto it = std::ranges::find_if(
-      in_work_, [&](const Work& w) { return w.pull.rank == rank && w.pull.bucket == bucket; });
-  if (it == in_work_.end()) return false;
-  Work work = *it;
-  in_work_.erase(it);
-  if (++work.source < sources_.size()) {
-    work.pull.rank = sources_[work.source];
-    due_.push_back(work);
+void Rounds::on_pull(Neighbour& neighbour, const Pull& pull, Actions& out) {
+  if (pull.bucket >= self_.config.buckets) return;
+  if (pull.round > published_) {
+    const auto waiting = std::ranges::count(parked_, neighbour.rank, &Parked::rank);
+    if (waiting < static_cast<std::ptrdiff_t>(self_.config.window)) {
+      parked_.push_back({neighbour.rank, pull});
+    }
+    return;
   }
+  if (pull.round != 0 && pull.round != published_) {
+    ++self_.counters.duplicates;
+    return;
+  }
+  if (pull.round == 0 && self_.state == WorkerState::kJoining) return;
+  out.push_back(action::Serve{&neighbour, pull.bucket, pull.round});
+}
+
+bool Rounds::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,
+                         Actions& out) {
+  out.push_back(action::Absorb{&neighbour, snapshot});
+  if (!puller_.plan().finished()) return false;
+  complete(now);
   return true;
 }
 
-void PullPlan::repeat(Rank rank) {
-  for (auto it = in_work_.begin(); it != in_work_.end();) {
-    if (it->pull.rank == rank) {
-      due_.push_back(*it);
-      it = in_work_.erase(it);
-    } else {
-      ++it;
-    }
-  }
-}
-
-std::vector<PullPlan::Pull> PullPlan::overdue(TimePoint then, TimePoint now) {
-  std::vector<Pull> pulls;
-  for (Work& work : in_work_) {
-    if (work.pull.since > then) continue;
-    work.pull.since = now;
-    pulls.push_back(work.pull);
-  }
-  return pulls;
-}
-
-TimePoint PullPlan::oldest() const {
-  TimePoint oldest = kNever;
-  for (const Work& work : in_work_) oldest = std::min(oldest, work.pull.since);
-  return oldest;
-}
-
-std::vector<Rank> PullPlan::awaited() const {
-  std::vector<Rank> ranks;
-  for (const Work& work : in_work_) ranks.push_back(work.pull.rank);
-  std::ranges::sort(ranks);
-  // Not std::ranges::unique: clang 14, which builds the fuzz targets, has no use of its subrange.
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
+bool Rounds::neighbours_completed(std::uint64_t round) const {
+  return std::all_of(
+      self_.neighbours.begin(), self_.neighbours.end(),
+      [&](const Neighbour& neighbour) { return neighbour.report.steps.count >= round; });
 }
 
 }  // namespace stencil

@@ -1,68 +1,47 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
-#include "stencil/core/types.h"
+#include "stencil/engine/puller.h"
+#include "stencil/engine/self.h"
 
 namespace stencil {
 
-/// Pulls of whole models, bucket by bucket: of one neighbour when joining, of all of them in rank
-/// order in each lock-step round. At most `window` buckets are in work at a time, each with one
-/// pull outstanding, so that sums are formed in rank order without keeping payloads.
-class PullPlan {
+/// Mode sync: rounds in lock step. Keeps true:
+///
+///  1. What is served of a round is what was published for it, and no round is published before all
+///     neighbours have completed the one before (which the caller sees to).
+///  2. A round is complete when every bucket of every neighbour has been pulled, in rank order.
+///  3. Pulls of a round that is not published yet wait, a window's worth of each neighbour.
+///
+/// Also serves newcomers in the other modes, whose pulls name no round. One thread.
+class Rounds {
  public:
-  struct Pull {
-    std::uint32_t bucket = 0;
-    Rank rank = kNoRank;
-    TimePoint since{};
-  };
+  Rounds(Self& self, Puller& puller) : self_(self), puller_(puller) {}
 
-  PullPlan(std::uint32_t buckets, std::uint32_t window) : buckets_(buckets), window_(window) {}
+  /// y of `round` (from 1) stands ready to be pulled.
+  void on_published(TimePoint now, std::uint64_t round, Actions& out);
+  void on_pull(Neighbour& neighbour, const Pull& pull, Actions& out);
+  /// One that was asked for. True when it completes the round.
+  [[nodiscard]] bool on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,
+                                 Actions& out);
 
-  /// Begins: every bucket from each of `sources` in turn.
-  void start(std::uint64_t round, std::span<const Rank> sources);
-  /// Ends, done or not: nothing is outstanding any more.
-  void stop();
-
-  [[nodiscard]] bool active() const { return active_; }
-  [[nodiscard]] std::uint64_t round() const { return round_; }
-  [[nodiscard]] const std::vector<Rank>& sources() const { return sources_; }
-
-  /// The next pull to send, while the window has room.
-  std::optional<Pull> next(TimePoint now);
-
-  /// True when (rank, bucket, round) is a pull outstanding: it is then done, and the bucket's next
-  /// source becomes due. False for anything unasked or doubled.
-  bool complete(Rank rank, std::uint32_t bucket, std::uint64_t round);
-
-  /// Pulls outstanding with this neighbour must be sent again (its link is new).
-  void repeat(Rank rank);
-  /// Pulls outstanding since before `then`, each to be sent again; their time is set to `now`.
-  std::vector<Pull> overdue(TimePoint then, TimePoint now);
-  /// The time of the oldest pull outstanding.
-  [[nodiscard]] TimePoint oldest() const;
-  /// Neighbours with a pull outstanding, for messages.
-  [[nodiscard]] std::vector<Rank> awaited() const;
-
-  [[nodiscard]] bool finished() const {
-    return active_ && in_work_.empty() && due_.empty() && begun_ == buckets_;
-  }
+  /// The last round that is complete here; and whether every neighbour has completed `round`.
+  [[nodiscard]] std::uint64_t completed() const { return completed_; }
+  [[nodiscard]] bool neighbours_completed(std::uint64_t round) const;
 
  private:
-  struct Work {
+  void complete(TimePoint now);
+  struct Parked {
+    Rank rank;
     Pull pull;
-    std::size_t source = 0;
   };
-  std::uint32_t buckets_, window_;
-  bool active_ = false;
-  std::uint64_t round_ = 0;
-  std::vector<Rank> sources_;
-  std::uint32_t begun_ = 0;
-  std::vector<Work> in_work_;  ///< sent, awaiting a snapshot
-  std::vector<Work> due_;      ///< to be sent
+
+  Self& self_;
+  Puller& puller_;
+  std::uint64_t published_ = 0, completed_ = 0;
+  std::vector<Parked> parked_;
 };
 
 }  // namespace stencil

@@ -5,118 +5,116 @@
 #include <vector>
 
 #include "stencil/core/types.h"
+#include "stencil/engine/bucket_book.h"
+#include "stencil/engine/bucket_set.h"
+#include "stencil/neighbour/neighbour.h"
 
 namespace stencil {
 
 /// One pass over all buckets with one neighbour.
 struct Sweep {
-  Rank rank = kNoRank;
+  Neighbour* neighbour = nullptr;
   std::uint64_t step = 0;       ///< whose boundary it belongs to
   bool in_turn = false;         ///< planned by turns; the neighbour's offers count for it
   bool begun = false;           ///< may ask; until then it only counts
-  std::vector<bool> pending;    ///< buckets not yet offered
+  BucketSet pending;            ///< buckets not yet offered
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered
   std::uint32_t cursor = 0;
 
   // In shared memory.
+  bool claims = false;     ///< is about to exchange what is pending: leave that to it
   std::uint32_t held = 0;  ///< buckets found held since the last pause
   std::uint32_t pauses = 0;
   TimePoint resume{};  ///< not before: what is left is held by other processes
-};
 
-/// Which buckets are asked for, and how often each may answer meanwhile: the stability rule.
-///
-/// A bucket has at most one open request of its own. With none open a worker answers with 1/2;
-/// while one is open with 1/3, at most three times; further askers are declined as busy. So ruled,
-/// the sum of squared distances to the mean (deltas in flight counted) plus weighted squares of
-/// what is open never increases, whatever the delays.
-class BucketBook {
- public:
-  explicit BucketBook(std::uint32_t buckets) : state_(buckets) {}
-
-  [[nodiscard]] bool is_open(std::uint32_t bucket) const { return state_[bucket].open; }
-  void open(std::uint32_t bucket) { state_[bucket] = {true, 0}; }
-  void close(std::uint32_t bucket) { state_[bucket] = {false, 0}; }
-
-  /// Divisor to answer with (2 or 3), or nothing for busy. Counts the answer.
-  std::optional<std::uint8_t> admit(std::uint32_t bucket) {
-    State& s = state_[bucket];
-    if (!s.open) return 2;
-    if (s.answers == 3) return std::nullopt;
-    ++s.answers;
-    return 3;
-  }
-
- private:
-  struct State {
-    bool open = false;
-    std::uint8_t answers = 0;
-  };
-  std::vector<State> state_;
+  BucketSet ready;  ///< of `pending`, those that may be asked for now; SweepBook's
 };
 
 /// The sweeps under way or planned, in the order in which they were planned, and the credit for new
-/// ones. Of those with one neighbour only the first asks.
+/// ones. Of those with one neighbour only the first asks. Keeps, for each sweep, which buckets may
+/// be asked for now, so that the next one is found without a search through all:
+///
+///  - pending, and no request of ours open on it;
+///  - where turns are kept (set_rules()) and the sweep is in turn: no sweep in turn before it of the
+///    same step has still to bring it;
+///  - no sweep in shared memory claims it, unless this is one.
 class SweepBook {
  public:
-  SweepBook(std::uint32_t buckets, std::uint32_t per_mille);
+  /// `looked`, which must outlive this, counts looks.
+  SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64_t& looked);
 
+  // Credit.
   /// A step boundary was passed: credit grows, up to what one step brings and the
   /// fraction of a sweep that was left.
   void earn();
-  /// Steps that it was for.
+  /// Steps for which credit was earned.
   [[nodiscard]] std::uint64_t earned() const { return earned_; }
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
   void spend() { credit_ -= 1000; }
-  /// A new sweep, the last of active().
-  Sweep& begin(Rank rank, bool in_turn);
 
+  // Sweeps.
+  /// A new sweep, the last of active().
+  Sweep& begin(Neighbour& neighbour, bool in_turn);
   /// The first with this neighbour.
-  [[nodiscard]] Sweep* find(Rank rank);
+  [[nodiscard]] Sweep* find(const Neighbour& neighbour);
   [[nodiscard]] bool is_first(const Sweep& sweep) const;
   /// The first in turn with this neighbour that has still to bring `bucket`, unasked.
-  [[nodiscard]] Sweep* find_turn(Rank rank, std::uint32_t bucket);
+  [[nodiscard]] Sweep* find_turn(const Neighbour& neighbour, std::uint32_t bucket);
   /// A turn before `sweep` of the same step has still to bring `bucket`.
   [[nodiscard]] bool blocked(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] std::vector<Sweep>& active() { return active_; }
   [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
-
   /// Buckets that those under way have still to bring.
   [[nodiscard]] std::uint64_t left() const;
-
-  /// Next of the first `count` buckets of `sweep` that is `free(bucket)`; nothing when none is.
-  template <typename Free>
-  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, std::uint32_t count,
-                                                         Free free) {
-    for (std::uint32_t looked = 0; sweep.unasked > 0 && looked < count; ++looked) {
-      const std::uint32_t bucket = sweep.cursor < count ? sweep.cursor : 0;
-      sweep.cursor = bucket + 1;
-      if (!sweep.pending[bucket] || !free(bucket)) continue;
-      take(sweep, bucket);
-      return bucket;
-    }
-    return std::nullopt;
-  }
-  /// Next bucket that no request is open for.
-  [[nodiscard]] static std::optional<std::uint32_t> next(Sweep& sweep, const BucketBook& book) {
-    return next(sweep, static_cast<std::uint32_t>(sweep.pending.size()),
-                [&](std::uint32_t bucket) { return !book.is_open(bucket); });
-  }
-  /// A pending bucket is asked for.
-  static void take(Sweep& sweep, std::uint32_t bucket);
-
   /// Ends one of active(), complete or not; all with this neighbour.
   void end(const Sweep& sweep);
-  void end_all(Rank rank);
+  void end_all(const Neighbour& neighbour);
+
+  // Buckets.
+  [[nodiscard]] const BucketBook& buckets() const { return buckets_; }
+  void open(std::uint32_t bucket);
+  void close(std::uint32_t bucket);
+  std::optional<std::uint8_t> admit(std::uint32_t bucket) { return buckets_.admit(bucket); }
+
+  /// What ready buckets go by from now on. Turns are kept or not; of sweeps of the newest step only
+  /// buckets from `made_from` on are there to be claimed.
+  void set_rules(bool in_turns, std::uint32_t made_from);
+  void set_claim(Sweep& sweep, bool claims);
+  /// A neighbour's memory can be reached now, or no longer.
+  void sharing_changed() { stale_ = true; }
+  /// Next ready bucket of `sweep` from its cursor on, round and round among `first` .. `end` - 1;
+  /// nothing when there is none.
+  [[nodiscard]] std::optional<std::uint32_t> next(const Sweep& sweep, std::uint32_t first,
+                                                  std::uint32_t end);
+  /// A pending bucket is asked for; the cursor goes on behind it.
+  void take(Sweep& sweep, std::uint32_t bucket);
+  /// What was asked for came to nothing: it is pending again.
+  void put_back(Sweep& sweep, std::uint32_t bucket);
+  /// A pending bucket need not be asked for any more; or must be all the same.
+  void strike(Sweep& sweep, std::uint32_t bucket);
+  void unstrike(Sweep& sweep, std::uint32_t bucket);
 
  private:
-  std::uint32_t buckets_;
+  void set_pending(Sweep& sweep, std::uint32_t bucket, bool pending);
+  void refresh(std::uint32_t bucket);
+  void refresh_all();
+  [[nodiscard]] bool claimed(std::uint32_t bucket) const;
+  [[nodiscard]] BucketSet::Word claimed_word(std::size_t index) const;
+  [[nodiscard]] BucketSet::Word blocked_word(const Sweep& sweep, std::size_t index) const;
+  [[nodiscard]] bool heeds_turns(const Sweep& sweep) const { return in_turns_ && sweep.in_turn; }
+
+  std::uint32_t count_;
   std::uint32_t per_mille_;
+  std::uint64_t& looked_;
   std::uint32_t credit_ = 0;
   std::uint64_t earned_ = 0;
+  BucketBook buckets_;
   std::vector<Sweep> active_;
   std::vector<Sweep> spare_;  ///< ended sweeps, kept for their memory
+  bool in_turns_ = false;
+  std::uint32_t made_from_ = 0;
+  bool stale_ = false;  ///< `ready` of all is to be made anew
 };
 
 }  // namespace stencil

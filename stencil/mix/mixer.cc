@@ -42,7 +42,7 @@ bool take_room(BucketControl& control) {
 
 Mixer::Mixer(const Layout& layout, std::span<const float> initial,
              std::span<const double> telemetry)
-    : Mixer(layout, initial, telemetry, Segment(layout, kNoRank, 0, Segment::Reach::kOwn)) {}
+    : Mixer(layout, initial, telemetry, Segment(layout, kNoRank, Segment::Reach::kOwn)) {}
 
 Mixer::Mixer(const Layout& layout, std::span<const float> initial,
              std::span<const double> telemetry, Segment segment, int threads)
@@ -205,8 +205,7 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   return {.applied = true};
 }
 
-MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
-                       std::uint32_t slot) {
+MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first) {
   BucketControl& control = theirs.control(bucket);
   BucketGuard first = theirs_first ? counted(BucketGuard::try_for_a_while(control)) : lock(bucket);
   if (!first) return held();
@@ -223,7 +222,7 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
                                       theirs.p().subspan(range.begin, range.size), divisor));
   result.divisor = divisor;
   if (!result.applied) return result;
-  SharedNote& note = theirs.note(bucket, slot);
+  SharedNote& note = theirs.note(bucket);
   note.moved.fetch_add(static_cast<float>(std::sqrt(result.distance2)) /
                        static_cast<float>(divisor));
   note.norm2 = static_cast<float>(result.norm2);

@@ -96,9 +96,9 @@ class Mixer {
   MixReport discard(std::uint32_t bucket);
 
   /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
-  /// ours may be open on this bucket; they answer by the rule that all answers go by. `slot` is our
-  /// place among their neighbours. The lock of the lower rank is taken first.
-  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first, std::uint32_t slot);
+  /// ours may be open on this bucket; they answer by the rule that all answers go by. The lock of
+  /// the lower rank is taken first.
+  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first);
   /// Our request on this bucket, made by offer(), is open no more.
   void close(std::uint32_t bucket);
 

@@ -13,9 +13,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& 
                                 const Turns& turns, Rank rank, std::uint32_t buckets) {
   options.validate();
   EngineConfig engine;
-  engine.rank = rank;
-  engine.topology = topology;
-  engine.turns = turns;
+  engine.stand(topology, turns, rank);
   engine.mode = Mode::parse(options.mode);
   engine.buckets = buckets;
   const double sweeps = options.sweeps.value_or(usual_sweeps(topology));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "stencil/core/topology.h"
 #include "stencil/core/turns.h"
 #include "stencil/engine/config.h"
 #include "stencil/runtime/exchange_options.h"

@@ -1,120 +1,121 @@
 #include "stencil/runtime/link_book.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "stencil/core/error.h"
 
 namespace stencil {
 
-LinkBook::LinkBook(Rank self, std::span<const Rank> neighbours, Transport& transport,
+LinkBook::LinkBook(Rank self, const Neighbours& neighbours, Transport& transport,
                    Resolver resolver, LogSink log)
-    : self_(self), transport_(transport), resolver_(std::move(resolver)), log_(std::move(log)) {
-  for (const Rank rank : neighbours) {
-    Entry entry;
-    entry.rank = rank;
-    entries_.push_back(std::move(entry));
-  }
-}
-
-LinkBook::Entry* LinkBook::find(Rank rank) {
-  const auto it = std::ranges::find(entries_, rank, &Entry::rank);
-  return it == entries_.end() ? nullptr : &*it;
-}
+    : self_(self),
+      neighbours_(neighbours),
+      transport_(transport),
+      resolver_(std::move(resolver)),
+      log_(std::move(log)) {}
 
 TimePoint LinkBook::tend(TimePoint now) {
-  if (!started_) {
-    started_ = true;
-    for (Entry& entry : entries_) {
-      entry.lost_since = now;
-      entry.complain_at = now + kComplainAfter;
-    }
-  }
   if (now < next_dial_) return next_dial_;
   bool missing = false;
-  for (Entry& entry : entries_) {
-    if (entry.in_service != 0) {
-      entry.lost_since = now;
-      entry.complain_at = now + kComplainAfter;
-      continue;
+  for (Neighbour& neighbour : neighbours_) {
+    Connection& link = neighbour.link;
+    if (link.in_service != 0 || link.complain_at == TimePoint()) {
+      link.lost_since = now;
+      link.complain_at = now + kComplainAfter;
     }
+    if (link.in_service != 0) continue;
     missing = true;
-    const std::optional<std::string> endpoint = resolver_(entry.rank);
-    const bool moved = endpoint && entry.endpoint != *endpoint;
-    if (moved || (endpoint && entry.dialled == 0 && !entry.undiallable)) dial(entry, *endpoint);
-    if (now >= entry.complain_at && !entry.undiallable) {
-      const auto seconds =
-          std::chrono::duration_cast<std::chrono::seconds>(now - entry.lost_since).count();
-      log_(LogLevel::kWarning,
-           "neighbour " + std::to_string(entry.rank) + " not reached for " +
-               std::to_string(seconds) + " s (" +
-               (endpoint ? "dialling " + *endpoint : std::string("waiting for it to dial us")) +
-               "); still trying: is it started, and its address and port right?");
-      entry.complain_at = now + kComplainAgain;
-    }
+    tend_to(now, neighbour);
   }
   next_dial_ = missing ? now + kDialEvery : now + 4 * kDialEvery;
   return next_dial_;
 }
 
+void LinkBook::tend_to(TimePoint now, Neighbour& neighbour) {
+  Connection& link = neighbour.link;
+  const std::optional<std::string> endpoint = resolver_(neighbour.rank);
+  const bool moved = endpoint && link.endpoint != *endpoint;
+  if (moved || (endpoint && link.dialled == 0 && !link.undiallable)) dial(neighbour, *endpoint);
+  if (now < link.complain_at || link.undiallable) return;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now - link.lost_since).count();
+  log_(LogLevel::kWarning,
+       "neighbour " + std::to_string(neighbour.rank) + " not reached for " +
+           std::to_string(seconds) + " s (" +
+           (endpoint ? "dialling " + *endpoint : std::string("waiting for it to dial us")) +
+           "); still trying: is it started, and its address and port right?");
+  link.complain_at = now + kComplainAgain;
+}
+
 /// What cannot be dialled may be a file of addresses that is just being written: it is named once,
 /// and something else in its place is tried.
-void LinkBook::dial(Entry& entry, const std::string& endpoint) {
-  if (entry.dialled != 0) transport_.drop(entry.dialled);
-  entry.dialled = 0;
-  entry.endpoint = endpoint;
-  entry.undiallable = false;
+void LinkBook::dial(Neighbour& neighbour, const std::string& endpoint) {
+  hang_up(neighbour);
+  neighbour.link.endpoint = endpoint;
+  neighbour.link.undiallable = false;
   try {
-    entry.dialled = transport_.dial(endpoint);
+    neighbour.link.dialled = transport_.dial(endpoint);
+    dialled_[neighbour.link.dialled] = &neighbour;
   } catch (const ConfigError& error) {
-    entry.undiallable = true;
-    log_(LogLevel::kWarning,
-         "worker " + std::to_string(entry.rank) + " cannot be dialled: " + error.what());
+    neighbour.link.undiallable = true;
+    log_(LogLevel::kWarning, "worker " + std::to_string(neighbour.rank) +
+                                 " cannot be dialled: " + error.what());
   }
 }
 
-std::optional<Rank> LinkBook::rank_of(LinkId link) const {
-  const auto it = std::ranges::find(entries_, link, &Entry::in_service);
-  return it == entries_.end() || link == 0 ? std::nullopt : std::optional(it->rank);
+void LinkBook::hang_up(Neighbour& neighbour) {
+  if (neighbour.link.dialled == 0) return;
+  transport_.drop(neighbour.link.dialled);
+  dialled_.erase(neighbour.link.dialled);
+  neighbour.link.dialled = 0;
 }
 
-LinkId LinkBook::link_of(Rank rank) const {
-  const auto it = std::ranges::find(entries_, rank, &Entry::rank);
-  return it == entries_.end() ? 0 : it->in_service;
+void LinkBook::serve(Neighbour& neighbour, LinkId link) {
+  served_.erase(neighbour.link.in_service);
+  neighbour.link.in_service = link;
+  if (link != 0) served_[link] = &neighbour;
 }
 
-std::optional<Rank> LinkBook::dialled_up(LinkId link) {
-  const auto it = std::ranges::find(entries_, link, &Entry::dialled);
-  if (it == entries_.end()) return std::nullopt;
-  const bool ours_stays = self_ > it->rank;
-  if (it->in_service != 0 && it->in_service != link && !ours_stays) {
-    transport_.drop(link);
-    it->dialled = 0;
-    return std::nullopt;
+Neighbour* LinkBook::served_by(LinkId link) const {
+  const auto it = served_.find(link);
+  return it == served_.end() ? nullptr : it->second;
+}
+
+Neighbour* LinkBook::dialled_up(LinkId link) {
+  const auto it = dialled_.find(link);
+  if (it == dialled_.end()) return nullptr;
+  Neighbour& neighbour = *it->second;
+  const LinkId serves = neighbour.link.in_service;
+  const bool ours_stays = self_ > neighbour.rank;
+  if (serves != 0 && serves != link && !ours_stays) {
+    hang_up(neighbour);
+    return nullptr;
   }
-  it->in_service = link;
-  return it->rank;
+  serve(neighbour, link);
+  return &neighbour;
 }
 
-bool LinkBook::accept(LinkId link, Rank rank) {
-  Entry* entry = find(rank);
-  if (entry == nullptr) return false;
-  const bool ours_in_service = entry->in_service != 0 && entry->in_service == entry->dialled;
-  if (ours_in_service && self_ > rank) return false;
-  if (ours_in_service) {
-    transport_.drop(entry->dialled);
-    entry->dialled = 0;
-  }
-  entry->in_service = link;
+bool LinkBook::accept(LinkId link, Neighbour& neighbour) {
+  const Connection& now = neighbour.link;
+  const bool ours_in_service = now.in_service != 0 && now.in_service == now.dialled;
+  if (ours_in_service && self_ > neighbour.rank) return false;
+  if (ours_in_service) hang_up(neighbour);
+  serve(neighbour, link);
   return true;
 }
 
-std::optional<Rank> LinkBook::down(LinkId link) {
-  const auto it = std::ranges::find(entries_, link, &Entry::in_service);
-  if (it == entries_.end() || link == 0) return std::nullopt;
-  it->in_service = 0;
+Neighbour* LinkBook::down(LinkId link) {
+  Neighbour* const neighbour = served_by(link);
+  if (neighbour == nullptr) return nullptr;
+  serve(*neighbour, 0);
   next_dial_ = {};
-  return it->rank;
+  return neighbour;
+}
+
+void LinkBook::drop(Neighbour& neighbour) {
+  if (neighbour.link.in_service != 0) transport_.drop(neighbour.link.in_service);
+  hang_up(neighbour);
+  serve(neighbour, 0);
 }
 
 }  // namespace stencil

@@ -12,7 +12,7 @@ namespace stencil {
 /// first, so a step can be made part by part while the backward pass goes on (as an all-reduce of
 /// gradients sends them: Li et al. 2020, "PyTorch Distributed"), and sweeps need not wait for the
 /// boundary: what they brought by then need not be waited for there (see Linger). Neighbours in
-/// step that have not made a part yet answer when they have (see Engine::on_pause()).
+/// step that have not made a part yet answer when they have (see TurnKeeper).
 ///
 /// Not thread-safe.
 class MadeParts {

@@ -14,10 +14,10 @@ Duration times(double factor, Duration duration) {
 
 }  // namespace
 
-void PhaseLock::hear(std::span<const Edge> edges) {
-  neighbours_.resize(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    neighbours_[i] = {edges[i].in_pace(), edges[i].steps.last, edges[i].steps.every};
+void PhaseLock::hear(const Neighbours& neighbours) {
+  neighbours_.clear();
+  for (const Neighbour& one : neighbours) {
+    neighbours_.push_back({one.in_pace(), one.report.steps.last, one.report.steps.every});
   }
 }
 
@@ -30,17 +30,17 @@ void PhaseLock::boundary(TimePoint now, bool worthwhile) {
   if (worthwhile && step_ >= kShortestStep) latest_ = now + std::max(saved_, Duration(0));
 }
 
-bool PhaseLock::awaited(const Neighbour& neighbour) const {
-  if (!neighbour.training || !alike(neighbour.every, step_, share_)) return false;
-  const TimePoint expected = neighbour.stepped + neighbour.every;
-  const bool just_passed = neighbour.stepped + step_ / 2 >= boundary_;
+bool PhaseLock::awaited(const Phase& theirs) const {
+  if (!theirs.training || !alike(theirs.every, step_, share_)) return false;
+  const TimePoint expected = theirs.stepped + theirs.every;
+  const bool just_passed = theirs.stepped + step_ / 2 >= boundary_;
   return !just_passed && expected <= latest_ &&
          expected + times(kPatience * share_, step_) >= boundary_;
 }
 
 TimePoint PhaseLock::until() const {
   const bool any =
-      std::ranges::any_of(neighbours_, [this](const Neighbour& n) { return awaited(n); });
+      std::ranges::any_of(neighbours_, [this](const Phase& one) { return awaited(one); });
   return any ? latest_ : boundary_;
 }
 

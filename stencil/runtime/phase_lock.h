@@ -2,11 +2,10 @@
 
 #include <chrono>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "stencil/core/types.h"
-#include "stencil/engine/edge.h"
+#include "stencil/neighbour/neighbours.h"
 
 namespace stencil {
 
@@ -38,7 +37,7 @@ class PhaseLock {
   explicit PhaseLock(double share) : share_(share) {}
 
   /// What is known of the neighbours' steps.
-  void hear(std::span<const Edge> edges);
+  void hear(const Neighbours& neighbours);
   /// A step of one's own ends; not `worthwhile`: it is not waited.
   void boundary(TimePoint now, bool worthwhile);
   /// Until when its boundary waits, as things stand; not after boundary() for not at all.
@@ -47,15 +46,15 @@ class PhaseLock {
   Duration resumed(TimePoint now);
 
  private:
-  struct Neighbour {
+  struct Phase {
     bool training = false;
     TimePoint stepped{};
     Duration every{};
   };
-  [[nodiscard]] bool awaited(const Neighbour& neighbour) const;
+  [[nodiscard]] bool awaited(const Phase& theirs) const;
 
   double share_;
-  std::vector<Neighbour> neighbours_;
+  std::vector<Phase> neighbours_;
   std::optional<TimePoint> resumed_;
   Duration step_{};   ///< of one's own, all but these waits; decayed mean
   Duration saved_{};  ///< that may be waited; below 0 after a wait that took longer than meant

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "stencil/core/topology.h"
-#include "stencil/engine/edge.h"
+#include "stencil/neighbour/neighbours.h"
 
 namespace stencil {
 
@@ -15,23 +12,25 @@ namespace stencil {
 [[nodiscard]] double settle_threshold(const Topology& topology, double target);
 
 /// How far this worker's model is from its neighbours', as the exchanges themselves tell, bucket by
-/// bucket; and whether that is near enough to stop. One thread.
+/// bucket (Neighbour::apart); and whether that is near enough to stop. One thread.
 ///
 /// Since the sum over edges of |x_i - x_j|^2 is at least lambda2 |X - mean|^2, a consensus distance
 /// of `target` (rms over workers of |x_i - mean| / |mean|) is reached when every worker's rms edge
 /// distance is under target * sqrt(2 lambda2 / mean degree).
 class Settlement {
  public:
-  /// `threshold`: see settle_threshold().
-  Settlement(std::span<const Rank> neighbours, std::uint32_t buckets, double threshold);
+  /// Of the model's `buckets`. `threshold`: see settle_threshold(). `neighbours` must outlive this.
+  Settlement(const Neighbours& neighbours, std::uint32_t buckets, double threshold);
 
+  /// A new edge: nothing is measured on it.
+  void add(Neighbour& neighbour) const;
   /// From now on only fresh measurements count.
   void restart();
   /// An exchange found `distance2` between the two and moved us by 1 / `divisor` of it. That move
   /// counts against the other edges until they are measured anew; theirs, they count themselves.
   /// Where it is not `telling`, because an end still had a step to make, only the move counts.
-  void measured(Rank rank, std::uint32_t bucket, double distance2, double norm2, int divisor,
-                bool telling = true);
+  void measured(Neighbour& neighbour, std::uint32_t bucket, double distance2, double norm2,
+                int divisor, bool telling = true);
 
   /// A neighbour moved us in shared memory, by `distance` in all; `norm2` as above. It counts
   /// against every edge, its own too: what it found there may be older than our own measurements.
@@ -39,26 +38,19 @@ class Settlement {
 
   /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
   /// their rms distance is under the threshold. True where there is no such edge.
-  [[nodiscard]] bool settled(std::span<const Edge> edges) const;
+  [[nodiscard]] bool settled() const;
 
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
   [[nodiscard]] double relative_distance() const;
   [[nodiscard]] double threshold() const { return threshold_; }
 
  private:
-  void widen(std::uint32_t bucket, double moved, Rank except);
-  struct PerEdge {
-    Rank rank = kNoRank;
-    std::vector<float> distance2;  ///< per bucket; negative: not measured since restart
-    std::uint32_t missing = 0;
-  };
-  [[nodiscard]] double edge_distance2(const PerEdge& edge) const;
-  [[nodiscard]] double norm2() const;
+  void widen(std::uint32_t bucket, double moved, const Neighbour* except);
 
+  const Neighbours& neighbours_;
   double threshold_;
   std::uint32_t buckets_;
-  std::vector<PerEdge> edges_;
-  std::vector<float> norm2_;  ///< per bucket, the latest seen
+  BucketSums norm2_;  ///< the latest seen
 };
 
 }  // namespace stencil

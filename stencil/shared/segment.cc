@@ -1,6 +1,6 @@
 // A segment, from its first byte (a page each of padding where needed):
 //
-//   Header | BucketControl per bucket | SharedNote per bucket and neighbour | y | p
+//   Header | BucketControl per bucket | SharedNote per bucket | y | p
 //
 // Both sides compute every offset from their own layout, never from what they read.
 
@@ -22,7 +22,7 @@ namespace stencil {
 namespace {
 
 constexpr std::uint64_t kSegmentMagic = 0x5453414644454853ULL;
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -48,7 +48,7 @@ Error strange(const std::string& what) {
 
 struct Segment::Header {
   std::uint64_t magic, id, layout_hash, floats, bytes;
-  std::uint32_t version, buckets, slots;
+  std::uint32_t version, buckets;
   Rank rank;
   alignas(64) std::atomic<std::uint32_t> admits;
   alignas(64) std::atomic<std::uint64_t> noted;
@@ -85,14 +85,13 @@ BucketGuard BucketGuard::wait(BucketControl& control) {
   return {control, pthread_mutex_lock(&control.mutex)};
 }
 
-Segment::Segment(std::size_t floats, std::uint32_t buckets, std::uint32_t slots)
-    : floats_(floats), buckets_(buckets), slots_(slots) {}
+Segment::Segment(std::size_t floats, std::uint32_t buckets) : floats_(floats), buckets_(buckets) {}
 
 bool Segment::map_memory(int descriptor) {
   const std::size_t controls_at = (sizeof(Header) + 63) / 64 * 64;
   const std::size_t notes_at = controls_at + buckets_ * sizeof(BucketControl);
   const std::size_t y_at =
-      pages(notes_at + std::size_t{buckets_} * slots_ * sizeof(SharedNote)) + kAsideY;
+      pages(notes_at + buckets_ * sizeof(SharedNote)) + kAsideY;
   const std::size_t p_at = pages(y_at + floats_ * sizeof(float)) + kAsideP;
   bytes_ = pages(p_at + floats_ * sizeof(float));
   if (descriptor >= 0) {
@@ -117,8 +116,8 @@ bool Segment::map_memory(int descriptor) {
   return true;
 }
 
-Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach reach)
-    : Segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots) {
+Segment::Segment(const Layout& layout, Rank rank, Reach reach)
+    : Segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count())) {
   const auto fail = [] {
     const std::string why = std::generic_category().message(errno);
     throw ConfigError("cannot make the memory of the exchange: " + why,
@@ -140,7 +139,6 @@ Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach rea
                        .bytes = bytes_,
                        .version = kVersion,
                        .buckets = buckets_,
-                       .slots = slots_,
                        .rank = rank,
                        .admits = 0,
                        .noted = 0};
@@ -151,26 +149,24 @@ Segment::Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach rea
   for (std::uint32_t b = 0; b < buckets_; ++b) {
     new (&controls_[b]) BucketControl{};
     pthread_mutex_init(&controls_[b].mutex, &attributes);
-    for (std::uint32_t s = 0; s < slots_; ++s) new (&note(b, s)) SharedNote{0.0F, 0.0F};
+    new (&notes_[b]) SharedNote{0.0F, 0.0F};
   }
   pthread_mutexattr_destroy(&attributes);
 }
 
-Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, std::uint32_t slots,
-                             std::uint64_t id) {
+Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, std::uint64_t id) {
   const int seals = ::fcntl(descriptor, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) return strange("can be pulled away");
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || status.st_size == 0) return strange("is empty");
-  Segment segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()), slots);
+  Segment segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count()));
   if (!segment.map_memory(descriptor)) return strange("has another size, or cannot be mapped");
   const Header& header = *segment.header_;
   if (header.magic != kSegmentMagic || header.version != kVersion) {
     return strange("is of another kind");
   }
   if (header.layout_hash != layout.hash() || header.floats != segment.floats_ ||
-      header.bytes != segment.bytes_ || header.buckets != segment.buckets_ ||
-      header.slots != slots) {
+      header.bytes != segment.bytes_ || header.buckets != segment.buckets_) {
     return strange("holds another model");
   }
   if (header.rank != rank || header.id != id) return strange("is another worker's");
@@ -181,7 +177,6 @@ Segment::Segment(Segment&& other) noexcept
     : floats_(other.floats_),
       bytes_(other.bytes_),
       buckets_(other.buckets_),
-      slots_(other.slots_),
       descriptor_(std::exchange(other.descriptor_, -1)),
       base_(std::exchange(other.base_, nullptr)),
       header_(other.header_),

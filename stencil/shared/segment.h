@@ -21,10 +21,10 @@ struct alignas(64) BucketControl {
   std::atomic<std::uint32_t> room;
 };
 
-/// What one neighbour's exchanges did to one bucket since the owner looked last.
+/// What neighbours' exchanges did to one bucket since the owner looked last.
 struct SharedNote {
   std::atomic<float> moved;  ///< sum of the distances by which they moved the owner
-  std::atomic<float> norm2;  ///< |z|^2 of the neighbour at the latest, which is near the owner's
+  std::atomic<float> norm2;  ///< |z|^2 of a neighbour at the latest, which is near the owner's
 };
 
 /// Holds the lock of a bucket, or not. One thread.
@@ -63,13 +63,11 @@ class Segment {
  public:
   enum class Reach : std::uint8_t { kOwn, kShared };
 
-  /// `slots` notes per bucket, one for each neighbour of `rank` in topology order. Throws
-  /// ConfigError where the system gives no such memory.
-  Segment(const Layout& layout, Rank rank, std::uint32_t slots, Reach reach);
+  /// Throws ConfigError where the system gives no such memory.
+  Segment(const Layout& layout, Rank rank, Reach reach);
   /// Maps a neighbour's. The descriptor stays the caller's. An Error where it is not the segment
-  /// that `layout`, `rank`, `slots` and `id` say it is.
-  static Result<Segment> map(int descriptor, const Layout& layout, Rank rank, std::uint32_t slots,
-                             std::uint64_t id);
+  /// that `layout`, `rank` and `id` say it is.
+  static Result<Segment> map(int descriptor, const Layout& layout, Rank rank, std::uint64_t id);
   ~Segment();
   Segment(Segment&& other) noexcept;
   Segment& operator=(Segment&&) = delete;
@@ -79,10 +77,7 @@ class Segment {
   [[nodiscard]] std::span<const float> y() const { return {y_, floats_}; }
   [[nodiscard]] std::span<const float> p() const { return {p_, floats_}; }
   [[nodiscard]] BucketControl& control(std::uint32_t bucket) const { return controls_[bucket]; }
-  [[nodiscard]] SharedNote& note(std::uint32_t bucket, std::uint32_t slot) const {
-    return notes_[bucket * slots_ + slot];
-  }
-  [[nodiscard]] std::uint32_t slots() const { return slots_; }
+  [[nodiscard]] SharedNote& note(std::uint32_t bucket) const { return notes_[bucket]; }
 
   /// Differs for each segment ever made.
   [[nodiscard]] std::uint64_t id() const;
@@ -98,11 +93,11 @@ class Segment {
 
  private:
   struct Header;
-  Segment(std::size_t floats, std::uint32_t buckets, std::uint32_t slots);
+  Segment(std::size_t floats, std::uint32_t buckets);
   [[nodiscard]] bool map_memory(int descriptor);
 
   std::size_t floats_, bytes_ = 0;
-  std::uint32_t buckets_, slots_;
+  std::uint32_t buckets_;
   int descriptor_ = -1;
   std::byte* base_ = nullptr;
   Header* header_ = nullptr;

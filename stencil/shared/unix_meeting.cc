@@ -103,13 +103,8 @@ void close_if(int& descriptor) {
 
 }  // namespace
 
-UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own,
-                         std::function<std::uint32_t(Rank)> slots_of, LogSink log)
-    : layout_(layout),
-      rank_(rank),
-      own_(own),
-      slots_of_(std::move(slots_of)),
-      log_(std::move(log)) {
+UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink log)
+    : layout_(layout), rank_(rank), own_(own), log_(std::move(log)) {
   sockaddr_un name{};
   const socklen_t size = address(own_.id(), name);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -243,8 +238,7 @@ void UnixMeeting::hear_stranger(int connection) {
   if (heard == Heard::kNothing) return;
   const auto rank = static_cast<Rank>(packet.rank);
   const bool welcome = heard == Heard::kPacket && same_user(connection) &&
-                       packet.secret == secret_ && rank == packet.rank && rank > rank_ &&
-                       slots_of_(rank) > 0;
+                       packet.secret == secret_ && rank == packet.rank && rank > rank_;
   if (welcome) {
     Neighbour& neighbour = neighbours_[rank];
     (void)send_packet(connection, {.secret = secret_, .id = own_.id(), .rank = rank_},
@@ -277,7 +271,7 @@ void UnixMeeting::hear_answer(Rank rank, Neighbour& neighbour) {
 }
 
 void UnixMeeting::take(Rank rank, Neighbour& neighbour, int descriptor) {
-  Result<Segment> mapped = Segment::map(descriptor, layout_, rank, slots_of_(rank), neighbour.id);
+  Result<Segment> mapped = Segment::map(descriptor, layout_, rank, neighbour.id);
   if (!mapped) return no_luck(rank, mapped.error().text);
   neighbour.segment.emplace(std::move(*mapped));
   log_(LogLevel::kInfo, "neighbour " + std::to_string(rank) + ": exchanging in shared memory");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,10 +18,8 @@ namespace stencil {
 ///     listener -> Packet{the same secret, own id, own rank} + own descriptor
 class UnixMeeting final : public Meeting {
  public:
-  /// `slots_of`: how many neighbours a rank has; 0 where it is no neighbour of ours. `own` must
-  /// outlive this. Throws ConfigError where no socket can be had.
-  UnixMeeting(const Layout& layout, Rank rank, Segment& own,
-              std::function<std::uint32_t(Rank)> slots_of, LogSink log);
+  /// `own` must outlive this. Throws ConfigError where no socket can be had.
+  UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink log);
   ~UnixMeeting() override;
 
   [[nodiscard]] const std::string& token() const override { return token_; }
@@ -59,7 +56,6 @@ class UnixMeeting final : public Meeting {
   Layout layout_;
   Rank rank_;
   Segment& own_;
-  std::function<std::uint32_t(Rank)> slots_of_;
   LogSink log_;
   std::uint64_t secret_ = 0;
   std::string token_;

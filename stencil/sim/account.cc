@@ -2,26 +2,30 @@
 #include <cmath>
 #include <vector>
 
+#include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/codecs/kinds.h"
 #include "stencil/sim/simulated_worker.h"
 
 namespace stencil::sim {
 namespace {
 
-/// What settling `flight`, the answer to or the crossing of `open`, will add to the bucket that
-/// `open` was offered from. `codec` may be of any edge: what it keeps decides what is sent and
-/// never what is applied.
-std::vector<float> to_come(const Pump::InFlight& flight, const Pump::Open& open, std::size_t floats,
+/// What settling `answer`, which a neighbour keeps, will add to the bucket that `open` was offered
+/// from. `codec` may be of any edge: what it keeps decides what is sent and never what is applied.
+std::vector<float> to_come(const KeptAnswer& answer, const OpenOffer& open, std::size_t floats,
                            EdgeCodec& codec) {
   DenseEdgeCodec in_fp32;
   const std::vector<float> y(floats);
   std::vector<float> change(floats);
-  const BucketValues bucket{flight.bucket, y, change};
+  const BucketValues bucket{open.bucket, y, change};
   const CodedOffer ours{view(open.payload), open.codec == kExact};
-  const CodedOffer theirs{view(flight.payload), flight.codec == kExact};
-  EdgeCodec& coding = ours.exact && theirs.exact ? in_fp32 : codec;
-  (void)(flight.crossed ? coding.merge(bucket, ours, theirs)
-                        : coding.settle(bucket, ours.bytes, theirs.bytes, flight.divisor));
+  if (const Offer* const crossed = answer.message.as<Offer>()) {
+    const CodedOffer theirs{view(crossed->payload), crossed->codec == kExact};
+    (void)(ours.exact && theirs.exact ? in_fp32 : codec).merge(bucket, ours, theirs);
+    return change;
+  }
+  const Reply& reply = *answer.message.as<Reply>();
+  EdgeCodec& coding = ours.exact ? in_fp32 : codec;
+  (void)coding.settle(bucket, ours.bytes, view(reply.payload), reply.divisor);
   return change;
 }
 
@@ -44,13 +48,17 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
   const auto codec = make_edge_codec(parse_codec(config_.exchange.codec), layout_,
                                      std::vector<float>(layout_.size()));
   for (const auto& worker : workers_) {
-    for (const Rank to : config_.topology.neighbours(worker->rank)) {
-      for (const Pump::InFlight& flight : worker->pump->unsettled_at(to)) {
-        const Pump::Open open = workers_[to]->pump->open_offer(worker->rank, flight.sequence);
-        if (!open.payload || flight.bucket >= layout_.bucket_count()) continue;
-        const BucketRange range = layout_.bucket(flight.bucket);
-        const std::vector<float> change = to_come(flight, open, range.size, *codec);
-        for (std::size_t i = 0; i < range.size; ++i) z[to][range.begin + i] += change[i];
+    for (const Neighbour& asker : worker->pump->engine().neighbours()) {
+      const Neighbour* const side =
+          workers_[asker.rank]->pump->engine().neighbours().find(worker->rank);
+      if (side == nullptr) continue;
+      for (const KeptAnswer& answer : asker.book.kept) {
+        const OpenOffer* const open = side->book.find_open(answer.sequence);
+        if (open == nullptr || !open->payload || !payload_of(answer.message)) continue;
+        if (open->bucket >= layout_.bucket_count()) continue;
+        const BucketRange range = layout_.bucket(open->bucket);
+        const std::vector<float> change = to_come(answer, *open, range.size, *codec);
+        for (std::size_t i = 0; i < range.size; ++i) z[asker.rank][range.begin + i] += change[i];
       }
     }
   }

@@ -69,9 +69,8 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   objective_.initial(rank, worker->x);
   worker->telemetry = {0.0, 1.0};
   const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
-  const auto slots = static_cast<std::uint32_t>(config_.topology.neighbours(rank).size());
   worker->mixer = std::make_unique<Mixer>(layout_, worker->x, worker->telemetry,
-                                          Segment(layout_, rank, slots, reach));
+                                          Segment(layout_, rank, reach));
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   options.engine = make_engine_config(config_.exchange, config_.topology, turns_, rank,
@@ -219,7 +218,7 @@ void Simulation::proceed(Worker& worker) {
   if (worker.waiting) return boundary(worker);
   if (worker.boundary.pause() != Pause::kNone) return linger(worker);
   if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
-    if (worker.pump->engine().joined_from() != kNoRank) {
+    if (worker.pump->engine().joining().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);
       worker.mixer->fold_telemetry(worker.telemetry);
     }

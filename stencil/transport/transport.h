@@ -10,9 +10,6 @@
 
 namespace stencil {
 
-/// One connection to another endpoint, dialled by us or by them. Never reused within a transport.
-using LinkId = std::uint64_t;
-
 enum class LinkEvent : std::uint8_t {
   kFrame,  ///< `frame` arrived on `link` (possibly one never seen before: they dialled)
   kUp,     ///< a link we dialled is connected, or connected again after kDown

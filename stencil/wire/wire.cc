@@ -4,7 +4,7 @@
 //   header   := protobuf Header (proto/wire.proto), 1 .. kMaxHeaderBytes bytes
 //   payload  := payload_size raw bytes: values of one bucket in `codec`, little-endian
 //
-//   Header.kind             0 .. 8, MessageKind
+//   Header.kind             0 .. 8, the place in MessageBody
 //   Header.from             0 .. 2^31 - 1
 //   Header.state            0 .. 4, WorkerState
 //   Header.calm             0 .. 2^21, hops
@@ -12,8 +12,8 @@
 //   Header.codec            0 .. 255, a CodecNumber; likewise Hello.codec. Whether this run sends
 //                           it is for the receiver to judge
 //   Header.divisor          0, 2 or 3
-//   Header.hello            present exactly when kind = kHello
-//   Header.text             empty unless kind = kRefusal
+//   Header.hello            present exactly in a Hello
+//   Header.text             empty but in a Refusal
 //   Header.payload_size     length of the payload part; 0 when there is none
 //   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
 //   every text              at most kMaxTextBytes of UTF-8 without control characters: it may be
@@ -112,6 +112,18 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_meeting(hello.meeting);
 }
 
+/// The place of a body in MessageBody.
+template <typename Body, std::size_t place = 0>
+constexpr std::uint32_t place_of() {
+  if constexpr (std::is_same_v<std::variant_alternative_t<place, MessageBody>, Body>) {
+    return place;
+  } else {
+    return place_of<Body, place + 1>();
+  }
+}
+template <typename Body>
+constexpr std::uint32_t kKindOf = place_of<Body>();
+
 Error malformed(std::string text) {
   return {Fault::kMalformed, std::move(text)};
 }
@@ -123,7 +135,7 @@ Error out_of_range(std::string_view field, std::int64_t value) {
 
 /// Nothing when every field lies in the range that the grammar above names.
 std::optional<Error> check_header(const proto::Header& header) {
-  constexpr auto kKinds = static_cast<std::uint32_t>(MessageKind::kLeave);
+  constexpr std::uint32_t kKinds = std::variant_size_v<MessageBody> - 1;
   constexpr std::uint32_t kMaxCalm = 2 * std::uint32_t{Topology::kMaxSize};
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
   constexpr std::uint32_t kLargestCodec = std::numeric_limits<CodecNumber>::max();
@@ -136,11 +148,10 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (header.codec() > kLargestCodec) return out_of_range("codec", header.codec());
   if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
     return out_of_range("divisor", header.divisor());
-  const auto kind = static_cast<MessageKind>(header.kind());
-  if (header.has_hello() != (kind == MessageKind::kHello))
+  if (header.has_hello() != (header.kind() == kKindOf<Hello>))
     return malformed(header.has_hello() ? "a Hello inside another kind of message"
                                         : "a Hello message without its Hello");
-  if (!header.text().empty() && kind != MessageKind::kRefusal)
+  if (!header.text().empty() && header.kind() != kKindOf<Refusal>)
     return malformed("a text in a message that has none");
   if (header.text().size() > kMaxTextBytes || !is_printable(header.text()))
     return malformed("a text that is too long or not printable");
@@ -155,51 +166,105 @@ std::optional<Error> check_header(const proto::Header& header) {
   return std::nullopt;
 }
 
-void decode_hello(proto::Hello& from, Hello& out) {
-  out.protocol = from.protocol();
-  out.run_id = std::move(*from.mutable_run_id());
-  out.topology = std::move(*from.mutable_topology());
-  out.incarnation = from.incarnation();
-  out.layout_hash = from.layout_hash();
-  out.initial_hash = from.initial_hash();
-  out.mode = std::move(*from.mutable_mode());
-  out.codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()};
-  out.last_answered = from.last_answered();
-  out.last_settled = from.last_settled();
-  out.meeting = std::move(*from.mutable_meeting());
+Hello decode_hello(proto::Hello& from) {
+  return {.protocol = from.protocol(),
+          .run_id = std::move(*from.mutable_run_id()),
+          .topology = std::move(*from.mutable_topology()),
+          .incarnation = from.incarnation(),
+          .layout_hash = from.layout_hash(),
+          .initial_hash = from.initial_hash(),
+          .mode = std::move(*from.mutable_mode()),
+          .codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()},
+          .last_answered = from.last_answered(),
+          .last_settled = from.last_settled(),
+          .meeting = std::move(*from.mutable_meeting())};
+}
+
+/// Each kind's own fields; those that another kind would have stay 0.
+struct EncodeBody {
+  proto::Header& header;
+
+  void operator()(const Hello& hello) const { encode_hello(hello, *header.mutable_hello()); }
+  void operator()(const Refusal& refusal) const { header.set_text(presentable(refusal.text)); }
+  void operator()(const Offer& offer) const {
+    header.set_sequence(offer.sequence);
+    header.set_bucket(offer.bucket);
+    header.set_ahead(offer.ahead);
+    header.set_codec(offer.codec);
+  }
+  void operator()(const Reply& reply) const {
+    header.set_sequence(reply.sequence);
+    header.set_bucket(reply.bucket);
+    header.set_divisor(reply.divisor);
+    header.set_status(static_cast<std::uint32_t>(reply.status));
+    header.set_codec(reply.codec);
+  }
+  void operator()(const Pull& pull) const {
+    header.set_bucket(pull.bucket);
+    header.set_round(pull.round);
+  }
+  void operator()(const Snapshot& snapshot) const {
+    header.set_bucket(snapshot.bucket);
+    header.set_round(snapshot.round);
+    header.set_codec(snapshot.codec);
+  }
+  void operator()(HelloRequest /*body*/) const {}
+  void operator()(Heartbeat /*body*/) const {}
+  void operator()(Leave /*body*/) const {}
+};
+
+MessageBody decode_body(proto::Header& header, const Payload& payload) {
+  const auto codec = static_cast<CodecNumber>(header.codec());
+  switch (header.kind()) {
+    case kKindOf<Hello>:
+      return decode_hello(*header.mutable_hello());
+    case kKindOf<HelloRequest>:
+      return HelloRequest{};
+    case kKindOf<Refusal>:
+      return Refusal{header.text()};
+    case kKindOf<Offer>:
+      return Offer{header.sequence(), header.bucket(), header.ahead(), codec, payload};
+    case kKindOf<Reply>:
+      return Reply{header.sequence(),
+                   header.bucket(),
+                   static_cast<std::uint8_t>(header.divisor()),
+                   static_cast<ReplyStatus>(header.status()),
+                   codec,
+                   payload};
+    case kKindOf<Pull>:
+      return Pull{header.bucket(), header.round()};
+    case kKindOf<Snapshot>:
+      return Snapshot{header.bucket(), header.round(), codec, payload};
+    case kKindOf<Leave>:
+      return Leave{};
+    default:
+      return Heartbeat{};
+  }
 }
 
 }  // namespace
 
 Frame encode_frame(const Message& message) {
-  const std::span<const std::byte> payload = view(message.payload);
+  const Payload payload = payload_of(message);
   proto::Header header;
-  header.set_kind(static_cast<std::uint32_t>(message.kind));
-  header.set_from(message.from);
-  header.set_sender_epoch(message.sender_epoch);
-  header.set_receiver_epoch(message.receiver_epoch);
-  header.set_state(static_cast<std::uint32_t>(message.state));
-  header.set_step(message.step);
-  header.set_calm(message.calm);
-  header.set_said(message.said);
-  header.set_settled(message.settled);
-  header.set_sequence(message.sequence);
-  header.set_round(message.round);
-  header.set_bucket(message.bucket);
-  header.set_ahead(message.ahead);
-  header.set_divisor(message.divisor);
-  header.set_status(static_cast<std::uint32_t>(message.status));
-  header.set_codec(message.codec);
-  if (message.kind == MessageKind::kHello) encode_hello(message.hello, *header.mutable_hello());
-  if (message.kind == MessageKind::kRefusal) header.set_text(presentable(message.text));
-  header.set_payload_size(payload.size());
-  header.set_payload_checksum(checksum(payload));
+  header.set_kind(static_cast<std::uint32_t>(message.body.index()));
+  header.set_from(message.header.from);
+  header.set_sender_epoch(message.header.sender_epoch);
+  header.set_receiver_epoch(message.header.receiver_epoch);
+  header.set_state(static_cast<std::uint32_t>(message.header.state));
+  header.set_step(message.header.step);
+  header.set_calm(message.header.calm);
+  header.set_said(message.header.said);
+  header.set_settled(message.header.settled);
+  std::visit(EncodeBody{header}, message.body);
+  header.set_payload_size(view(payload).size());
+  header.set_payload_checksum(checksum(view(payload)));
 
   Frame frame;
   frame.header.resize(header.ByteSizeLong());
   header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(frame.header.data()));
-  frame.payload = message.payload;
-  frame.urgent = message.kind == MessageKind::kHeartbeat || message.kind == MessageKind::kPull;
+  frame.payload = payload;
+  frame.urgent = message.is<Heartbeat>() || message.is<Pull>();
   return frame;
 }
 
@@ -221,25 +286,17 @@ Result<Message> decode_frame(const Frame& frame) {
     return Error{Fault::kChecksum, "the payload does not match its checksum"};
 
   Message message;
-  message.kind = static_cast<MessageKind>(header.kind());
-  message.from = header.from();
-  message.sender_epoch = header.sender_epoch();
-  message.receiver_epoch = header.receiver_epoch();
-  message.state = static_cast<WorkerState>(header.state());
-  message.step = header.step();
-  message.calm = header.calm();
-  message.said = header.said();
-  message.settled = header.settled();
-  message.sequence = header.sequence();
-  message.round = header.round();
-  message.bucket = header.bucket();
-  message.ahead = header.ahead();
-  message.divisor = static_cast<std::uint8_t>(header.divisor());
-  message.status = static_cast<ReplyStatus>(header.status());
-  message.codec = static_cast<CodecNumber>(header.codec());
-  if (header.has_hello()) decode_hello(*header.mutable_hello(), message.hello);
-  if (!header.text().empty()) message.text = header.text();  // mutable_text() would make one
-  if (!payload.empty()) message.payload = frame.payload;
+  message.header = {.from = header.from(),
+                    .sender_epoch = header.sender_epoch(),
+                    .receiver_epoch = header.receiver_epoch(),
+                    .said = header.said(),
+                    .state = static_cast<WorkerState>(header.state()),
+                    .step = header.step(),
+                    .calm = header.calm(),
+                    .settled = header.settled()};
+  message.body = decode_body(header, payload.empty() ? Payload() : frame.payload);
+  if (!payload.empty() && !payload_of(message))
+    return Error{Fault::kPayloadSize, "a payload in a message that has none"};
   return message;
 }
 

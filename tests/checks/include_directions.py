@@ -23,12 +23,13 @@ LAYERS = {
     "core": (),
     "codec": ("core",),
     "wire": ("core",),
-    "engine": ("core", "mix"),
+    "neighbour": ("core", "codec", "shared", "mix"),
+    "engine": ("core", "codec", "shared", "mix", "neighbour"),
     "io": ("core",),
     "shared": ("core",),
     "mix": ("core", "codec", "shared"),
     "transport": ("core", "io"),
-    "runtime": ("core", "codec", "shared", "mix", "wire", "engine", "io", "transport"),
+    "runtime": ("core", "codec", "shared", "mix", "wire", "neighbour", "engine", "io", "transport"),
 }
 LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stencil/engine/self.h"
+
+namespace stencil {
+
+/// Mode bounded:K. A worker passes no boundary that is more than K steps ahead of a neighbour's, nor
+/// K steps after the last sweep with it. One thread.
+class Bound {
+ public:
+  explicit Bound(const Self& self) : self_(self) {}
+
+  struct Limit {
+    std::uint64_t step = UINT64_MAX;
+    Rank held_by = kNoRank;
+  };
+  /// The highest step boundary that may be passed now; and who holds it there.
+  [[nodiscard]] Limit limit() const;
+  /// This worker may not pass its boundary for want of a sweep with this neighbour.
+  [[nodiscard]] bool overdue(const Neighbour& neighbour) const;
+
+ private:
+  [[nodiscard]] bool applies() const {
+    return self_.config.mode.kind == Mode::Kind::kBounded && self_.training();
+  }
+  const Self& self_;
+};
+
+}  // namespace stencil

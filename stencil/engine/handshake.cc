@@ -1,0 +1,206 @@
+#include "stencil/engine/handshake.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "stencil/core/random.h"
+#include "stencil/mix/codecs/kinds.h"
+
+namespace stencil {
+namespace {
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::to_chars(text.data(), text.data() + text.size(), value, 16);
+  return text.data();
+}
+
+std::string differ(std::string_view what, const std::string& ours, const std::string& theirs,
+                   std::string_view remedy) {
+  return std::string(what) + " differs: ours " + ours + ", theirs " + theirs + "; " +
+         std::string(remedy);
+}
+
+}  // namespace
+
+std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool adopt_initial) {
+  if (ours.protocol != theirs.protocol) {
+    return differ("protocol version", std::to_string(ours.protocol),
+                  std::to_string(theirs.protocol), "run the same version of FAST everywhere");
+  }
+  if (ours.run_id != theirs.run_id) {
+    return differ("run id", "'" + ours.run_id + "'", "'" + theirs.run_id + "'",
+                  "give both the same run_id, or check the peer's address");
+  }
+  if (ours.topology != theirs.topology) {
+    return differ("topology", ours.topology, theirs.topology, "give both the same topology");
+  }
+  if (ours.layout_hash != theirs.layout_hash) {
+    return differ("model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
+                  "train the same model with the same bucket size on both");
+  }
+  if (ours.mode != theirs.mode) {
+    return differ("mode", ours.mode, theirs.mode, "give both the same mode");
+  }
+  if (ours.codec != theirs.codec) {
+    return differ("codec", name(ours.codec), name(theirs.codec), "give both the same codec");
+  }
+  if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
+    return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
+                  "use the same seed on both, or init_from_neighbour on the one that joins");
+  }
+  return std::nullopt;
+}
+
+void Handshake::add(TimePoint now, Neighbour& neighbour) const {
+  constexpr std::uint64_t kMost = 0x3fffffff;
+  const std::uint64_t drawn =
+      Random::derive(self_.config.hello.incarnation, static_cast<std::uint64_t>(neighbour.rank));
+  neighbour.life.our_epoch = 1 + static_cast<std::uint32_t>(drawn & kMost);
+  EdgeTimes& times = neighbour.times;
+  times.heard = times.sent = times.hello_sent = times.swept = now;
+}
+
+void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
+  Hello hello = self_.config.hello;
+  hello.incarnation += neighbour.life.generation;
+  hello.last_answered = neighbour.book.answered;
+  hello.last_settled = neighbour.book.settled();
+  neighbour.times.hello_sent = now;
+  neighbour.life.told = true;
+  self_.send(now, neighbour, std::move(hello), out);
+}
+
+void Handshake::begin(TimePoint now, Neighbour& neighbour, Actions& out) {
+  ++neighbour.life.our_epoch;
+  ++self_.counters.resynchronised;
+  neighbour.life.acknowledged = false;
+  neighbour.life.told = false;
+  exchange_.drop_held(neighbour);
+  say_hello(now, neighbour, out);
+}
+
+void Handshake::give_up(Neighbour& neighbour) {
+  exchange_.reset(neighbour);
+  ++neighbour.life.generation;
+  neighbour.life.incarnation = 0;
+  ++neighbour.life.our_epoch;
+  neighbour.life.acknowledged = false;
+}
+
+void Handshake::refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs, std::string why,
+                       Actions& out) {
+  ++self_.counters.refusals;
+  if (!neighbour.up()) neighbour.state = LinkState::kRefused;
+  self_.send(now, neighbour, Refusal{*mismatch(theirs, self_.config.hello, false)}, out);
+  out.push_back(action::Refused{&neighbour, std::move(why)});
+}
+
+/// False where it is a life that is over.
+bool Handshake::take_incarnation(Neighbour& neighbour, const Message& message) {
+  Life& life = neighbour.life;
+  const std::uint64_t incarnation = message.as<Hello>()->incarnation;
+  if (incarnation == life.incarnation) return true;
+  if (incarnation < life.incarnation) return false;
+  if (life.incarnation != 0) {
+    exchange_.reset(neighbour);
+    ++life.our_epoch;
+  }
+  life.incarnation = incarnation;
+  life.fresh = message.header.state == WorkerState::kJoining;
+  life.their_epoch = 0;
+  life.acknowledged = false;
+  return true;
+}
+
+/// False where it is one that is over.
+bool Handshake::take_epoch(Neighbour& neighbour, std::uint32_t epoch) {
+  Life& life = neighbour.life;
+  if (epoch == life.their_epoch) return true;
+  const auto ahead = static_cast<std::int32_t>(epoch - life.their_epoch);
+  if (life.their_epoch != 0 && ahead < 0) return false;
+  exchange_.drop_held(neighbour);
+  life.their_epoch = epoch;
+  neighbour.report.said = 0;
+  life.acknowledged = false;
+  life.told = false;
+  return true;
+}
+
+Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const Message& message,
+                                     Actions& out) {
+  const Hello& hello = *message.as<Hello>();
+  const EngineConfig& config = self_.config;
+  if (auto why = mismatch(config.hello, hello, config.init_from_neighbour)) {
+    refuse(now, neighbour, hello, std::move(*why), out);
+    return Heard::kNothing;
+  }
+  if (!take_incarnation(neighbour, message)) return Heard::kNothing;
+  if (!take_epoch(neighbour, message.header.sender_epoch)) return Heard::kNothing;
+  Life& life = neighbour.life;
+  const bool exact = message.header.receiver_epoch == life.our_epoch;
+  if (!exact || !life.told) say_hello(now, neighbour, out);
+  if (!exact) return Heard::kNothing;
+  if (life.acknowledged) return Heard::kAgain;
+  life.acknowledged = true;
+  life.initial_hash = hello.initial_hash;
+  if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
+  life.ever_heard = true;
+  neighbour.state = LinkState::kUp;
+  neighbour.pace.swept_step = std::max(neighbour.pace.swept_step, self_.step());
+  exchange_.take_counters(neighbour, hello, out);
+  return Heard::kSynchronised;
+}
+
+void Handshake::on_hello_request(TimePoint now, Neighbour& neighbour, Actions& out) {
+  if (neighbour.has_link) say_hello(now, neighbour, out);
+}
+
+void Handshake::on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions& out) {
+  ++self_.counters.refusals;
+  if (!neighbour.up()) neighbour.state = LinkState::kRefused;
+  out.push_back(action::Refused{&neighbour, refusal.text});
+}
+
+void Handshake::on_leave(Neighbour& neighbour) {
+  exchange_.reset(neighbour);
+  neighbour.state = LinkState::kLeft;
+  neighbour.life.acknowledged = false;
+}
+
+void Handshake::leave(TimePoint now, Neighbour& neighbour, Actions& out) {
+  self_.send(now, neighbour, Leave{}, out);
+  on_leave(neighbour);
+}
+
+bool Handshake::admits(const Neighbour& neighbour, const Message& message) {
+  const Life& life = neighbour.life;
+  const MessageHeader& header = message.header;
+  bool good = header.sender_epoch == life.their_epoch;
+  if (message.is<Leave>()) {
+    // A last word: whoever says it may not have heard of our present epoch, and never will.
+    good &= life.their_epoch != 0;
+  } else {
+    good &= life.acknowledged && header.receiver_epoch == life.our_epoch;
+  }
+  if (!good) ++self_.counters.stale_frames;
+  return good;
+}
+
+void Handshake::repeat(TimePoint now, Neighbour& neighbour, Actions& out) {
+  if (now < repeat_at(neighbour)) return;
+  say_hello(now, neighbour, out);
+  // Should they think all is well, our Hello is one they have seen: ask for theirs by name.
+  self_.send(now, neighbour, HelloRequest{}, out);
+}
+
+/// Who refused us will do so again, unless somebody restarts it rightly at the same address.
+TimePoint Handshake::repeat_at(const Neighbour& neighbour) const {
+  const bool refused = neighbour.state == LinkState::kRefused;
+  return neighbour.times.hello_sent +
+         (refused ? self_.config.gone_after : self_.config.hello_every);
+}
+
+}  // namespace stencil

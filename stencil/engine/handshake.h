@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stencil/engine/offer_exchange.h"
+#include "stencil/engine/self.h"
+
+namespace stencil {
+
+/// Why two workers must not exchange, naming both sides' values; nothing when they may.
+[[nodiscard]] std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs,
+                                                  bool adopt_initial);
+
+/// Who is at the other end of an edge, which of its lives, and where both ends' sequence numbers
+/// stand, see Life. Keeps true:
+///
+///  1. Nothing is exchanged with a worker of another run, topology, model, mode or codec.
+///  2. A frame counts only when it carries both ends' present epochs; but a good-bye only needs
+///     the sender's.
+///  3. Counters of a Hello are acted on once for each pair of epochs, by both ends.
+///  4. Another life of a neighbour ends all that was under way with the one before.
+///
+/// One thread.
+class Handshake {
+ public:
+  Handshake(Self& self, OfferExchange& exchange) : self_(self), exchange_(exchange) {}
+
+  /// A neighbour of a new edge: its first epoch differs from those of this worker's other lives.
+  void add(TimePoint now, Neighbour& neighbour) const;
+
+  /// The edge is begun anew: a new link, a gap, a reply that does not come.
+  void begin(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// They were given up: should they come back, both ends begin as if anew.
+  void give_up(Neighbour& neighbour);
+
+  enum class Heard : std::uint8_t {
+    kNothing,       ///< that counts for the neighbour's present life
+    kAgain,         ///< what was known
+    kSynchronised,  ///< the edge is up as of now
+  };
+  [[nodiscard]] Heard on_hello(TimePoint now, Neighbour& neighbour, const Message& message,
+                               Actions& out);
+  void on_hello_request(TimePoint now, Neighbour& neighbour, Actions& out);
+  void on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions& out);
+  void on_leave(Neighbour& neighbour);
+  /// We say good-bye to them.
+  void leave(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// Whether a message that is no Hello is of the present connection; counts those that are not.
+  [[nodiscard]] bool admits(const Neighbour& neighbour, const Message& message);
+
+  /// Says Hello again to whoever has not answered.
+  void repeat(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// When repeat() has something to do, for a neighbour with a link that has not answered.
+  [[nodiscard]] TimePoint repeat_at(const Neighbour& neighbour) const;
+
+ private:
+  void say_hello(TimePoint now, Neighbour& neighbour, Actions& out);
+  bool take_incarnation(Neighbour& neighbour, const Message& message);
+  bool take_epoch(Neighbour& neighbour, std::uint32_t epoch);
+  void refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs, std::string why,
+              Actions& out);
+
+  Self& self_;
+  OfferExchange& exchange_;
+};
+
+}  // namespace stencil

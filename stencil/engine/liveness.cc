@@ -1,0 +1,86 @@
+#include "stencil/engine/liveness.h"
+
+#include <algorithm>
+
+namespace stencil {
+
+void Liveness::heard(TimePoint now, Neighbour& neighbour, const MessageHeader& header) {
+  neighbour.times.heard = now;
+  Report& report = neighbour.report;
+  if (header.said >= report.said) {
+    report.said = header.said;
+    report.state = header.state;
+    report.steps.note(now, header.step);
+    report.calm = header.calm;
+  }
+  if (neighbour.state == LinkState::kSuspect) {
+    neighbour.state = LinkState::kUp;
+    neighbour.pace.swept_step = std::max(neighbour.pace.swept_step, self_.step());
+    ++self_.counters.returned;
+  }
+  neighbour.pace.note(neighbour.in_pace(), self_.step(), report.steps.count,
+                      self_.config.mode.bound);
+}
+
+void Liveness::suspect(Neighbour& neighbour) {
+  neighbour.state = LinkState::kSuspect;
+  ++self_.counters.suspected;
+}
+
+void Liveness::on_link_down(Neighbour& neighbour) {
+  neighbour.has_link = false;
+  neighbour.life.acknowledged = false;
+  if (neighbour.state == LinkState::kUp) suspect(neighbour);
+  exchange_.park(neighbour);
+}
+
+void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
+  const EngineConfig& config = self_.config;
+  const EdgeTimes& times = neighbour.times;
+  if (neighbour.state == LinkState::kLeft) return;
+  if (neighbour.life.ever_heard && neighbour.state == LinkState::kUp &&
+      now - times.heard >= config.suspect_after) {
+    suspect(neighbour);
+    neighbour.pace.held = false;
+    exchange_.park(neighbour);
+  }
+  if (neighbour.state == LinkState::kSuspect && now - times.heard >= config.gone_after) {
+    neighbour.state = LinkState::kGone;
+    ++self_.counters.gone;
+    handshake_.give_up(neighbour);
+  }
+  if (!neighbour.has_link) return;
+  if (!neighbour.life.acknowledged) return handshake_.repeat(now, neighbour, out);
+  if (awaits_reply(neighbour) && now >= reply_due(neighbour)) {
+    // All that is open is asked for anew, and given as long again.
+    for (OpenOffer& offer : neighbour.book.open) offer.since = now;
+    return handshake_.begin(now, neighbour, out);
+  }
+  if (now - times.sent >= config.heartbeat_every) self_.send(now, neighbour, Heartbeat{}, out);
+}
+
+/// When a reply of theirs is taken for lost. Over a thin link what was asked for may come late,
+/// behind much else that was; asking again would send all of it once more. So while anything comes
+/// it is waited for, though not for ever.
+TimePoint Liveness::reply_due(const Neighbour& neighbour) const {
+  constexpr int kForEver = 30;
+  const Duration deadline = self_.config.reply_deadline;
+  const TimePoint asked = neighbour.book.open.front().since;
+  return std::min(std::max(asked, neighbour.times.moved) + deadline, asked + kForEver * deadline);
+}
+
+TimePoint Liveness::next(const Neighbour& neighbour) const {
+  const EngineConfig& config = self_.config;
+  const EdgeTimes& times = neighbour.times;
+  TimePoint next = kNever;
+  if (neighbour.state == LinkState::kLeft) return next;
+  if (neighbour.state == LinkState::kUp) next = times.heard + config.suspect_after;
+  if (neighbour.state == LinkState::kSuspect) next = times.heard + config.gone_after;
+  if (!neighbour.has_link) return next;
+  if (!neighbour.life.acknowledged) return std::min(next, handshake_.repeat_at(neighbour));
+  next = std::min(next, times.sent + config.heartbeat_every);
+  if (awaits_reply(neighbour)) next = std::min(next, reply_due(neighbour));
+  return next;
+}
+
+}  // namespace stencil

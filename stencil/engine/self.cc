@@ -1,0 +1,36 @@
+#include "stencil/engine/self.h"
+
+#include <utility>
+
+namespace stencil {
+
+void Self::stamp(MessageHeader& header, const Neighbour* to) {
+  header.from = config.rank;
+  header.said = ++said_;
+  header.state = state;
+  header.step = step();
+  header.calm = calm;
+  if (to == nullptr) return;
+  header.sender_epoch = to->life.our_epoch;
+  header.receiver_epoch = to->life.their_epoch;
+  header.settled = to->book.settled();
+}
+
+Message Self::message(const Neighbour* to, MessageBody body) {
+  Message message{.header = {}, .body = std::move(body)};
+  stamp(message.header, to);
+  return message;
+}
+
+void Self::send(TimePoint now, Neighbour& to, MessageBody body, Actions& out) {
+  to.times.sent = now;
+  out.push_back(action::Send{&to, message(&to, std::move(body))});
+}
+
+void Self::heartbeat_all(TimePoint now, Actions& out) {
+  for (Neighbour& neighbour : neighbours) {
+    if (neighbour.up()) send(now, neighbour, Heartbeat{}, out);
+  }
+}
+
+}  // namespace stencil

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stencil/core/message.h"
+#include "stencil/engine/action.h"
+#include "stencil/engine/config.h"
+#include "stencil/engine/counters.h"
+#include "stencil/neighbour/neighbours.h"
+
+namespace stencil {
+
+/// What the parts of an engine have in common: what the worker goes by, whom it knows, how it
+/// stands, and how it speaks. One thread.
+class Self {
+ public:
+  Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {}
+
+  EngineConfig config;
+  Neighbours& neighbours;
+  WorkerState state = WorkerState::kJoining;
+  Steps steps;             ///< the worker's own
+  std::uint32_t calm = 0;  ///< see Ending
+  EngineCounters counters;
+
+  [[nodiscard]] std::uint64_t step() const { return steps.count; }
+  [[nodiscard]] bool training() const { return state == WorkerState::kTraining; }
+  [[nodiscard]] bool in_lock_step() const { return config.mode.kind == Mode::Kind::kSync; }
+  [[nodiscard]] std::uint32_t telemetry() const { return config.buckets - 1; }
+
+  /// Puts how the worker stands now into a header; `to` is null for somebody who is no neighbour.
+  void stamp(MessageHeader& header, const Neighbour* to);
+  [[nodiscard]] Message message(const Neighbour* to, MessageBody body);
+  void send(TimePoint now, Neighbour& to, MessageBody body, Actions& out);
+  void heartbeat_all(TimePoint now, Actions& out);
+
+ private:
+  std::uint64_t said_ = 0;  ///< messages stamped
+};
+
+}  // namespace stencil

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stencil/core/frame.h"
+#include "stencil/core/states.h"
+#include "stencil/core/types.h"
+#include "stencil/mix/edge_codec.h"
+#include "stencil/neighbour/distances.h"
+#include "stencil/neighbour/sequence_book.h"
+#include "stencil/neighbour/steps.h"
+
+namespace stencil {
+
+/// Which of the neighbour's lives we speak to, and which connection of ours and theirs.
+///
+/// Epochs make a broken connection harmless. Whoever begins (a new link, a gap, a reply that does
+/// not come) raises its own epoch and says Hello until the other's Hello carries that epoch back.
+/// A frame counts only if it carries both ends' present epochs, and the counters in a Hello are
+/// acted on only if it carries our present epoch: its sender then accepts nothing older, so what
+/// it says of our offers is final.
+struct Life {
+  std::uint32_t our_epoch = 0;
+  std::uint32_t their_epoch = 0;  ///< 0: none known
+  bool acknowledged = false;      ///< their Hello carried our_epoch and was acted on
+  bool told = false;              ///< a Hello of ours carried their_epoch
+  std::uint64_t incarnation = 0;  ///< theirs; 0: none known
+  std::uint64_t initial_hash = 0;
+  bool fresh = false;            ///< it was a newcomer when its present life first spoke to us
+  bool ever_heard = false;       ///< any of its lives
+  std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
+};
+
+/// What the neighbour last said of itself.
+struct Report {
+  WorkerState state = WorkerState::kJoining;
+  Steps steps;
+  std::uint32_t calm = 0;
+  std::uint64_t said = 0;  ///< the newest message that the three above are of
+};
+
+/// Mode bounded: how the neighbour's steps hold up ours.
+struct Pace {
+  bool held = false;              ///< Neighbour::in_pace(), when they last spoke
+  std::uint64_t head_start = 0;   ///< our steps ahead of theirs that do not count
+  std::uint64_t swept_step = 0;   ///< our step at the last completed sweep
+
+  /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
+  /// bound is not waited for until it has made up for that: its steps count from where it comes in,
+  /// or from nearer where it catches up.
+  void note(bool in_pace, std::uint64_t our_step, std::uint64_t their_step, std::uint64_t bound) {
+    const std::uint64_t ahead = our_step > their_step ? our_step - their_step : 0;
+    if (!held) head_start = ahead > bound ? ahead : 0;
+    head_start = std::min(head_start, ahead);
+    held = in_pace;
+  }
+};
+
+/// When something last happened on the edge.
+struct EdgeTimes {
+  TimePoint heard{};  ///< any valid frame
+  TimePoint moved{};  ///< an offer, a reply or a snapshot of theirs
+  TimePoint sent{};   ///< any frame of ours
+  TimePoint hello_sent{};
+  TimePoint swept{};  ///< a sweep of ours completed
+};
+
+/// The connection that serves the edge, and what waits for it.
+struct Connection {
+  LinkId in_service = 0;  ///< 0: none
+  LinkId dialled = 0;     ///< by us; 0: none
+  std::string endpoint;   ///< of `dialled`; or the one that cannot be dialled
+  bool undiallable = false;  ///< `endpoint`, which was named in the log
+  TimePoint lost_since{};
+  TimePoint complain_at{};
+  /// Frames that the link has no room for now. Offers and replies are bounded by the windows; of
+  /// the rest, which is asked for or said again, see Outbox.
+  std::vector<Frame> backlog;
+  std::uint64_t bytes_sent = 0;
+};
+
+/// Their memory, where it can be reached.
+struct SharedMemory {
+  std::string token;         ///< their latest, see Meeting::token()
+  std::uint64_t bytes = 0;   ///< of the model, averaged by us there
+};
+
+/// All that a worker knows and keeps of one neighbour; made and destroyed with the edge. Plain data
+/// with a few derived questions: each part is changed by the one who decides over it (see
+/// engine/, runtime/). Background thread.
+struct Neighbour {
+  explicit Neighbour(Rank rank) : rank(rank) {}
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+
+  const Rank rank;
+  double weight = 0;  ///< in lock step, see MixingWeights
+
+  LinkState state = LinkState::kConnecting;
+  bool has_link = false;  ///< the transport can carry frames
+  Life life;
+  Report report;
+  Pace pace;
+  EdgeTimes times;
+  SequenceBook book;
+  std::uint64_t sweeps = 0;     ///< completed, begun by us
+  std::uint64_t ask_order = 0;  ///< for "asked longest ago", free of clock resolution
+  Duration round_trip{};        ///< of a bucket, decayed mean; 0 before the first
+  bool shared = false;          ///< the model's buckets are exchanged in shared memory
+  bool retiring = false;        ///< is to be removed, once all that is under way is settled
+
+  Connection link;
+  SharedMemory memory;
+  Distances apart;
+  std::unique_ptr<EdgeCodec> codec;
+
+  [[nodiscard]] bool up() const {
+    return state == LinkState::kUp && life.acknowledged && has_link;
+  }
+  /// May be asked for an exchange.
+  [[nodiscard]] bool askable() const {
+    return up() && !retiring &&
+           (report.state == WorkerState::kTraining || report.state == WorkerState::kSettling ||
+            report.state == WorkerState::kSettled);
+  }
+  /// Counts as alive for waiting and settling.
+  [[nodiscard]] bool living() const {
+    return state == LinkState::kUp || state == LinkState::kSuspect;
+  }
+  /// Mode bounded: their steps hold up ours.
+  [[nodiscard]] bool in_pace() const {
+    return state == LinkState::kUp && report.state == WorkerState::kTraining;
+  }
+};
+
+}  // namespace stencil

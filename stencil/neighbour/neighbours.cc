@@ -1,0 +1,49 @@
+#include "stencil/neighbour/neighbours.h"
+
+#include <algorithm>
+#include <string>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+
+Neighbour& Neighbours::add(const Place& place) {
+  const bool taken = place.turn < in_turn_.size() && in_turn_[place.turn] != nullptr;
+  if (by_rank_.contains(place.rank) || taken) {
+    throw InvariantError("Neighbours::add(): rank " + std::to_string(place.rank) +
+                         " is there already, or its turn is another's");
+  }
+  auto made = std::make_unique<Neighbour>(place.rank);
+  made->weight = place.weight;
+  Neighbour* const neighbour = made.get();
+  const auto after = std::ranges::find_if(
+      list_, [&](const auto& other) { return other->rank > place.rank; });
+  list_.insert(after, std::move(made));
+  by_rank_.emplace(place.rank, neighbour);
+  if (place.turn != Place::kNoTurn) {
+    in_turn_.resize(std::max(in_turn_.size(), place.turn + 1));
+    in_turn_[place.turn] = neighbour;
+  }
+  return *neighbour;
+}
+
+void Neighbours::remove(Rank rank) {
+  std::ranges::replace(in_turn_, find(rank), static_cast<Neighbour*>(nullptr));
+  by_rank_.erase(rank);
+  std::erase_if(list_, [rank](const auto& neighbour) { return neighbour->rank == rank; });
+}
+
+Neighbour* Neighbours::find(Rank rank) const {
+  const auto it = by_rank_.find(rank);
+  return it == by_rank_.end() ? nullptr : it->second;
+}
+
+Neighbour& Neighbours::at(Rank rank) const {
+  Neighbour* const neighbour = find(rank);
+  if (neighbour == nullptr) {
+    throw InvariantError("Neighbours::at(" + std::to_string(rank) + ")");
+  }
+  return *neighbour;
+}
+
+}  // namespace stencil

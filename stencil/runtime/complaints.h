@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "stencil/core/types.h"
+
+namespace stencil {
+
+/// The log lines about what others do wrong: one for each cause, the rest is counted. Each
+/// neighbour, and all strangers together, have a budget of their own, so that nobody can fill
+/// memory or the log, or silence what is to be said of another. One thread.
+class Complaints {
+ public:
+  /// Causes remembered of one neighbour, and of all strangers.
+  static constexpr std::size_t kMost = 64;
+
+  explicit Complaints(LogSink log) : log_(std::move(log)) {}
+
+  void about(Rank neighbour, const std::string& cause, std::string_view text);
+  void about_stranger(const std::string& cause, std::string_view text);
+
+ private:
+  void say(Rank who, const std::string& name, const std::string& cause, std::string_view text);
+  LogSink log_;
+  std::map<Rank, std::set<std::string>> said_;  ///< strangers are kNoRank
+};
+
+}  // namespace stencil

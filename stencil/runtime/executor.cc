@@ -1,0 +1,256 @@
+#include "stencil/runtime/executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stencil {
+
+Executor::Executor(Engine& engine, Mixer& mixer, PayloadForms& forms, Outbox& outbox,
+                   Settlement& settlement, Complaints& complaints, PumpCounters& counters)
+    : engine_(engine),
+      mixer_(mixer),
+      forms_(forms),
+      outbox_(outbox),
+      settlement_(settlement),
+      complaints_(complaints),
+      counters_(counters) {}
+
+void Executor::run(Actions& actions) {
+  for (const std::uint32_t bucket : engine_.closed()) close(bucket);
+  engine_.closed().clear();
+  for (Action& action : actions) std::visit(*this, action);
+  actions.clear();
+}
+
+bool Executor::finishing() const {
+  return engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
+}
+
+/// Does what they show us, in answer to `ours` where it is that, tell how far apart we are? While
+/// training always, roughly (of a part that they show, a lower bound); then only without a step to
+/// come, and of the whole bucket.
+bool Executor::telling(const Message& theirs, const OpenOffer* ours) const {
+  if (!finishing()) return true;
+  const WorkerState state = theirs.header.state;
+  const bool they_finish = state == WorkerState::kSettling || state == WorkerState::kSettled;
+  const Offer* const offer = theirs.as<Offer>();
+  const CodecNumber codec = offer != nullptr ? offer->codec : theirs.as<Reply>()->codec;
+  return they_finish && codec == kExact && (ours == nullptr || ours->finishing);
+}
+
+void Executor::measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report,
+                        int divisor, bool telling) {
+  settlement_.measured(neighbour, bucket, report.distance2, report.norm2, divisor, telling);
+}
+
+void Executor::close(std::uint32_t bucket) {
+  if (!engine_.is_open(bucket)) mixer_.close(bucket);
+}
+
+void Executor::reject(const Neighbour& from, const MixReport& report, const char* cause,
+                      const char* what) {
+  const bool malformed = report.why == MixReport::Why::kMalformed;
+  ++(malformed ? counters_.malformed : counters_.non_finite);
+  complaints_.about(from.rank, std::string(cause) + (malformed ? " malformed" : ""),
+                    std::string(what) + (malformed ? " that is no part of its bucket was refused"
+                                                   : " that is not finite was refused"));
+}
+
+void Executor::operator()(action::Send& send) {
+  if (send.message.header.said == 0) engine_.stamp(send.message.header, send.to);
+  outbox_.send(*send.to, send.message);
+}
+
+void Executor::operator()(action::Refused& refused) {
+  complaints_.about(refused.by->rank, "refused", refused.text);
+  if (!refused_.empty()) return;
+  refused_ = "neighbour " + std::to_string(refused.by->rank) + ": " + refused.text;
+}
+
+void Executor::operator()(action::MakeOffer& offer) {
+  Neighbour& to = *offer.to;
+  const bool exact = finishing();
+  const CodedForm form = forms_.offer(*to.codec, offer.bucket, exact);
+  Message message = engine_.message(&to, Offer{.sequence = offer.sequence,
+                                               .bucket = offer.bucket,
+                                               .ahead = engine_.turns().is_ahead(offer.bucket),
+                                               .codec = form.codec});
+  Payload& payload = std::get<Offer>(message.body).payload;
+  const std::span<std::byte> bytes = forms_.give(payload, form.bytes);
+  const MixReport report =
+      mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), bytes);
+  if (!report.applied) {
+    // The bucket is held, or our own model is broken, which the training thread will find out at
+    // its boundary. The sequence must not have a hole, and cannot wait: an offer of nothing.
+    ++(report.why == MixReport::Why::kNotFinite ? counters_.own_non_finite : counters_.put_off);
+    payload = Payload();
+  }
+  OpenOffer* const open = to.book.find_open(offer.sequence);
+  open->codec = form.codec;
+  open->payload = payload;
+  open->finishing = exact;
+  open->norm2 = report.norm2;
+  outbox_.send(to, message);
+}
+
+void Executor::reply(Neighbour& to, Reply reply) {
+  KeptAnswer& kept = to.book.answer_to(reply.sequence);
+  kept.message = engine_.message(&to, std::move(reply));
+  outbox_.send(to, kept.message);
+}
+
+void Executor::decline(Neighbour& to, const Offer& offer, ReplyStatus status) {
+  reply(to, Reply{.sequence = offer.sequence, .bucket = offer.bucket, .status = status});
+}
+
+void Executor::operator()(action::Answer& answer) {
+  Neighbour& to = *answer.to;
+  const Offer& offer = *answer.message.as<Offer>();
+  if (answer.divisor == 0) return decline(to, offer, answer.status);
+  const auto cannot = [&](ReplyStatus status) {
+    engine_.on_declined(to, offer.bucket, offer.sequence);
+    decline(to, offer, status);
+  };
+  if (!offer.payload) return cannot(ReplyStatus::kBusy);
+  const bool exact = offer.codec == kExact;
+  const CodedForm form = forms_.reply(*to.codec, offer.bucket, exact);
+  Reply reply{.sequence = offer.sequence,
+              .bucket = offer.bucket,
+              .divisor = answer.divisor,
+              .codec = form.codec};
+  const std::span<std::byte> bytes = forms_.give(reply.payload, form.bytes);
+  const MixReport report = mixer_.answer(offer.bucket, forms_.coding(to, exact),
+                                         view(offer.payload), answer.divisor, bytes);
+  if (report.applied) {
+    measured(to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
+    return this->reply(to, std::move(reply));
+  }
+  if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
+    return cannot(ReplyStatus::kBusy);
+  }
+  reject(to, report, "offer", "an offer");
+  cannot(ReplyStatus::kRejected);
+}
+
+template <typename Applied>
+void Executor::apply_or_owe(Applied& owed) {
+  if (apply(owed)) return;
+  ++counters_.put_off;
+  owed_.emplace_back(std::move(owed));
+}
+
+void Executor::operator()(action::Serve& serve) {
+  if (apply(serve)) return;
+  ++counters_.put_off;
+  // Whoever asks again and again for the same is answered once.
+  const bool asked = std::ranges::any_of(owed_, [&](const Owed& other) {
+    const auto* pull = std::get_if<action::Serve>(&other);
+    return pull != nullptr && pull->to == serve.to && pull->bucket == serve.bucket;
+  });
+  if (!asked) owed_.emplace_back(serve);
+}
+
+void Executor::make_up() {
+  std::erase_if(owed_, [this](const Owed& owed) {
+    return std::visit([this](const auto& what) { return apply(what); }, owed);
+  });
+}
+
+void Executor::forget(const Neighbour& neighbour) {
+  std::erase_if(owed_, [&](const Owed& owed) {
+    const auto is_of = [&](const Neighbour* other) { return other == &neighbour; };
+    return std::visit(
+        [&](const auto& what) {
+          if constexpr (requires { what.with; }) return is_of(what.with);
+          if constexpr (requires { what.to; }) return is_of(what.to);
+          if constexpr (requires { what.from; }) return is_of(what.from);
+          return false;
+        },
+        owed);
+  });
+}
+
+bool Executor::apply(const action::Settle& settle) {
+  Neighbour& with = *settle.with;
+  const OpenOffer& ours = settle.ours;
+  const Reply& reply = *settle.message.as<Reply>();
+  const bool exact = ours.codec == kExact;
+  MixReport report{.why = MixReport::Why::kMalformed};
+  // What was offered exactly is answered exactly.
+  if ((reply.codec == kExact) == exact) {
+    report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
+                           view(reply.payload), reply.divisor);
+  }
+  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.applied) {
+    if (ours.norm2 > 0) report.norm2 = ours.norm2;
+    measured(with, ours.bucket, report, reply.divisor, telling(settle.message, &ours));
+  } else {
+    reject(with, report, "reply", "a delta");
+  }
+  close(ours.bucket);
+  return true;
+}
+
+bool Executor::apply(const action::Merge& merge) {
+  Neighbour& with = *merge.with;
+  const OpenOffer& ours = merge.ours;
+  const Offer& theirs = *merge.message.as<Offer>();
+  const CodedOffer a{view(ours.payload), ours.codec == kExact};
+  const CodedOffer b{view(theirs.payload), theirs.codec == kExact};
+  MixReport report = mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b);
+  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.applied) {
+    if (ours.norm2 > 0) report.norm2 = ours.norm2;
+    measured(with, ours.bucket, report, 2, telling(merge.message, &ours));
+  } else {
+    reject(with, report, "offer", "an offer");
+  }
+  close(ours.bucket);
+  return true;
+}
+
+bool Executor::apply(const action::Serve& serve) {
+  const bool joining = serve.round == 0;
+  const CodedForm form = forms_.snapshot(serve.bucket, joining);
+  Message message = engine_.message(
+      serve.to, Snapshot{.bucket = serve.bucket, .round = serve.round, .codec = form.codec});
+  const std::span<std::byte> bytes =
+      forms_.give(std::get<Snapshot>(message.body).payload, form.bytes);
+  const MixReport report = joining ? mixer_.copy(serve.bucket, bytes)
+                                   : mixer_.snapshot(serve.bucket, forms_.pulled(), bytes);
+  if (report.applied) {
+    outbox_.send(*serve.to, message);
+    return true;
+  }
+  if (report.why == MixReport::Why::kHeld) return false;
+  ++counters_.own_non_finite;
+  return true;
+}
+
+bool Executor::apply(const action::Adopt& adopt) {
+  const Snapshot& snapshot = adopt.snapshot;
+  const MixReport report = snapshot.payload
+                               ? mixer_.adopt(snapshot.bucket, view(snapshot.payload))
+                               : mixer_.discard(snapshot.bucket);
+  if (report.why == MixReport::Why::kHeld) return false;
+  if (!report.applied) {
+    reject(*adopt.from, report, "snapshot", "a snapshot");
+    return true;
+  }
+  for (Neighbour& neighbour : engine_.neighbours()) {
+    mixer_.adopted(snapshot.bucket, *neighbour.codec);
+  }
+  return true;
+}
+
+bool Executor::apply(const action::Absorb& absorb) {
+  const Snapshot& snapshot = absorb.snapshot;
+  const MixReport report = mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload),
+                                         absorb.from->weight);
+  if (report.why == MixReport::Why::kHeld) return false;
+  if (!report.applied) reject(*absorb.from, report, "snapshot", "a snapshot");
+  return true;
+}
+
+}  // namespace stencil

@@ -1,0 +1,85 @@
+#include "stencil/runtime/memory_sharing.h"
+
+namespace stencil {
+
+MemorySharing::MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting,
+                             Settlement& settlement, Complaints& complaints,
+                             PumpCounters& counters)
+    : engine_(engine),
+      mixer_(mixer),
+      meeting_(meeting),
+      settlement_(settlement),
+      complaints_(complaints),
+      counters_(counters) {}
+
+void MemorySharing::meet(TimePoint now, Executor& executor, Actions& actions) {
+  if (meeting_ == nullptr) return;
+  for (const Neighbour& neighbour : engine_.neighbours()) {
+    if (neighbour.memory.token.empty()) {
+      meeting_->forget(neighbour.rank);
+    } else {
+      meeting_->meet(neighbour.rank, neighbour.memory.token);
+    }
+  }
+  meeting_->poll();
+  for (Neighbour& neighbour : engine_.neighbours()) {
+    engine_.on_sharing(now, neighbour, meeting_->find(neighbour.rank) != nullptr, actions);
+    executor.run(actions);
+  }
+}
+
+void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
+  engine_.take_shares(now, shares_);
+  for (const Action& action : shares_) {
+    const auto& share = std::get<action::Share>(action);
+    const ShareResult result = average(*share.with, share.bucket, executor.finishing());
+    engine_.on_share(now, *share.with, share.bucket, result, actions);
+    executor.run(actions);
+  }
+  shares_.clear();
+}
+
+ShareResult MemorySharing::average(Neighbour& with, std::uint32_t bucket, bool finishing) {
+  Segment* theirs = meeting_->find(with.rank);
+  const bool lower_first = with.rank < engine_.config().rank;
+  const MixReport report = mixer_.share(bucket, *theirs, lower_first);
+  if (report.applied) {
+    const std::uint64_t bytes = mixer_.floats(bucket) * sizeof(float);
+    with.memory.bytes += bytes;
+    counters_.bytes_shared += bytes;
+    const WorkerState state = with.report.state;
+    const bool they_finish = state == WorkerState::kSettling || state == WorkerState::kSettled;
+    settlement_.measured(with, bucket, report.distance2, report.norm2, report.divisor,
+                         they_finish || !finishing);
+    return ShareResult::kDone;
+  }
+  if (report.why == MixReport::Why::kHeld) return ShareResult::kHeld;
+  if (report.why == MixReport::Why::kNotFinite) {
+    ++counters_.non_finite;
+    complaints_.about(with.rank, "shared",
+                      "a bucket in shared memory that is not finite was refused");
+  }
+  return ShareResult::kRefused;
+}
+
+void MemorySharing::read_notes() {
+  Segment& segment = mixer_.segment();
+  const std::uint64_t noted = segment.noted();
+  if (noted == notes_read_) return;
+  notes_read_ = noted;
+  for (std::uint32_t bucket = 0; bucket < mixer_.telemetry_bucket(); ++bucket) {
+    SharedNote& note = segment.note(bucket);
+    const float moved = note.moved.exchange(0.0F);
+    if (moved != 0) settlement_.moved(bucket, moved, note.norm2);
+  }
+}
+
+bool MemorySharing::notes_are_read() const {
+  return mixer_.segment().noted() == notes_read_;
+}
+
+void MemorySharing::forget(const Neighbour& neighbour) {
+  if (meeting_ != nullptr) meeting_->forget(neighbour.rank);
+}
+
+}  // namespace stencil

@@ -1,0 +1,58 @@
+#include "stencil/runtime/outbox.h"
+
+#include <functional>
+#include <utility>
+
+#include "stencil/wire/wire.h"
+
+namespace stencil {
+namespace {
+
+/// Frames waiting for a full link beyond both ends' windows: then what is said again is dropped.
+constexpr std::size_t kMostWaiting = 64;
+
+/// Whoever wants it asks for it again, or is told again.
+bool may_be_dropped(const Message& message) {
+  return message.is<Hello>() || message.is<HelloRequest>() || message.is<Heartbeat>() ||
+         message.is<Pull>() || message.is<Snapshot>();
+}
+
+}  // namespace
+
+Outbox::Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped)
+    : transport_(transport), most_(kMostWaiting + 2 * std::size_t{window}), dropped_(dropped) {}
+
+void Outbox::send(Neighbour& to, const Message& message) {
+  auto& waiting = to.link.backlog;
+  const bool full = waiting.size() >= most_ && may_be_dropped(message);
+  if (to.link.in_service == 0 || full) {
+    ++dropped_;
+    return;
+  }
+  Frame frame = encode_frame(message);
+  const auto place = place_in_line(waiting, 0, frame, std::identity());
+  waiting.insert(place, std::move(frame));
+  flush(to);
+}
+
+void Outbox::flush(Neighbour& to) {
+  auto& waiting = to.link.backlog;
+  std::size_t sent = 0;
+  SendStatus status = SendStatus::kSent;
+  for (; sent < waiting.size(); ++sent) {
+    Frame& frame = waiting[sent];
+    const std::size_t bytes = frame.header.size() + view(frame.payload).size();
+    status = transport_.send(to.link.in_service, std::move(frame));
+    if (status != SendStatus::kSent) break;
+    to.link.bytes_sent += bytes;
+  }
+  waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(sent));
+  if (status == SendStatus::kDown) {
+    // The link's end will be reported, but only after what arrived on it before, which may be
+    // their good-bye. What is lost now is made up for when the edge is synchronised anew.
+    dropped_ += waiting.size();
+    waiting.clear();
+  }
+}
+
+}  // namespace stencil

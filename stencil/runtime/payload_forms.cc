@@ -1,0 +1,80 @@
+#include "stencil/runtime/payload_forms.h"
+
+#include <algorithm>
+
+#include "stencil/mix/codecs/dense.h"
+#include "stencil/mix/codecs/kinds.h"
+
+namespace stencil {
+
+PayloadForms::PayloadForms(const CodecSpec& spec, const Mixer& mixer)
+    : spec_(spec),
+      mixer_(mixer),
+      exact_(std::make_unique<DenseEdgeCodec>()),
+      pulled_as_(pulled_as(spec)),
+      pulled_(stencil::make_codec(pulled_as_)) {
+  const auto codec = make_codec({});
+  for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
+    for (const bool exact : {true, false}) {
+      largest_ = std::max({largest_, offer(*codec, bucket, exact).bytes,
+                           reply(*codec, bucket, exact).bytes, snapshot(bucket, exact).bytes});
+    }
+  }
+}
+
+std::unique_ptr<EdgeCodec> PayloadForms::make_codec(std::span<const float> initial) const {
+  return make_edge_codec(spec_, mixer_.layout(), initial);
+}
+
+CodedForm PayloadForms::in_fp32(std::uint32_t bucket) const {
+  if (is_telemetry(bucket)) return {kExact, mixer_.telemetry_bytes()};
+  return {kExact, mixer_.floats(bucket) * sizeof(float)};
+}
+
+/// The telemetry's scalars pass no codec, yet name the one that their run goes by.
+CodedForm PayloadForms::offer(const EdgeCodec& codec, std::uint32_t bucket, bool exact) const {
+  if (exact) return in_fp32(bucket);
+  if (is_telemetry(bucket)) return {pulled_as_, mixer_.telemetry_bytes()};
+  return codec.offer_form(mixer_.floats(bucket));
+}
+
+CodedForm PayloadForms::reply(const EdgeCodec& codec, std::uint32_t bucket, bool exact) const {
+  if (exact) return in_fp32(bucket);
+  const CodedForm form = codec.reply_form(mixer_.floats(bucket));
+  return is_telemetry(bucket) ? CodedForm{form.codec, mixer_.telemetry_bytes()} : form;
+}
+
+CodedForm PayloadForms::snapshot(std::uint32_t bucket, bool exact) const {
+  if (exact) return in_fp32(bucket);
+  if (is_telemetry(bucket)) return {pulled_as_, mixer_.telemetry_bytes()};
+  return {pulled_as_, pulled_->encoded_size(mixer_.floats(bucket))};
+}
+
+bool PayloadForms::fits(const Neighbour& from, const Message& message) const {
+  const auto is = [](const CodedForm& form, CodecNumber codec, const Payload& payload) {
+    return form.codec == codec && form.bytes == view(payload).size();
+  };
+  if (const auto* sent = message.as<Offer>()) {
+    if (sent->bucket >= mixer_.bucket_count()) return false;
+    if (!sent->payload) return true;
+    return is(offer(*from.codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
+  }
+  if (const auto* sent = message.as<Reply>()) {
+    if (sent->status != ReplyStatus::kDelta) return !sent->payload;
+    if (sent->bucket >= mixer_.bucket_count() || sent->divisor == 0) return false;
+    return is(reply(*from.codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
+  }
+  if (const auto* sent = message.as<Snapshot>()) {
+    if (sent->bucket >= mixer_.bucket_count()) return false;
+    return is(snapshot(sent->bucket, sent->round == 0), sent->codec, sent->payload);
+  }
+  return true;
+}
+
+std::span<std::byte> PayloadForms::give(Payload& payload, std::size_t bytes) {
+  BucketMemory* const memory = payloads_.take();
+  payload = Payload(memory);
+  return memory->use(bytes, largest_);
+}
+
+}  // namespace stencil

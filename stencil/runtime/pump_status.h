@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stencil/core/states.h"
+#include "stencil/core/types.h"
+#include "stencil/engine/action.h"
+#include "stencil/engine/bound.h"
+#include "stencil/engine/counters.h"
+#include "stencil/transport/transport.h"
+
+namespace stencil {
+
+/// What the training thread has done and wants, handed to the pump at each turn.
+struct Standing {
+  static constexpr std::uint32_t kNoBucket = UINT32_MAX;
+  std::uint64_t step = 0;                       ///< boundaries passed
+  Pause pause = Pause::kNone;                   ///< what it waits for at the last one
+  std::uint32_t made_from = kNoBucket;          ///< the next step has been made from there on
+  std::uint64_t round = 0;                      ///< lock-step: rounds published
+  WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
+  bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
+  bool leave = false;                           ///< say good-bye
+};
+
+/// One neighbour, for display and for waits that must name it.
+struct NeighbourStatus {
+  Rank rank = kNoRank;
+  LinkState link = LinkState::kConnecting;
+  WorkerState state = WorkerState::kJoining;
+  std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
+  bool shared = false;             ///< the model is exchanged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< of the model, averaged by us in shared memory
+  Duration round_trip{};
+  TimePoint swept{};  ///< meaningful when sweeps > 0
+};
+
+/// Counts of what the pump itself saw, beside the engine's. Monotonic.
+struct PumpCounters {
+  std::uint64_t malformed = 0, checksum = 0, payload_size = 0, non_finite = 0;
+  std::uint64_t unknown_senders = 0, frames_dropped = 0, own_non_finite = 0;
+  std::uint64_t bytes_shared = 0;     ///< averaged in shared memory, by us
+  std::uint64_t put_off = 0;          ///< what waited for a bucket that another process held
+  std::uint64_t inherited_locks = 0;  ///< taken over from a process that died holding them
+};
+
+struct PumpStatus {
+  WorkerState state = WorkerState::kJoining;
+  bool joined = false;
+  Rank joined_from = kNoRank;
+  std::uint64_t copied = 0;  ///< buckets of a neighbour's model that have come, while joining
+  bool may_freeze = false;   ///< all workers are settled, as far as word has come
+  bool flushed = false;      ///< nothing of ours is open, nothing of theirs unsettled
+  std::uint64_t completed_round = 0;
+  bool neighbours_completed = true;  ///< all have completed our last round
+  Bound::Limit limit;
+  double relative_distance = 0;
+  std::size_t payloads = 0;  ///< the most buckets that were under way or kept at once
+  std::string refused;       ///< why a neighbour and we do not match; empty: all well
+  EngineCounters engine;
+  PumpCounters pump;
+  TransportStats transport;
+  std::vector<NeighbourStatus> neighbours;
+};
+
+}  // namespace stencil

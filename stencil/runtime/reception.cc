@@ -1,0 +1,62 @@
+#include "stencil/runtime/reception.h"
+
+#include <string>
+#include <utility>
+
+#include "stencil/wire/wire.h"
+
+namespace stencil {
+
+Reception::Reception(Engine& engine, LinkBook& links, Transport& transport,
+                     Complaints& complaints, PumpCounters& counters)
+    : engine_(engine),
+      links_(links),
+      transport_(transport),
+      complaints_(complaints),
+      counters_(counters) {}
+
+void Reception::answer(LinkId link, const Neighbour* to, MessageBody body) {
+  (void)transport_.send(link, encode_frame(engine_.message(to, std::move(body))));
+}
+
+void Reception::turn_away(LinkId link, const Message& message) {
+  ++counters_.unknown_senders;
+  const std::string claimed = "rank " + std::to_string(message.header.from);
+  if (message.is<Hello>()) {
+    const EngineConfig& config = engine_.config();
+    answer(link, nullptr,
+           Refusal{claimed + " is no neighbour of rank " + std::to_string(config.rank) + " in " +
+                   config.topology + "; check the rank and the peer's address"});
+  }
+  complaints_.about_stranger(claimed, claimed + " is no neighbour of ours");
+}
+
+Neighbour* Reception::hear(LinkId link, const Message& message) {
+  const Rank from = message.header.from;
+  Neighbour* const neighbour = engine_.neighbours().find(from);
+  if (neighbour == nullptr) {
+    turn_away(link, message);
+    return nullptr;
+  }
+  const std::string claim = "who says it is rank " + std::to_string(from) + ": ";
+  if (const Refusal* refusal = message.as<Refusal>()) {
+    // Whoever refuses us answers on the link that it refuses: this may be anybody.
+    complaints_.about_stranger("refusal " + claim, claim + "refused on another link: " +
+                                                       refusal->text);
+    return nullptr;
+  }
+  const Hello* const hello = message.as<Hello>();
+  if (hello == nullptr) {
+    if (!message.is<HelloRequest>()) answer(link, neighbour, HelloRequest{});
+    return nullptr;
+  }
+  const EngineConfig& config = engine_.config();
+  if (const auto why = mismatch(config.hello, *hello, config.init_from_neighbour)) {
+    answer(link, neighbour, Refusal{*mismatch(*hello, config.hello, false)});
+    complaints_.about_stranger("mismatch " + claim, claim + *why);
+    return nullptr;
+  }
+  return links_.accept(link, *neighbour) ? neighbour : nullptr;
+}
+
+}  // namespace stencil
