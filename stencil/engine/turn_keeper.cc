@@ -92,10 +92,9 @@ bool TurnKeeper::in_turns() const {
 bool TurnKeeper::must_hold(TimePoint now, Neighbour& neighbour, const HeldOffer& held) {
   const Offer& offer = held.offer();
   if (!self_.training() || now >= held_until(held)) return false;
-  const SequenceBook& book = neighbour.book;
-  if (book.held.size() >= kMostHeld || neighbour.book.find_crossing(offer.bucket) != nullptr) {
-    return false;
-  }
+  SequenceBook& book = neighbour.book;
+  if (const OpenOffer* crossing = book.find_crossing(offer.bucket)) return !crossing->made;
+  if (book.held.size() >= kMostHeld) return false;
   if (pause_ == Pause::kNone) {
     const bool in_step = alike(neighbour.report.steps.every, self_.steps.every, kUnlike);
     if (!paused_ || !in_step) return false;

@@ -21,7 +21,8 @@ namespace stencil {
 ///     is in step with us; or the average would lack that step.
 ///  4. Nobody waits for anybody in a circle: a step is made without waiting, a turn waits for turns
 ///     of lower numbers alone, and every wait ends by itself (held_until()).
-///  5. A sweep of a boundary asks only for buckets that have made its step, and not before the
+///  5. An offer that crosses one of ours which is not made yet waits for that.
+///  6. A sweep of a boundary asks only for buckets that have made its step, and not before the
 ///     boundary has gathered.
 ///
 /// One thread.

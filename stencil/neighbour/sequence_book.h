@@ -16,6 +16,7 @@ struct OpenOffer {
   bool parked = false;  ///< the neighbour is silent: the bucket may be offered elsewhere meanwhile
 
   // As it was sent.
+  bool made = false;  ///< not before this
   CodecNumber codec = kExact;
   Payload payload{};  ///< none: an offer of nothing
   /// Made after our last step, so it shows the model that is to be agreed on.

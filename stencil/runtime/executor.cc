@@ -86,6 +86,7 @@ void Executor::operator()(action::MakeOffer& offer) {
     payload = Payload();
   }
   OpenOffer* const open = to.book.find_open(offer.sequence);
+  open->made = true;
   open->codec = form.codec;
   open->payload = payload;
   open->finishing = exact;
@@ -130,6 +131,13 @@ void Executor::operator()(action::Answer& answer) {
   }
   reject(to, report, "offer", "an offer");
   cannot(ReplyStatus::kRejected);
+}
+
+void Executor::operator()(action::Merge& merge) {
+  // What stands in for an answer says, as an answer would, how we stood when it was given.
+  const std::uint64_t theirs = merge.message.as<Offer>()->sequence;
+  engine_.stamp(merge.with->book.answer_to(theirs).message.header, merge.with);
+  apply_or_owe(merge);
 }
 
 template <typename Applied>

@@ -39,7 +39,7 @@ class Executor {
   void operator()(action::Send& send);
   void operator()(action::MakeOffer& offer);
   void operator()(action::Answer& answer);
-  void operator()(action::Merge& merge) { apply_or_owe(merge); }
+  void operator()(action::Merge& merge);
   void operator()(action::Settle& settle) { apply_or_owe(settle); }
   void operator()(action::Share& /*share*/) {}  // done where it is asked for, see MemorySharing
   void operator()(action::Serve& serve);

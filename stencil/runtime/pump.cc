@@ -86,10 +86,9 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
       published_ = standing.round;
       engine_.on_published(now, standing.round, actions_);
     } else if (!sync || standing.round == 0) {
+      // These are one input: what is asked for in the pause of a boundary is of that boundary's step.
       engine_.on_pause(now, standing.pause, actions_);
-      act();
       if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
-      act();
       if (standing.made_from < mixer_.bucket_count()) {
         engine_.on_made(now, standing.made_from, actions_);
       }
