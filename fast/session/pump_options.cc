@@ -21,8 +21,7 @@ std::string identity(const stencil::Topology& topology) {
 
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
-                                       const stencil::Layout& layout,
-                                       std::uint64_t initial_hash) {
+                                       const stencil::Layout& layout, std::uint64_t initial_hash) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),

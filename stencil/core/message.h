@@ -99,8 +99,8 @@ struct Heartbeat {};
 struct Leave {};
 
 /// The place in this list is the kind of message on the wire.
-using MessageBody = std::variant<Hello, HelloRequest, Refusal, Offer, Reply, Pull, Snapshot,
-                                 Heartbeat, Leave>;
+using MessageBody =
+    std::variant<Hello, HelloRequest, Refusal, Offer, Reply, Pull, Snapshot, Heartbeat, Leave>;
 
 /// One message between neighbours, as the engine sees it. Value type.
 struct Message {

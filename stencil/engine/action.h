@@ -75,9 +75,9 @@ struct Refused {
 
 }  // namespace action
 
-using Action = std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge,
-                            action::Settle, action::Share, action::Serve, action::Adopt,
-                            action::Absorb, action::Refused>;
+using Action =
+    std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge, action::Settle,
+                 action::Share, action::Serve, action::Adopt, action::Absorb, action::Refused>;
 /// To be done in order, once the input that they come of is handled.
 using Actions = std::vector<Action>;
 

@@ -28,8 +28,8 @@ bool Asking::resting(TimePoint now, const Neighbour& neighbour) const {
 }
 
 bool Asking::may_ask(TimePoint now, const Neighbour& neighbour) {
-  return neighbour.askable() && neighbour.book.open.empty() &&
-         sweeps_.find(neighbour) == nullptr && !resting(now, neighbour);
+  return neighbour.askable() && neighbour.book.open.empty() && sweeps_.find(neighbour) == nullptr &&
+         !resting(now, neighbour);
 }
 
 /// One of the two asked longest ago, at random: always the oldest would let workers fall into step.
@@ -69,9 +69,9 @@ void Asking::issue(TimePoint now, Actions& out) {
   }
   const auto starved = [&] {
     return std::any_of(self_.neighbours.begin(), self_.neighbours.end(),
-                               [&](const Neighbour& neighbour) {
-                                 return bound_.overdue(neighbour) && may_ask(now, neighbour);
-                               });
+                       [&](const Neighbour& neighbour) {
+                         return bound_.overdue(neighbour) && may_ask(now, neighbour);
+                       });
   };
   while (exchange_.has_room() && (self_.state == WorkerState::kSettling || starved())) {
     Neighbour* neighbour = choose(now);

@@ -6,8 +6,8 @@
 
 namespace stencil {
 
-/// Mode bounded:K. A worker passes no boundary that is more than K steps ahead of a neighbour's, nor
-/// K steps after the last sweep with it. One thread.
+/// Mode bounded:K. A worker passes no boundary that is more than K steps ahead of a neighbour's,
+/// nor K steps after the last sweep with it. One thread.
 class Bound {
  public:
   explicit Bound(const Self& self) : self_(self) {}

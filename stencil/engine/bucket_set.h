@@ -7,8 +7,8 @@
 
 namespace stencil {
 
-/// Some of the buckets 0 .. n-1: bits in words of 64, and above them, level by level, a bit for each
-/// word that is not empty. So the next one is found in a few looks, however many there are.
+/// Some of the buckets 0 .. n-1: bits in words of 64, and above them, level by level, a bit for
+/// each word that is not empty. So the next one is found in a few looks, however many there are.
 class BucketSet {
  public:
   using Word = std::uint64_t;

@@ -20,8 +20,8 @@ struct EngineConfig {
   /// Those at the start, and the turns of a step.
   std::vector<Place> neighbours;
   std::size_t turns = 0;
-  std::uint32_t reach = 0;   ///< hops that suffice from any worker to any other
-  std::string topology;      ///< as it was given, for messages
+  std::uint32_t reach = 0;  ///< hops that suffice from any worker to any other
+  std::string topology;     ///< as it was given, for messages
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
 

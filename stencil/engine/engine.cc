@@ -86,8 +86,7 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
   return handshake_.admits(neighbour, message);
 }
 
-void Engine::on_message(TimePoint now, Neighbour& neighbour, const Message& message,
-                        Actions& out) {
+void Engine::on_message(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out) {
   if (!admit(now, neighbour, message, out)) return;
   liveness_.heard(now, neighbour, message.header);
   exchange_.release(neighbour, message.header.settled);

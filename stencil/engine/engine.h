@@ -43,8 +43,8 @@ class Engine {
 
   // Neighbours come and go. Not in mode sync.
   Neighbour& add(TimePoint now, const Place& place);
-  /// No more is begun with it. Once retired() all that was under way is settled, or the neighbour is
-  /// not there to settle it: it may be told good-bye, and removed.
+  /// No more is begun with it. Once retired() all that was under way is settled, or the neighbour
+  /// is not there to settle it: it may be told good-bye, and removed.
   void retire(TimePoint now, Neighbour& neighbour, Actions& out);
   [[nodiscard]] bool retired(const Neighbour& neighbour) const;
   void say_good_bye(TimePoint now, Neighbour& neighbour, Actions& out) {
@@ -77,8 +77,8 @@ class Engine {
   void on_sharing(TimePoint now, Neighbour& neighbour, bool shared, Actions& out);
   /// The next few Share, each to be done at once and reported to on_share().
   void take_shares(TimePoint now, Actions& out) { sharing_.take(now, out); }
-  void on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket,
-                ShareResult result, Actions& out);
+  void on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket, ShareResult result,
+                Actions& out);
   /// An Answer could not be mixed after all.
   void on_declined(Neighbour& neighbour, std::uint32_t bucket, std::uint64_t sequence) {
     exchange_.on_declined(neighbour, bucket, sequence);

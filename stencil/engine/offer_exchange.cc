@@ -49,8 +49,7 @@ void OfferExchange::take(TimePoint now, Neighbour& neighbour, const HeldOffer& h
   const bool may_mix = self_.state != WorkerState::kJoining &&
                        self_.state != WorkerState::kFrozen &&
                        mixing() < self_.config.retained_total;
-  const std::optional<std::uint8_t> divisor =
-      may_mix ? sweeps_.admit(offer.bucket) : std::nullopt;
+  const std::optional<std::uint8_t> divisor = may_mix ? sweeps_.admit(offer.bucket) : std::nullopt;
   KeptAnswer& kept = neighbour.book.keep(offer.sequence, divisor.has_value());
   ++(divisor ? self_.counters.answers : self_.counters.declined);
   if (const Sweep* sweep = divisor == 2 ? turns_.met(neighbour, offer.bucket) : nullptr) {
@@ -261,9 +260,9 @@ std::size_t OfferExchange::awaited_offers() const {
 
 bool OfferExchange::replies_settled() const {
   return std::all_of(self_.neighbours.begin(), self_.neighbours.end(),
-                             [](const Neighbour& neighbour) {
-                               return !neighbour.up() || neighbour.book.unreleased() == 0;
-                             });
+                     [](const Neighbour& neighbour) {
+                       return !neighbour.up() || neighbour.book.unreleased() == 0;
+                     });
 }
 
 }  // namespace stencil

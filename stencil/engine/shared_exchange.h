@@ -9,8 +9,8 @@
 
 namespace stencil {
 
-/// Exchanging through shared memory: which buckets, when, and what became of them. An exchange there
-/// is an instant request: asked, answered and settled in one. Keeps true:
+/// Exchanging through shared memory: which buckets, when, and what became of them. An exchange
+/// there is an instant request: asked, answered and settled in one. Keeps true:
 ///
 ///  1. No bucket is exchanged so while a request of ours is open on it.
 ///  2. Nothing is exchanged ahead of a boundary: the neighbour's memory does not say whether it has

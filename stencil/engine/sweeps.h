@@ -36,7 +36,8 @@ struct Sweep {
 /// be asked for now, so that the next one is found without a search through all:
 ///
 ///  - pending, and no request of ours open on it;
-///  - where turns are kept (set_rules()) and the sweep is in turn: no sweep in turn before it of the
+///  - where turns are kept (set_rules()) and the sweep is in turn: no sweep in turn before it of
+///  the
 ///    same step has still to bring it;
 ///  - no sweep in shared memory claims it, unless this is one.
 class SweepBook {

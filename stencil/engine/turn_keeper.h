@@ -8,8 +8,8 @@
 namespace stencil {
 
 /// All that is about when a worker may offer, and when it has others wait for its answer. Both ends
-/// of an edge go by the same turns (see Turns), so both want the edge at the same time, and what one
-/// asks for the other need not. Keeps true:
+/// of an edge go by the same turns (see Turns), so both want the edge at the same time, and what
+/// one asks for the other need not. Keeps true:
 ///
 ///  1. While turns are kept a bucket goes on to the next neighbour only when it has been averaged
 ///     with the one before: what is offered to us before its turn waits (must_hold()), and what

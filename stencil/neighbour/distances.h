@@ -5,8 +5,8 @@
 
 namespace stencil {
 
-/// Numbers, one for each bucket, and their sum, kept up to date at a cost that hardly grows with how
-/// many there are. The sum is as good as one made anew: rounding does not add up.
+/// Numbers, one for each bucket, and their sum, kept up to date at a cost that hardly grows with
+/// how many there are. The sum is as good as one made anew: rounding does not add up.
 class BucketSums {
  public:
   BucketSums() = default;

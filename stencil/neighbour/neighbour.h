@@ -45,9 +45,9 @@ struct Report {
 
 /// Mode bounded: how the neighbour's steps hold up ours.
 struct Pace {
-  bool held = false;              ///< Neighbour::in_pace(), when they last spoke
-  std::uint64_t head_start = 0;   ///< our steps ahead of theirs that do not count
-  std::uint64_t swept_step = 0;   ///< our step at the last completed sweep
+  bool held = false;             ///< Neighbour::in_pace(), when they last spoke
+  std::uint64_t head_start = 0;  ///< our steps ahead of theirs that do not count
+  std::uint64_t swept_step = 0;  ///< our step at the last completed sweep
 
   /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
   /// bound is not waited for until it has made up for that: its steps count from where it comes in,
@@ -71,9 +71,9 @@ struct EdgeTimes {
 
 /// The connection that serves the edge, and what waits for it.
 struct Connection {
-  LinkId in_service = 0;  ///< 0: none
-  LinkId dialled = 0;     ///< by us; 0: none
-  std::string endpoint;   ///< of `dialled`; or the one that cannot be dialled
+  LinkId in_service = 0;     ///< 0: none
+  LinkId dialled = 0;        ///< by us; 0: none
+  std::string endpoint;      ///< of `dialled`; or the one that cannot be dialled
   bool undiallable = false;  ///< `endpoint`, which was named in the log
   TimePoint lost_since{};
   TimePoint complain_at{};
@@ -85,8 +85,8 @@ struct Connection {
 
 /// Their memory, where it can be reached.
 struct SharedMemory {
-  std::string token;         ///< their latest, see Meeting::token()
-  std::uint64_t bytes = 0;   ///< of the model, averaged by us there
+  std::string token;        ///< their latest, see Meeting::token()
+  std::uint64_t bytes = 0;  ///< of the model, averaged by us there
 };
 
 /// All that a worker knows and keeps of one neighbour; made and destroyed with the edge. Plain data
@@ -118,9 +118,7 @@ struct Neighbour {
   Distances apart;
   std::unique_ptr<EdgeCodec> codec;
 
-  [[nodiscard]] bool up() const {
-    return state == LinkState::kUp && life.acknowledged && has_link;
-  }
+  [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.
   [[nodiscard]] bool askable() const {
     return up() && !retiring &&

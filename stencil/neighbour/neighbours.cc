@@ -16,8 +16,8 @@ Neighbour& Neighbours::add(const Place& place) {
   auto made = std::make_unique<Neighbour>(place.rank);
   made->weight = place.weight;
   Neighbour* const neighbour = made.get();
-  const auto after = std::ranges::find_if(
-      list_, [&](const auto& other) { return other->rank > place.rank; });
+  const auto after =
+      std::ranges::find_if(list_, [&](const auto& other) { return other->rank > place.rank; });
   list_.insert(after, std::move(made));
   by_rank_.emplace(place.rank, neighbour);
   if (place.turn != Place::kNoTurn) {

@@ -20,8 +20,8 @@ struct Place {
   double weight = 0;  ///< in lock step, see MixingWeights
 };
 
-/// The neighbours that a worker has now: the one list of them. Found in O(1), walked in the order of
-/// ranks. A Neighbour keeps its address until it is removed. Background thread.
+/// The neighbours that a worker has now: the one list of them. Found in O(1), walked in the order
+/// of ranks. A Neighbour keeps its address until it is removed. Background thread.
 class Neighbours {
  public:
   /// `turns` of a step, for now; a turn beyond them is one more.

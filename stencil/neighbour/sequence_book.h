@@ -24,8 +24,8 @@ struct OpenOffer {
   double norm2 = 0;  ///< |z|^2 of the bucket, where it was at hand
 };
 
-/// What answers an offer of theirs, kept until they have settled it: a Reply of ours, or an Offer of
-/// ours that crossed theirs and stands in for one.
+/// What answers an offer of theirs, kept until they have settled it: a Reply of ours, or an Offer
+/// of ours that crossed theirs and stands in for one.
 struct KeptAnswer {
   std::uint64_t sequence = 0;  ///< of their offer
   bool mixes = false;          ///< not declined: it counts for EngineConfig::retained_total

@@ -12,7 +12,8 @@ void Boundary::begin(TimePoint now, std::uint64_t step) {
 void Boundary::note(TimePoint now, const Engine& engine) {
   lock_.hear(engine.neighbours());
   // Unless it has heard of this boundary, and that its sweeps may begin, they are of the last one.
-  if (pause_ == Pause::kGathering || engine.step() != step_ || engine.turns().pause() == Pause::kGathering)
+  if (pause_ == Pause::kGathering || engine.step() != step_ ||
+      engine.turns().pause() == Pause::kGathering)
     return;
   if (linger_.complete()) return;
   linger_.sweeping(now, engine.turns().due(), engine.turns().unswept());

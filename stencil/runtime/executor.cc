@@ -238,9 +238,8 @@ bool Executor::apply(const action::Serve& serve) {
 
 bool Executor::apply(const action::Adopt& adopt) {
   const Snapshot& snapshot = adopt.snapshot;
-  const MixReport report = snapshot.payload
-                               ? mixer_.adopt(snapshot.bucket, view(snapshot.payload))
-                               : mixer_.discard(snapshot.bucket);
+  const MixReport report = snapshot.payload ? mixer_.adopt(snapshot.bucket, view(snapshot.payload))
+                                            : mixer_.discard(snapshot.bucket);
   if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {
     reject(*adopt.from, report, "snapshot", "a snapshot");
@@ -254,8 +253,8 @@ bool Executor::apply(const action::Adopt& adopt) {
 
 bool Executor::apply(const action::Absorb& absorb) {
   const Snapshot& snapshot = absorb.snapshot;
-  const MixReport report = mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload),
-                                         absorb.from->weight);
+  const MixReport report =
+      mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload), absorb.from->weight);
   if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) reject(*absorb.from, report, "snapshot", "a snapshot");
   return true;

@@ -61,8 +61,8 @@ class Executor {
   bool apply(const action::Absorb& absorb);
   /// Counts and logs why what a neighbour sent was not applied.
   void reject(const Neighbour& from, const MixReport& report, const char* cause, const char* what);
-  void measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report,
-                int divisor, bool telling);
+  void measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
+                bool telling);
   [[nodiscard]] bool telling(const Message& theirs, const OpenOffer* ours) const;
 
   Engine& engine_;
@@ -73,8 +73,8 @@ class Executor {
   Complaints& complaints_;
   PumpCounters& counters_;
   /// At most one for each open request and pull.
-  using Owed = std::variant<action::Merge, action::Settle, action::Serve, action::Adopt,
-                            action::Absorb>;
+  using Owed =
+      std::variant<action::Merge, action::Settle, action::Serve, action::Adopt, action::Absorb>;
   std::vector<Owed> owed_;
   std::string refused_;
 };

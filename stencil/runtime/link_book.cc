@@ -6,8 +6,8 @@
 
 namespace stencil {
 
-LinkBook::LinkBook(Rank self, const Neighbours& neighbours, Transport& transport,
-                   Resolver resolver, LogSink log)
+LinkBook::LinkBook(Rank self, const Neighbours& neighbours, Transport& transport, Resolver resolver,
+                   LogSink log)
     : self_(self),
       neighbours_(neighbours),
       transport_(transport),
@@ -58,8 +58,8 @@ void LinkBook::dial(Neighbour& neighbour, const std::string& endpoint) {
     dialled_[neighbour.link.dialled] = &neighbour;
   } catch (const ConfigError& error) {
     neighbour.link.undiallable = true;
-    log_(LogLevel::kWarning, "worker " + std::to_string(neighbour.rank) +
-                                 " cannot be dialled: " + error.what());
+    log_(LogLevel::kWarning,
+         "worker " + std::to_string(neighbour.rank) + " cannot be dialled: " + error.what());
   }
 }
 

@@ -2,9 +2,8 @@
 
 namespace stencil {
 
-MemorySharing::MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting,
-                             Settlement& settlement, Complaints& complaints,
-                             PumpCounters& counters)
+MemorySharing::MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting, Settlement& settlement,
+                             Complaints& complaints, PumpCounters& counters)
     : engine_(engine),
       mixer_(mixer),
       meeting_(meeting),

@@ -12,8 +12,8 @@ namespace stencil {
 /// for waits in Connection::backlog, urgent frames before payloads. One thread.
 class Outbox {
  public:
-  /// `window`: own requests in flight on one edge. `dropped`, which must outlive this, counts frames
-  /// that could not be sent.
+  /// `window`: own requests in flight on one edge. `dropped`, which must outlive this, counts
+  /// frames that could not be sent.
   Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped);
 
   /// Without a link the message is dropped: it is made up for when the edge is synchronised anew.

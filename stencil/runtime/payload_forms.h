@@ -12,8 +12,8 @@
 
 namespace stencil {
 
-/// How each message's payload is coded and how many bytes it takes, see mix/codecs/kinds.cc; and the
-/// memory for those of ours. One thread.
+/// How each message's payload is coded and how many bytes it takes, see mix/codecs/kinds.cc; and
+/// the memory for those of ours. One thread.
 class PayloadForms {
  public:
   /// `mixer` must outlive this.

@@ -57,9 +57,9 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   // Sending may have made frames ready to receive without waking any descriptor.
   more = receive_some(now) || more;
   if (more) return now;
-  const bool waiting = executor_.owes() ||
-                       std::any_of(neighbours_.begin(), neighbours_.end(),
-                                           [](const Neighbour& n) { return !n.link.backlog.empty(); });
+  const bool waiting =
+      executor_.owes() || std::any_of(neighbours_.begin(), neighbours_.end(),
+                                      [](const Neighbour& n) { return !n.link.backlog.empty(); });
   return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal,
                    waiting ? now + kRetryEvery : kNever});
 }
@@ -86,7 +86,8 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
       published_ = standing.round;
       engine_.on_published(now, standing.round, actions_);
     } else if (!sync || standing.round == 0) {
-      // These are one input: what is asked for in the pause of a boundary is of that boundary's step.
+      // These are one input: what is asked for in the pause of a boundary is of that boundary's
+      // step.
       engine_.on_pause(now, standing.pause, actions_);
       if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
       if (standing.made_from < mixer_.bucket_count()) {
@@ -254,8 +255,7 @@ const PumpStatus& Pump::status() {
   s.pump = counters_;
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
-  s.flushed =
-      exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();
+  s.flushed = exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.ending().all_calm() &&
                  exchange.awaited_offers() == 0 && !executor_.owes() && sharing_.notes_are_read();
   s.neighbours.clear();

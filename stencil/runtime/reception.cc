@@ -7,8 +7,8 @@
 
 namespace stencil {
 
-Reception::Reception(Engine& engine, LinkBook& links, Transport& transport,
-                     Complaints& complaints, PumpCounters& counters)
+Reception::Reception(Engine& engine, LinkBook& links, Transport& transport, Complaints& complaints,
+                     PumpCounters& counters)
     : engine_(engine),
       links_(links),
       transport_(transport),
@@ -41,8 +41,8 @@ Neighbour* Reception::hear(LinkId link, const Message& message) {
   const std::string claim = "who says it is rank " + std::to_string(from) + ": ";
   if (const Refusal* refusal = message.as<Refusal>()) {
     // Whoever refuses us answers on the link that it refuses: this may be anybody.
-    complaints_.about_stranger("refusal " + claim, claim + "refused on another link: " +
-                                                       refusal->text);
+    complaints_.about_stranger("refusal " + claim,
+                               claim + "refused on another link: " + refusal->text);
     return nullptr;
   }
   const Hello* const hello = message.as<Hello>();

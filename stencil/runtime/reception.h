@@ -8,8 +8,9 @@
 
 namespace stencil {
 
-/// Hears whoever comes by a link that serves no edge: a neighbour that dialled us, or somebody lost.
-/// Whoever dialled us by mistake must not end our run: it is told, and we only say so. One thread.
+/// Hears whoever comes by a link that serves no edge: a neighbour that dialled us, or somebody
+/// lost. Whoever dialled us by mistake must not end our run: it is told, and we only say so. One
+/// thread.
 class Reception {
  public:
   Reception(Engine& engine, LinkBook& links, Transport& transport, Complaints& complaints,

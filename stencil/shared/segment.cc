@@ -90,8 +90,7 @@ Segment::Segment(std::size_t floats, std::uint32_t buckets) : floats_(floats), b
 bool Segment::map_memory(int descriptor) {
   const std::size_t controls_at = (sizeof(Header) + 63) / 64 * 64;
   const std::size_t notes_at = controls_at + buckets_ * sizeof(BucketControl);
-  const std::size_t y_at =
-      pages(notes_at + buckets_ * sizeof(SharedNote)) + kAsideY;
+  const std::size_t y_at = pages(notes_at + buckets_ * sizeof(SharedNote)) + kAsideY;
   const std::size_t p_at = pages(y_at + floats_ * sizeof(float)) + kAsideP;
   bytes_ = pages(p_at + floats_ * sizeof(float));
   if (descriptor >= 0) {

@@ -7,8 +7,7 @@ void DirectMeeting::meet(Rank rank, const std::string& /*token*/) {
   const auto it = mapped_.find(rank);
   if (theirs == nullptr || (it != mapped_.end() && it->second.id() == theirs->id())) return;
   mapped_.erase(rank);
-  Result<Segment> mapped =
-      Segment::map(theirs->descriptor(), layout_, rank, theirs->id());
+  Result<Segment> mapped = Segment::map(theirs->descriptor(), layout_, rank, theirs->id());
   mapped_.emplace(rank, std::move(mapped.value()));
 }
 

@@ -69,8 +69,8 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   objective_.initial(rank, worker->x);
   worker->telemetry = {0.0, 1.0};
   const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
-  worker->mixer = std::make_unique<Mixer>(layout_, worker->x, worker->telemetry,
-                                          Segment(layout_, rank, reach));
+  worker->mixer =
+      std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   options.engine = make_engine_config(config_.exchange, config_.topology, turns_, rank,

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "stencil/runtime/exchange_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mode.h"
+#include "stencil/runtime/exchange_options.h"
 #include "stencil/runtime/pump.h"
 #include "stencil/sim/network.h"
 #include "stencil/sim/objective.h"
