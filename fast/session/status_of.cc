@@ -60,6 +60,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"shares_declined", s.engine.shares_declined},
                   {"held", s.engine.held},
                   {"skipped", s.engine.skipped},
+                  {"looked", s.engine.looked},
                   {"put_off", s.pump.put_off},
                   {"inherited_locks", s.pump.inherited_locks},
                   {"bytes_shared", s.pump.bytes_shared},

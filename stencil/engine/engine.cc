@@ -110,7 +110,7 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
     neighbour.times.moved = now;
     on_snapshot(now, neighbour, *snapshot, out);
   } else if (message.is<Leave>()) {
-    handshake_.on_leave(neighbour);
+    handshake_.on_leave(neighbour, message.header);
   }
 }
 

@@ -164,7 +164,13 @@ void Handshake::on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions
   out.push_back(action::Refused{&neighbour, refusal.text});
 }
 
-void Handshake::on_leave(Neighbour& neighbour) {
+void Handshake::on_leave(Neighbour& neighbour, const MessageHeader& header) {
+  // All that they have answered has come before their last word.
+  if (header.receiver_epoch == neighbour.life.our_epoch) exchange_.withdraw(neighbour, 0);
+  end(neighbour);
+}
+
+void Handshake::end(Neighbour& neighbour) {
   exchange_.reset(neighbour);
   neighbour.state = LinkState::kLeft;
   neighbour.life.acknowledged = false;
@@ -172,7 +178,7 @@ void Handshake::on_leave(Neighbour& neighbour) {
 
 void Handshake::leave(TimePoint now, Neighbour& neighbour, Actions& out) {
   self_.send(now, neighbour, Leave{}, out);
-  on_leave(neighbour);
+  end(neighbour);
 }
 
 bool Handshake::admits(const Neighbour& neighbour, const Message& message) {

@@ -43,7 +43,7 @@ class Handshake {
                                Actions& out);
   void on_hello_request(TimePoint now, Neighbour& neighbour, Actions& out);
   void on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions& out);
-  void on_leave(Neighbour& neighbour);
+  void on_leave(Neighbour& neighbour, const MessageHeader& header);
   /// We say good-bye to them.
   void leave(TimePoint now, Neighbour& neighbour, Actions& out);
   /// Whether a message that is no Hello is of the present connection; counts those that are not.
@@ -55,6 +55,7 @@ class Handshake {
   [[nodiscard]] TimePoint repeat_at(const Neighbour& neighbour) const;
 
  private:
+  void end(Neighbour& neighbour);
   void say_hello(TimePoint now, Neighbour& neighbour, Actions& out);
   bool take_incarnation(Neighbour& neighbour, const Message& message);
   bool take_epoch(Neighbour& neighbour, std::uint32_t epoch);

@@ -165,16 +165,20 @@ void OfferExchange::reset(Neighbour& neighbour) {
   neighbour.memory.token.clear();
 }
 
-void OfferExchange::take_counters(Neighbour& neighbour, const Hello& hello, Actions& out) {
-  SequenceBook& book = neighbour.book;
-  std::erase_if(book.open, [&](const OpenOffer& offer) {
-    if (offer.sequence <= hello.last_answered) return false;
+void OfferExchange::withdraw(Neighbour& neighbour, std::uint64_t answered) {
+  std::erase_if(neighbour.book.open, [&](const OpenOffer& offer) {
+    if (offer.sequence <= answered) return false;
     ++self_.counters.withdrawn;
     if (offer.parked) return true;
     free_bucket(offer);
     if (Sweep* sweep = sweeps_.find(neighbour)) sweeps_.put_back(*sweep, offer.bucket);
     return true;
   });
+}
+
+void OfferExchange::take_counters(Neighbour& neighbour, const Hello& hello, Actions& out) {
+  SequenceBook& book = neighbour.book;
+  withdraw(neighbour, hello.last_answered);
   release(neighbour, hello.last_settled);
   book.next_offer = hello.last_answered + 1;
   resend(neighbour, hello, out);

@@ -45,6 +45,8 @@ class OfferExchange {
   void park(Neighbour& neighbour);
   /// Another life, or none: all that was under way is lost.
   void reset(Neighbour& neighbour);
+  /// What they have not answered, beyond offer `answered`, never arrived.
+  void withdraw(Neighbour& neighbour, std::uint64_t answered);
   void drop_held(Neighbour& neighbour) { neighbour.book.held.clear(); }
   /// What they have not answered never arrived and is withdrawn; what we answered and they have not
   /// settled is sent again. Our own crossed offers stand in for answers, so those that they have

@@ -12,9 +12,9 @@ void Rounds::complete(TimePoint now) {
 
 void Rounds::on_published(TimePoint now, std::uint64_t round, Actions& out) {
   published_ = round;
-  std::vector<Rank> sources;
-  for (const Neighbour& neighbour : self_.neighbours) sources.push_back(neighbour.rank);
-  puller_.plan().start(round, sources);
+  sources_.clear();
+  for (const Neighbour& neighbour : self_.neighbours) sources_.push_back(neighbour.rank);
+  puller_.plan().start(round, sources_);
   if (puller_.plan().finished()) complete(now);
   for (const Parked& parked : parked_) {
     Neighbour* const neighbour = self_.neighbours.find(parked.rank);

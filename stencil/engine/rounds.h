@@ -42,6 +42,7 @@ class Rounds {
   Puller& puller_;
   std::uint64_t published_ = 0, completed_ = 0;
   std::vector<Parked> parked_;
+  std::vector<Rank> sources_;  ///< of a round; kept for its memory
 };
 
 }  // namespace stencil

@@ -17,13 +17,9 @@ void SweepBook::earn() {
 }
 
 Sweep& SweepBook::begin(Neighbour& neighbour, bool in_turn) {
-  Sweep sweep;
-  if (spare_.empty()) {
-    sweep.pending = sweep.ready = BucketSet(count_);
-  } else {
-    sweep = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  if (spare_.empty()) spare_.push_back({.pending = BucketSet(count_), .ready = BucketSet(count_)});
+  Sweep sweep = std::move(spare_.back());
+  spare_.pop_back();
   sweep.neighbour = &neighbour;
   sweep.step = earned_;
   sweep.in_turn = in_turn;

@@ -77,6 +77,7 @@ struct Connection {
   bool undiallable = false;  ///< `endpoint`, which was named in the log
   TimePoint lost_since{};
   TimePoint complain_at{};
+  TimePoint closes{};  ///< of an edge to be removed: the last word is still on its way
   /// Frames that the link has no room for now. Offers and replies are bounded by the windows; of
   /// the rest, which is asked for or said again, see Outbox.
   std::vector<Frame> backlog;

@@ -113,7 +113,8 @@ Neighbour* LinkBook::down(LinkId link) {
 }
 
 void LinkBook::drop(Neighbour& neighbour) {
-  if (neighbour.link.in_service != 0) transport_.drop(neighbour.link.in_service);
+  const Connection& link = neighbour.link;
+  if (link.in_service != 0 && link.in_service != link.dialled) transport_.drop(link.in_service);
   hang_up(neighbour);
   serve(neighbour, 0);
 }

@@ -132,12 +132,13 @@ TimePoint Pump::remove_retired(TimePoint now) {
   for (auto it = neighbours_.begin(); it != neighbours_.end();) {
     Neighbour& neighbour = *it++;
     if (!engine_.retired(neighbour)) continue;
-    if (neighbour.up()) engine_.say_good_bye(now, neighbour, actions_);
-    act();
-    // What is said may still be on its way to the link.
-    const TimePoint said = neighbour.times.sent + engine_.config().heartbeat_every;
-    if (neighbour.has_link && now < said) {
-      next = std::min(next, said);
+    if (neighbour.up()) {
+      engine_.say_good_bye(now, neighbour, actions_);
+      act();
+      neighbour.link.closes = now + engine_.config().heartbeat_every;
+    }
+    if (now < neighbour.link.closes) {
+      next = std::min(next, neighbour.link.closes);
       continue;
     }
     executor_.forget(neighbour);

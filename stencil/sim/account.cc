@@ -64,6 +64,12 @@ void Simulation::account(std::vector<std::vector<double>>& z) const {
   }
 }
 
+std::vector<double> Simulation::z(Rank rank) const {
+  std::vector<std::vector<double>> all;
+  account(all);
+  return all[rank];
+}
+
 Snapshot Simulation::snapshot() const {
   Snapshot s;
   s.time = std::chrono::duration<double>(now_.time_since_epoch()).count();

@@ -84,9 +84,7 @@ Network::Network(int workers, Model model, std::vector<Outage> outages, std::uin
       in_outage_(outages_.size()),
       random_(Random::derive(seed, 0x6e6574)),
       worker_bandwidth_(worker_bandwidth) {
-  for (Rank rank = 0; rank < workers; ++rank) {
-    ends_.push_back(std::make_unique<End>(*this, rank));
-  }
+  for (Rank rank = 0; rank < workers; ++rank) add();
   for (std::size_t i = 0; i < outages_.size(); ++i) {
     const auto at = [&](double time, bool begins) {
       queue_.push_back({TimePoint(seconds(time)),
@@ -105,6 +103,10 @@ Network::Network(int workers, Model model, std::vector<Outage> outages, std::uin
 }
 
 Network::~Network() = default;
+
+void Network::add() {
+  ends_.push_back(std::make_unique<End>(*this, static_cast<Rank>(ends_.size())));
+}
 
 Transport& Network::transport(Rank rank) {
   return *ends_[rank];

@@ -39,6 +39,8 @@ class Network {
           double worker_bandwidth = 0);
   ~Network();
 
+  /// A worker more, of the next rank.
+  void add();
   [[nodiscard]] Transport& transport(Rank rank);
   /// The address under which `rank` is dialled.
   [[nodiscard]] static std::string endpoint(Rank rank);

@@ -33,10 +33,16 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
     const auto it = config_.links.find(std::minmax(a, b));
     return it == config_.links.end() ? config_.link : it->second;
   };
-  network_ = std::make_unique<Network>(size(), model, config_.outages, config_.seed,
+  const int workers = config_.topology.size();
+  network_ = std::make_unique<Network>(workers, model, config_.outages, config_.seed,
                                        config_.worker_bandwidth);
-  workers_.resize(size());
-  for (Rank rank = 0; rank < size(); ++rank) {
+  for (Rank rank = 0; rank < workers; ++rank) {
+    EngineConfig stands;
+    stands.stand(config_.topology, turns_, rank);
+    places_.push_back(std::move(stands.neighbours));
+  }
+  workers_.resize(places_.size());
+  for (Rank rank = 0; rank < workers; ++rank) {
     make(rank, 1);
     for (std::size_t i = 0; i < initial_mean_.size(); ++i) {
       initial_mean_[i] += workers_[rank]->x[i] / static_cast<double>(size());
@@ -56,6 +62,16 @@ double Simulation::end_time() const {
   return static_cast<double>(config_.steps) * config_.step_seconds;
 }
 
+EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
+  // Whoever came later has no place in the topology, and stands where it was put.
+  const Rank stands = rank < config_.topology.size() ? rank : 0;
+  EngineConfig engine =
+      make_engine_config(config_.exchange, config_.topology, turns_, stands, buckets);
+  engine.rank = rank;
+  engine.neighbours = places_[rank];
+  return engine;
+}
+
 void Simulation::make(Rank rank, std::uint64_t incarnation) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
@@ -73,8 +89,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
-  options.engine = make_engine_config(config_.exchange, config_.topology, turns_, rank,
-                                      worker->mixer->bucket_count());
+  options.engine = engine_config(rank, worker->mixer->bucket_count());
   EngineConfig& engine = options.engine;
   engine.seed = config_.seed;
   engine.hello.run_id = "simulation";
@@ -304,6 +319,43 @@ bool Simulation::finish() {
     if (worker->alive) (void)worker->mixer->fold(worker->x);
   }
   return all;
+}
+
+/// The first turn that is free at both ends: both must go by the same one.
+std::size_t Simulation::free_turn(Rank a, Rank b) const {
+  const auto taken = [this](Rank rank, std::size_t turn) {
+    return std::ranges::find(places_[rank], turn, &Place::turn) != places_[rank].end();
+  };
+  std::size_t turn = 0;
+  while (taken(a, turn) || taken(b, turn)) ++turn;
+  return turn;
+}
+
+Rank Simulation::add(const std::vector<Rank>& neighbours) {
+  const Rank rank = size();
+  network_->add();
+  workers_.emplace_back();
+  places_.emplace_back();
+  for (const Rank other : neighbours) {
+    const std::size_t meet = free_turn(rank, other);
+    places_[rank].push_back({.rank = other, .turn = meet});
+    places_[other].push_back({.rank = rank, .turn = meet});
+    workers_[other]->pump->add(now_, places_[other].back());
+    turn(*workers_[other]);
+  }
+  // Not of the first life: it copies a neighbour.
+  make(rank, 2);
+  return rank;
+}
+
+void Simulation::remove(Rank rank) {
+  for (const Place& place : std::exchange(places_[rank], {})) {
+    std::erase_if(places_[place.rank], [rank](const Place& p) { return p.rank == rank; });
+    workers_[place.rank]->pump->remove(now_, rank);
+    workers_[rank]->pump->remove(now_, place.rank);
+    turn(*workers_[place.rank]);
+  }
+  turn(*workers_[rank]);
 }
 
 void Simulation::kill(Rank rank) {

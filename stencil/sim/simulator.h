@@ -62,7 +62,8 @@ class Simulation {
 
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] double end_time() const;
-  [[nodiscard]] int size() const { return config_.topology.size(); }
+  /// Workers so far; ranks are below this.
+  [[nodiscard]] int size() const { return static_cast<int>(workers_.size()); }
   /// As it stands: of a step under way, what has been folded.
   [[nodiscard]] std::span<const float> model(Rank rank) const;
   [[nodiscard]] PumpStatus status(Rank rank) const;
@@ -74,6 +75,17 @@ class Simulation {
   [[nodiscard]] std::vector<double> telemetry_z(Rank rank) const;
   /// By all workers so far, headers included.
   [[nodiscard]] std::uint64_t bytes_sent() const;
+  /// z of a worker as it would be had every delta under way arrived: what the exchange keeps is the
+  /// sum of these.
+  [[nodiscard]] std::vector<double> z(Rank rank) const;
+
+  // The grid changes while it runs. Not in mode sync.
+  /// A worker more, between these, which it and they learn of now. Its rank.
+  Rank add(const std::vector<Rank>& neighbours);
+  /// A worker less: its neighbours and it exchange no more, settle what is under way and forget
+  /// each other; it trains on alone.
+  void remove(Rank rank);
+
   /// Kills a worker at the present time: nothing of it is heard again.
   void kill(Rank rank);
   /// Starts a killed worker anew, from initial weights, as a new incarnation.
@@ -83,6 +95,8 @@ class Simulation {
   struct Worker;
   static double runtime_threshold(const SimulationConfig& config);
   void make(Rank rank, std::uint64_t incarnation);
+  [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
+  [[nodiscard]] std::size_t free_turn(Rank a, Rank b) const;
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
@@ -96,6 +110,7 @@ class Simulation {
   Mode mode_;
   Objective& objective_;
   Turns turns_{config_.topology};
+  std::vector<std::vector<Place>> places_;  ///< each worker's neighbours, as the grid is now
   Layout layout_;
   double settle_threshold_;
   TimePoint now_{};

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
   for (int i = 0; i < 16; ++i) {
-    auto one = test::random_case(test::case_seed(6000 + i), CodecKind::kFp32);
+    auto one = test::random_case(test::case_seed(6000 + i), {});
     const std::uint64_t bound = 1 + i % 5;
     one.config.exchange.mode = "bounded:" + std::to_string(bound);
     one.config.links.clear();

@@ -52,7 +52,7 @@ void run_case(const test::SimCase& one, int looks) {
 TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
   for (int i = 0; i < kSeedsPerShard; ++i) {
     const std::uint64_t seed = test::case_seed(GetParam() * kSeedsPerShard + i);
-    run_case(test::random_case(seed, CodecKind::kFp32), 60);
+    run_case(test::random_case(seed, {}), 60);
     if (HasFailure()) break;
   }
 }
@@ -60,8 +60,8 @@ TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
 TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
   for (int i = 0; i < kSeedsPerShard; ++i) {
     const std::uint64_t seed = test::case_seed(1000 + GetParam() * kSeedsPerShard + i);
-    for (const CodecKind codec : kDenseCodecs) {
-      if (codec == CodecKind::kFp32) continue;
+    for (const CodecSpec& codec : test::dense_codecs()) {
+      if (codec == CodecSpec{}) continue;
       SCOPED_TRACE(name(codec));
       run_case(test::random_case(seed, codec), 20);
     }
@@ -73,8 +73,8 @@ TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_th
 TEST_P(Consensus, in_parts_keeps_the_mean_never_spreads_and_ends_in_agreement_after_the_finish) {
   for (int i = 0; i < kSeedsPerShard; ++i) {
     const std::uint64_t seed = test::case_seed(2000 + GetParam() * kSeedsPerShard + i);
-    constexpr std::array<std::uint32_t, 3> kShares = {10'000, 100'000, 500'000};
-    run_case(test::random_case(seed, {CodecKind::kTopK, kShares[i % kShares.size()]}), 60);
+    constexpr std::array kParts = {"topk:0.01", "topk:0.1", "topk:0.5"};
+    run_case(test::random_case(seed, parse_codec(kParts[i % kParts.size()])), 60);
     if (HasFailure()) break;
   }
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "stencil/codec/codecs.h"
+#include "stencil/core/mixing_weights.h"
 #include "tests/support/codec_cases.h"
 #include "tests/support/sim_cases.h"
 #include "tests/support/topologies.h"
@@ -109,7 +109,7 @@ TEST(LockStepOutage, survives_links_that_break_and_return) {
   EXPECT_EQ(models[0], models[1]) << "the same numbers, later";
 }
 
-class LockStepCoded : public ::testing::TestWithParam<CodecKind> {};
+class LockStepCoded : public ::testing::TestWithParam<CodecSpec> {};
 
 TEST_P(LockStepCoded, keeps_the_mean_and_agrees_to_the_codec) {
   sim::SimulationConfig config = test::plain_config();
@@ -123,12 +123,12 @@ TEST_P(LockStepCoded, keeps_the_mean_and_agrees_to_the_codec) {
   simulation.run_until(simulation.end_time());
   ASSERT_TRUE(simulation.finish());
   EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
-  const CodecKind values = Codecs(GetParam()).values().kind();
+  const CodecSpec values{pulled_as(GetParam()), 0};
   EXPECT_LT(simulation.snapshot().consensus_distance,
             2 * test::codec_case(values).relative_error + 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, LockStepCoded, ::testing::ValuesIn(kDenseCodecs),
+INSTANTIATE_TEST_SUITE_P(Codecs, LockStepCoded, ::testing::ValuesIn(test::dense_codecs()),
                          [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace

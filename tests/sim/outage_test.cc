@@ -15,7 +15,7 @@ namespace {
 /// seconds, all over by the end of the run.
 test::SimCase with_outages(std::uint64_t seed, int count, double shortest, double longest) {
   const std::vector<CodecSpec> lossy = test::lossy_codecs(100'000);
-  const CodecSpec codec = seed % 2 == 0 ? CodecSpec(CodecKind::kFp32) : lossy[seed % lossy.size()];
+  const CodecSpec codec = seed % 2 == 0 ? CodecSpec() : lossy[seed % lossy.size()];
   auto one = test::random_case(seed, codec);
   one.config.slow.clear();
   one.config.links.clear();

@@ -53,7 +53,7 @@ TEST(Repeat, the_same_seed_gives_the_same_bytes) {
 
 TEST(Repeat, the_same_seed_gives_the_same_bytes_with_outages_and_in_every_mode) {
   for (const char* mode : {"async", "bounded:3", "sync"}) {
-    auto one = test::random_case(test::case_seed(5100), CodecKind::kFp32);
+    auto one = test::random_case(test::case_seed(5100), {});
     one.config.topology = Topology::parse("torus:2x3");
     one.config.links.clear();
     one.config.slow = {{1, 5.0}};
@@ -66,7 +66,7 @@ TEST(Repeat, the_same_seed_gives_the_same_bytes_with_outages_and_in_every_mode) 
 }
 
 TEST(Repeat, another_seed_gives_other_bytes) {
-  auto one = test::random_case(test::case_seed(5200), CodecKind::kFp32);
+  auto one = test::random_case(test::case_seed(5200), {});
   one.config.exchange.settle_deadline = 20;
   const auto first = trace(one);
   ++one.config.seed;

@@ -29,8 +29,7 @@ TEST_P(Shared, keeps_the_mean_never_spreads_and_ends_in_agreement) {
   for (int i = 0; i < 12; ++i) {
     const std::uint64_t seed = test::case_seed(5000 + GetParam() * 12 + i);
     const auto which = static_cast<std::size_t>(GetParam() + i / 3) % lossy.size();
-    test::SimCase one =
-        test::random_case(seed, i % 3 == 2 ? lossy[which] : CodecSpec(CodecKind::kFp32));
+    test::SimCase one = test::random_case(seed, i % 3 == 2 ? lossy[which] : CodecSpec());
     one.config.bucket_floats = 16;
     share_some(one.config, GetParam() % 2 == 0 ? 0.5 : 1, GetParam() % 4 < 2);
     SCOPED_TRACE(one.text);

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Telemetry, every_worker_knows_the_network_mean_of_steps) {
   for (int i = 0; i < 6; ++i) {
-    auto one = test::random_case(test::case_seed(9000 + i), CodecKind::kFp16);
+    auto one = test::random_case(test::case_seed(9000 + i), parse_codec("fp16"));
     one.config.links.clear();
     one.config.link.latency = 0.002;
     one.config.exchange.sweeps = 4;
@@ -35,7 +35,7 @@ TEST(Telemetry, every_worker_knows_the_network_mean_of_steps) {
 }
 
 /// 64 workers, the largest that the promises are tried on.
-class Large : public ::testing::TestWithParam<std::tuple<const char*, CodecKind>> {};
+class Large : public ::testing::TestWithParam<std::tuple<const char*, CodecSpec>> {};
 
 TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
   const auto [name, codec] = GetParam();
@@ -57,7 +57,7 @@ TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
     simulation.run_until(simulation.end_time() * look / 10);
     const sim::Snapshot seen = simulation.snapshot();
     EXPECT_LT(seen.mean_drift, 1e-5);
-    if (codec == CodecKind::kFp32) {
+    if (codec == CodecSpec{}) {
       EXPECT_LE(seen.disagreement, start * (1 + 1e-5));
     }
   }
@@ -70,11 +70,11 @@ TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
 INSTANTIATE_TEST_SUITE_P(Networks, Large,
                          ::testing::Combine(::testing::Values("torus:8x8", "ring:64", "torus:4x4x4",
                                                               "star:64"),
-                                            ::testing::ValuesIn(kDenseCodecs)));
+                                            ::testing::ValuesIn(test::dense_codecs())));
 
 /// Training goes on (no finish): what the running exchange alone reaches.
 TEST(Running, falls_to_the_floor_that_each_codec_states) {
-  for (const CodecKind codec : kDenseCodecs) {
+  for (const CodecSpec& codec : test::dense_codecs()) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {
       SCOPED_TRACE(name);
       sim::SimulationConfig config = test::plain_config();
@@ -125,7 +125,7 @@ class Extremes : public sim::Objective {
   float scale_;
 };
 
-class Survival : public ::testing::TestWithParam<CodecKind> {};
+class Survival : public ::testing::TestWithParam<CodecSpec> {};
 
 TEST_P(Survival, tiny_and_huge_values_stay_finite_and_keep_the_mean) {
   for (const float scale : {1e-42F, 1e-8F, 1e-4F, 6e4F, 1e6F, 1e30F}) {
@@ -147,7 +147,7 @@ TEST_P(Survival, tiny_and_huge_values_stay_finite_and_keep_the_mean) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, Survival, ::testing::ValuesIn(kDenseCodecs),
+INSTANTIATE_TEST_SUITE_P(Codecs, Survival, ::testing::ValuesIn(test::dense_codecs()),
                          [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace

@@ -5,17 +5,18 @@
 #include <string>
 
 #include "stencil/core/error.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "tests/support/sim_cases.h"
 
 namespace stencil {
 namespace {
 
-constexpr CodecSpec kTenth(CodecKind::kTopK, 100'000);
+constexpr const char* kTenth = "topk:0.1";
 
 sim::SimulationConfig config_of(const char* topology, std::uint64_t index) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = test::topology_of(topology);
-  config.exchange.codec = name(kTenth);
+  config.exchange.codec = kTenth;
   config.seed = test::case_seed(index);
   config.bucket_floats = 40;
   config.link = {.latency = 0.01, .jitter = 0.02};
@@ -43,14 +44,15 @@ TEST(TopKRun, BringsAllToAgreementWithoutAStep) {
 
 TEST(TopKRun, SendsItsShareOfTheBytes) {
   std::array<double, 2> bytes{};
-  for (const CodecKind kind : {CodecKind::kFp32, CodecKind::kTopK}) {
+  constexpr std::array kCodecs = {"fp32", "topk:0.01"};
+  for (std::size_t i = 0; i < kCodecs.size(); ++i) {
     sim::SimulationConfig config = config_of("ring:4", 9350);
-    config.exchange.codec = name(CodecSpec(kind, kind == CodecKind::kTopK ? 10'000U : 0U));
+    config.exchange.codec = kCodecs[i];
     config.bucket_floats = 20'000;
     const auto objective = sim::make_agreement(100'000, config.seed);
     sim::Simulation simulation(config, *objective);
     simulation.run_until(simulation.end_time());
-    bytes.at(kind == CodecKind::kTopK ? 1 : 0) = static_cast<double>(simulation.bytes_sent());
+    bytes[i] = static_cast<double>(simulation.bytes_sent());
   }
   // 12 bytes for each of one in a hundred where fp32 has 8 for each; and headers.
   EXPECT_NEAR(bytes[1] / bytes[0], 0.015, 0.005);
@@ -79,7 +81,7 @@ TEST(TopKRun, SixtyFourWorkersKeepTheMeanNeverSpreadAndAgree) {
 TEST(TopKRun, BrokenLinksLoseNothing) {
   std::uint64_t withdrawn = 0, merges = 0;
   for (int i = 0; i < 20; ++i) {
-    auto one = test::random_case(test::case_seed(9500 + i), kTenth);
+    auto one = test::random_case(test::case_seed(9500 + i), parse_codec(kTenth));
     one.config.slow.clear();
     one.config.links.clear();
     one.config.exchange.sweeps = std::max(1.0, *one.config.exchange.sweeps);

@@ -8,22 +8,23 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stencil/codec/int_codec.h"
-#include "stencil/core/codec_spec.h"
+#include "stencil/mix/codecs/kinds.h"
 
 namespace stencil {
 
-inline void PrintTo(CodecKind kind, std::ostream* out) {
-  *out << name(kind);
+inline void PrintTo(const CodecSpec& codec, std::ostream* out) {
+  *out << name(codec);
 }
 
 namespace test {
 
 /// What a dense codec is held to.
 struct CodecCase {
-  CodecKind kind;
+  std::string_view name;
   /// Bounds of |decode(encode(x)) - x|: relative for large values, absolute for tiny ones.
   double relative_error;
   double absolute_error;
@@ -34,34 +35,31 @@ struct CodecCase {
   std::size_t block = 1;
 };
 inline void PrintTo(const CodecCase& codec, std::ostream* out) {
-  PrintTo(codec.kind, out);
+  *out << codec.name;
 }
 
-/// To add a codec: a line here.
+/// To add a dense codec: a line here.
 inline constexpr std::array kCodecCases = {
-    CodecCase{CodecKind::kFp32, 0, 0, std::numeric_limits<float>::max(), 1e-4},
-    CodecCase{CodecKind::kFp16, 0x1p-11, 0x1p-25, 65504.0F, 3e-4},
-    CodecCase{CodecKind::kBf16, 0x1p-8, 0x1p-134, 0x1.fep127F, 2.4e-3},
-    CodecCase{CodecKind::kInt8, 0x1p-6, 0x1p-126, 127 * 0x1p121F, 3e-4, IntCodec::kBlock},
-    CodecCase{CodecKind::kInt4, 0x1p-2, 0x1p-126, 7 * 0x1p125F, 1e-6, IntCodec::kBlock},
+    CodecCase{"fp32", 0, 0, std::numeric_limits<float>::max(), 1e-4},
+    CodecCase{"fp16", 0x1p-11, 0x1p-25, 65504.0F, 3e-4},
+    CodecCase{"bf16", 0x1p-8, 0x1p-134, 0x1.fep127F, 2.4e-3},
+    CodecCase{"int8", 0x1p-6, 0x1p-126, 127 * 0x1p121F, 3e-4, IntCodec::kBlock},
+    CodecCase{"int4", 0x1p-2, 0x1p-126, 7 * 0x1p125F, 1e-6, IntCodec::kBlock},
 };
 
-constexpr const CodecCase& codec_case(CodecKind kind) {
-  for (const CodecCase& codec : kCodecCases) {
-    if (codec.kind == kind) return codec;
+/// Throws std::logic_error where kCodecCases has no line for it.
+inline const CodecCase& codec_case(const CodecSpec& codec) {
+  for (const CodecCase& known : kCodecCases) {
+    if (known.name == name(codec)) return known;
   }
-  throw std::logic_error("no line in kCodecCases");
+  throw std::logic_error("no line in kCodecCases for codec " + name(codec));
 }
-static_assert(std::ranges::all_of(kDenseCodecs,
-                                  [](CodecKind kind) { return codec_case(kind).kind == kind; }),
-              "each dense codec has a line in kCodecCases");
 
-/// A run's codec of each kind, dense or not; `share` is for those that send a part.
+/// A run's codec of each kind; `share` is for those that send a part.
 inline std::vector<CodecSpec> every_codec(std::uint32_t share) {
   std::vector<CodecSpec> codecs;
-  for (std::size_t i = 0; i < kCodecNames.size(); ++i) {
-    const CodecSpec whole(static_cast<CodecKind>(i));
-    codecs.push_back(whole.valid() ? whole : CodecSpec(whole.kind, share));
+  for (const CodecKind& kind : codec_kinds()) {
+    codecs.push_back({kind.number, kind.parse == nullptr ? 0 : share});
   }
   return codecs;
 }
@@ -69,13 +67,25 @@ inline std::vector<CodecSpec> every_codec(std::uint32_t share) {
 /// The same without fp32, which loses nothing.
 inline std::vector<CodecSpec> lossy_codecs(std::uint32_t share) {
   std::vector<CodecSpec> codecs = every_codec(share);
-  std::erase(codecs, CodecSpec(CodecKind::kFp32));
+  std::erase(codecs, CodecSpec{});
+  return codecs;
+}
+
+/// Those that code every value or difference of a bucket.
+inline std::vector<CodecSpec> dense_codecs() {
+  std::vector<CodecSpec> codecs;
+  for (const CodecKind& kind : codec_kinds()) {
+    if (kind.dense != nullptr) codecs.push_back({kind.number, 0});
+  }
   return codecs;
 }
 
 /// "int8": for names of tests.
-inline std::string codec_name(CodecKind kind) {
-  return std::string(name(kind));
+inline std::string codec_name(const CodecSpec& codec) {
+  std::string text = name(codec);
+  std::ranges::replace_if(
+      text, [](char c) { return c == ':' || c == '.'; }, '_');
+  return text;
 }
 
 }  // namespace test

@@ -115,11 +115,10 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   const bool shared = options_.shareable || options_.sharing;
   side->mixer = std::make_unique<Mixer>(
       layout, x[rank], side->telemetry,
-      Segment(layout, rank, 1, shared ? Segment::Reach::kShared : Segment::Reach::kOwn));
+      Segment(layout, rank, shared ? Segment::Reach::kShared : Segment::Reach::kOwn));
   PumpOptions options;
   EngineConfig& engine = options.engine;
-  engine.rank = rank;
-  engine.topology = Topology::parse("ring:2");
+  engine.stand(Topology::parse("ring:2"), rank);
   engine.mode = Mode::parse(options_.mode);
   engine.buckets = side->mixer->bucket_count();
   engine.window = options_.window;
@@ -170,8 +169,11 @@ std::vector<std::string>& EnginePair::log(Rank rank) {
 const EngineCounters& EnginePair::counters(Rank rank) {
   return pump(rank).engine().counters();
 }
-const Edge& EnginePair::edge(Rank rank) {
-  return *pump(rank).engine().edge(1 - rank);
+std::size_t EnginePair::open_offers(Rank rank) {
+  return pump(rank).engine().exchange().open_offers();
+}
+const Neighbour& EnginePair::edge(Rank rank) {
+  return pump(rank).engine().neighbours().at(1 - rank);
 }
 
 void EnginePair::turn(Rank rank) {

@@ -65,7 +65,9 @@ class EnginePair {
   [[nodiscard]] Mixer& mixer(Rank rank);
   [[nodiscard]] std::vector<std::string>& log(Rank rank);
   [[nodiscard]] const EngineCounters& counters(Rank rank);
-  [[nodiscard]] const Edge& edge(Rank rank);  ///< of `rank` to the other
+  [[nodiscard]] std::size_t open_offers(Rank rank);
+  /// What `rank` keeps of the other.
+  [[nodiscard]] const Neighbour& edge(Rank rank);
   /// A new life of `rank`, with other options in its Hello where `change` says so.
   void restart(Rank rank, const std::function<void(EngineConfig&)>& change = {});
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stencil/mix/codecs/kinds.h"
 #include "tests/support/topologies.h"
 
 namespace stencil::test {

@@ -40,7 +40,8 @@ class Stranger {
     for (;;) {
       while (std::optional<stencil::Frame> frame = reader_.next()) {
         stencil::Result<stencil::Message> message = stencil::decode_frame(*frame);
-        if (message && message->kind == stencil::MessageKind::kRefusal) return message->text;
+        if (!message) continue;
+        if (const auto* refusal = message->as<stencil::Refusal>()) return refusal->text;
       }
       // Payloads are empty here: all there is goes into the last of the two places.
       const std::span<std::byte> room = reader_.room().back();
@@ -119,12 +120,18 @@ class StrangersTest : public ::testing::Test {
     return count;
   }
   [[nodiscard]] stencil::Message hello(stencil::Rank from) const {
+    return hello(from, run_.run_id(), stencil::kProtocolVersion);
+  }
+  [[nodiscard]] static stencil::Message hello(stencil::Rank from, const std::string& run_id,
+                                              std::uint32_t protocol) {
     stencil::Message message;
-    message.kind = stencil::MessageKind::kHello;
-    message.from = from;
-    message.sender_epoch = 77;
-    message.hello = {
-        .run_id = run_.run_id(), .topology = "ring:4", .incarnation = 1, .mode = "async"};
+    message.header.from = from;
+    message.header.sender_epoch = 77;
+    message.body = stencil::Hello{.protocol = protocol,
+                                  .run_id = run_id,
+                                  .topology = "ring:4",
+                                  .incarnation = 1,
+                                  .mode = "async"};
     return message;
   }
 
@@ -179,7 +186,7 @@ TEST_F(StrangersTest, FramesThatAreNoMessagesAreCountedAndSaidOnce) {
   EXPECT_EQ(counters.at("malformed") + counters.at("checksum"),
             static_cast<std::uint64_t>(kFrames));
   EXPECT_EQ(counters.at("unknown_senders"), 1U);
-  EXPECT_EQ(lines_with("a stranger: "), 1) << run_.log(0);
+  EXPECT_EQ(lines_with("a stranger: "), 2) << run_.log(0);
   EXPECT_EQ(lines_with("rank 2 is no neighbour of ours"), 1) << run_.log(0);
 }
 
@@ -191,13 +198,9 @@ TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingBothValue
     return stranger.refusal();
   };
   for (int i = 0; i < 3; ++i) {
-    stencil::Message other = hello(1);
-    other.hello.run_id = "another run";
-    EXPECT_THAT(refusal(other),
+    EXPECT_THAT(refusal(hello(1, "another run", stencil::kProtocolVersion)),
                 ::testing::AllOf(HasSubstr("another run"), HasSubstr(run_.run_id())));
-    other = hello(1);
-    other.hello.protocol = stencil::kProtocolVersion + 98;
-    EXPECT_THAT(refusal(other),
+    EXPECT_THAT(refusal(hello(1, run_.run_id(), stencil::kProtocolVersion + 98)),
                 ::testing::AllOf(HasSubstr(std::to_string(stencil::kProtocolVersion + 98)),
                                  HasSubstr(std::to_string(stencil::kProtocolVersion))));
     EXPECT_THAT(refusal(hello(2)), HasSubstr("no neighbour"));
@@ -210,10 +213,8 @@ TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingBothValue
   // One that claims to be a neighbour, but never said Hello, is not listened to.
   Stranger stranger(port_);
   stencil::Message offer = hello(1);
-  offer.kind = stencil::MessageKind::kOffer;
-  offer.hello = {};
-  offer.sequence = 1;
-  offer.payload = stencil::Payload(stencil::Bytes(4000, std::byte{0x7f}));
+  offer.body = stencil::Offer{.sequence = 1,
+                              .payload = stencil::Payload(stencil::Bytes(4000, std::byte{0x7f}))};
   for (int i = 0; i < 100; ++i) stranger.say(offer);
   stranger.say(hello(2));
   EXPECT_THAT(stranger.refusal(), HasSubstr("no neighbour"));

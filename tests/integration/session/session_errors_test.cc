@@ -79,7 +79,7 @@ TEST_F(SessionTest, WhoGetsFarFewerAveragesThanAskedForSaysSoOnce) {
     few.exchange.sweeps = 1000;  // no time between two steps is long enough
     few.log = [&](stencil::LogLevel level, std::string_view text) {
       if (level != stencil::LogLevel::kWarning) return;
-      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("--codec int4")));
+      EXPECT_THAT(text, AllOf(HasSubstr("1000 were asked for"), HasSubstr("codec int4")));
       ++said;
     };
     Session session(worker.adapter, few);

@@ -8,12 +8,14 @@
 #include <string>
 
 #include "fast/errors.h"
+#include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
 namespace {
 
 stencil::PumpOptions options_of(const SessionOptions& options) {
-  return make_pump_options(options, stencil::Layout::flat(10, 4), 77);
+  const auto topology = stencil::Topology::parse(options.topology);
+  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77);
 }
 
 TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {
@@ -25,7 +27,7 @@ TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {
   options.exchange.mode = "bounded:3";
   options.exchange.codec = "topk:0.1";
   const stencil::Layout layout = stencil::Layout::flat(10, 4);
-  const stencil::EngineConfig engine = make_pump_options(options, layout, 77).engine;
+  const stencil::EngineConfig engine = options_of(options).engine;
   EXPECT_EQ(engine.rank, 2);
   EXPECT_EQ(engine.seed, 5U);
   EXPECT_EQ(engine.buckets, layout.bucket_count() + 1) << "and the telemetry's";

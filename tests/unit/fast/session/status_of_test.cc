@@ -107,6 +107,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("shares_declined", status.engine.shares_declined);
   count("held", status.engine.held);
   count("skipped", status.engine.skipped);
+  count("looked", status.engine.looked);
   count("malformed", status.pump.malformed);
   count("checksum", status.pump.checksum);
   count("payload_size", status.pump.payload_size);
@@ -114,7 +115,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("own_non_finite", status.pump.own_non_finite);
   count("unknown_senders", status.pump.unknown_senders);
   count("frames_dropped", status.pump.frames_dropped);
-  count("resent", status.pump.resent);
+  count("resent", status.engine.resent);
   count("put_off", status.pump.put_off);
   count("inherited_locks", status.pump.inherited_locks);
   count("bytes_shared", status.pump.bytes_shared);

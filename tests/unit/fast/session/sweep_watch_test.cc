@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stencil/mix/codecs/kinds.h"
+
 namespace fast {
 namespace {
 
@@ -53,10 +55,9 @@ TEST(SweepWatchTest, WhoAsksForNoneMissesNone) {
 
 TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
   stencil::EngineConfig config;
-  config.topology = stencil::Topology::from_edges("0 1\n0 2\n0 3\n0 4\n", "edges:star");
-  config.turns = stencil::Turns(config.topology);
+  const auto star = stencil::Topology::from_edges("0 1\n0 2\n0 3\n0 4\n", "edges:star");
+  config.stand(star, 1);  // one turn of four
   config.sweeps_per_mille = 4000;
-  config.rank = 1;  // one turn of four
   SweepWatch watch(config);
   EXPECT_FALSE(watch.look(0, 0, true));
   EXPECT_FALSE(watch.look(kSteps, kSteps / 2, true));
@@ -73,11 +74,11 @@ TEST(SweepWatchTest, AdviceNamesWhatWasFoundAndWhatIsNotYetDone) {
   using testing::AllOf, testing::HasSubstr, testing::Not;
   EXPECT_THAT(watch_of(2).advice(0.254),
               AllOf(HasSubstr("0.25 times a step"), HasSubstr("2 were asked for"),
-                    HasSubstr("--codec int4"), HasSubstr("--mode bounded:3")));
+                    HasSubstr("codec int4"), HasSubstr("mode bounded:3")));
   EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3),
-              AllOf(HasSubstr("--codec int4"), Not(HasSubstr("--mode"))));
+              AllOf(HasSubstr("codec int4"), Not(HasSubstr("mode bounded"))));
   EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3),
-              AllOf(Not(HasSubstr("--codec")), HasSubstr("--mode bounded:3")));
+              AllOf(Not(HasSubstr("codec")), HasSubstr("mode bounded:3")));
 }
 
 }  // namespace

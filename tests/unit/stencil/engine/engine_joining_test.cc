@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stencil/engine/engine.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "tests/support/engine_pair.h"
 
 namespace stencil {
@@ -27,12 +28,9 @@ const std::vector<Field>& fields() {
       {"topology", [](EngineConfig& c) { c.hello.topology = "ring:3"; }, "ring:2", "ring:3"},
       {"layout", [](EngineConfig& c) { c.hello.layout_hash = 0x1234; }, "ours ", "1234"},
       {"mode", [](EngineConfig& c) { c.hello.mode = "bounded:2"; }, "async", "bounded:2"},
-      {"codec", [](EngineConfig& c) { c.hello.codec = CodecKind::kFp16; }, "codec", "codec"},
-      {"share",
-       [](EngineConfig& c) {
-         c.hello.codec = {CodecKind::kTopK, 20'000};
-       },
-       "fp32", "topk:0.02"},
+      {"codec", [](EngineConfig& c) { c.hello.codec = parse_codec("fp16"); }, "codec", "codec"},
+      {"share", [](EngineConfig& c) { c.hello.codec = parse_codec("topk:0.02"); }, "fp32",
+       "topk:0.02"},
       {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
   };
   return all;
@@ -94,7 +92,7 @@ TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) 
     pair.turn(1);
     pair.wire.deliver(1, 1);
     pair.turn(0);
-    if (pair.wire.under_way(0) > 0 && pair.wire.front(0).kind == MessageKind::kSnapshot) break;
+    if (pair.wire.under_way(0) > 0 && pair.wire.front(0).is<Snapshot>()) break;
     pair.wire.deliver(0, 1);
     pair.turn(1);
   }

@@ -45,8 +45,8 @@ TEST(Engine, simultaneous_hellos_agree_on_one_epoch_each) {
     pair.turn(1);  // says it again before it was heard
     pair.settle();
     EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
-    EXPECT_EQ(pair.edge(0).my_epoch, pair.edge(1).peer_epoch);
-    EXPECT_EQ(pair.edge(1).my_epoch, pair.edge(0).peer_epoch);
+    EXPECT_EQ(pair.edge(0).life.our_epoch, pair.edge(1).life.their_epoch);
+    EXPECT_EQ(pair.edge(1).life.our_epoch, pair.edge(0).life.their_epoch);
   }
 }
 
@@ -55,26 +55,25 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
   pair.meet();
   pair.boundary(1);
   Message late = pair.wire.front(1);
-  late.kind = MessageKind::kHeartbeat;
-  late.payload = Payload();
+  late.body = Heartbeat{};
   pair.settle();
   pair.boundary(1);
   pair.settle();
-  ASSERT_EQ(pair.edge(0).steps.count, 2U);
-  ASSERT_EQ(late.step, 1U);
-  late.calm = 7;
-  late.state = WorkerState::kSettled;
+  ASSERT_EQ(pair.edge(0).report.steps.count, 2U);
+  ASSERT_EQ(late.header.step, 1U);
+  late.header.calm = 7;
+  late.header.state = WorkerState::kSettled;
   pair.wire.inject(1, late);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).steps.count, 2U);
-  EXPECT_EQ(pair.edge(0).peer_calm, 0U);
-  EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kTraining);
+  EXPECT_EQ(pair.edge(0).report.steps.count, 2U);
+  EXPECT_EQ(pair.edge(0).report.calm, 0U);
+  EXPECT_EQ(pair.edge(0).report.state, WorkerState::kTraining);
 
-  late.said = pair.edge(0).peer_said + 1;
+  late.header.said = pair.edge(0).report.said + 1;
   pair.wire.inject(1, late);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).steps.count, 1U) << "a newer one is believed";
-  EXPECT_EQ(pair.edge(0).peer_calm, 7U);
+  EXPECT_EQ(pair.edge(0).report.steps.count, 1U) << "a newer one is believed";
+  EXPECT_EQ(pair.edge(0).report.calm, 7U);
 }
 
 TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_old) {
@@ -83,22 +82,21 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_old) {
   pair.boundary(1);
   Message overtaken = pair.wire.front(1);
   pair.settle();
-  overtaken.kind = MessageKind::kHeartbeat;
-  overtaken.payload = {};
+  overtaken.body = Heartbeat{};
   Message newer = overtaken;
-  newer.said += 1000;
-  newer.step = 50;
-  newer.state = WorkerState::kSettling;
+  newer.header.said += 1000;
+  newer.header.step = 50;
+  newer.header.state = WorkerState::kSettling;
   pair.wire.inject(1, newer);
   pair.wire.inject(1, overtaken);
   pair.settle();
-  EXPECT_EQ(pair.edge(0).steps.count, 50U);
-  EXPECT_EQ(pair.edge(0).peer_state, WorkerState::kSettling);
+  EXPECT_EQ(pair.edge(0).report.steps.count, 50U);
+  EXPECT_EQ(pair.edge(0).report.state, WorkerState::kSettling);
   pair.wire.cut();
   pair.turn(0);
   pair.turn(1);
   pair.meet();
-  EXPECT_EQ(pair.edge(0).steps.count, 1U) << "a new epoch counts anew";
+  EXPECT_EQ(pair.edge(0).report.steps.count, 1U) << "a new epoch counts anew";
 }
 
 TEST(Engine, frames_of_an_epoch_that_is_over_are_dropped) {
@@ -123,7 +121,7 @@ TEST(Engine, silence_makes_a_neighbour_suspect_and_then_gone_and_it_may_return) 
   EnginePair pair;
   pair.meet();
   pair.boundary(0);  // in flight when the silence begins
-  EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
+  EXPECT_EQ(pair.open_offers(0), 3U);
   const auto silent = [&](double seconds) {
     const TimePoint end = pair.now + std::chrono::milliseconds(static_cast<int>(seconds * 1000));
     while (pair.now < end) {
@@ -139,7 +137,7 @@ TEST(Engine, silence_makes_a_neighbour_suspect_and_then_gone_and_it_may_return) 
   silent(57);
   EXPECT_EQ(pair.edge(0).state, LinkState::kGone);
   EXPECT_EQ(pair.counters(0).lost_in_flight, 3U);
-  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+  EXPECT_EQ(pair.open_offers(0), 0U);
   pair.settle();
   pair.pass(1);
   EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
@@ -192,7 +190,7 @@ TEST(Engine, who_leaves_before_it_has_heard_our_hello_has_left_all_the_same) {
   }
   ASSERT_TRUE(pair.edge(0).up() && !pair.edge(1).up());
   pair.boundary(0);
-  ASSERT_GT(pair.pump(0).engine().open_offers(), 0U);
+  ASSERT_GT(pair.open_offers(0), 0U);
   pair.standing[1].leave = true;
   pair.turn(1);
   pair.wire.deliver(1);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stencil/mix/codecs/kinds.h"
 #include "tests/support/engine_pair.h"
 
 namespace stencil {
@@ -102,7 +103,7 @@ TEST(Engine, a_gap_is_noticed_and_the_edge_synchronised_anew) {
   EXPECT_GE(pair.counters(0).withdrawn, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
-  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+  EXPECT_EQ(pair.open_offers(0), 0U);
 }
 
 TEST(Engine, a_reply_that_does_not_come_is_sent_again_after_its_deadline) {
@@ -114,7 +115,7 @@ TEST(Engine, a_reply_that_does_not_come_is_sent_again_after_its_deadline) {
   while (pair.wire.under_way(1) > 0) pair.wire.swallow(1);
   pair.pass(12);
   EXPECT_GE(pair.counters(0).resynchronised, 2U);
-  EXPECT_EQ(pair.pump(0).engine().open_offers(), 0U);
+  EXPECT_EQ(pair.open_offers(0), 0U);
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
 }
@@ -153,7 +154,7 @@ TEST_P(CutCrossing, keeps_the_sum_and_comes_to_agree) {
   EXPECT_NEAR(pair.sum(), kEnds, 1e-5);
   EXPECT_EQ(pair.counters(0).lost_in_flight + pair.counters(1).lost_in_flight, 0U);
   EXPECT_EQ(pair.counters(0).gaps + pair.counters(1).gaps, 0U);
-  for (const Rank rank : {0, 1}) EXPECT_EQ(pair.pump(rank).engine().open_offers(), 0U);
+  for (const Rank rank : {0, 1}) EXPECT_EQ(pair.open_offers(rank), 0U);
   for (int i = 0; i < 30; ++i) {
     pair.boundary(i % 2);
     pair.settle();
@@ -181,11 +182,29 @@ TEST(Engine, keeps_within_its_window) {
   pair.meet();
   pair.boundary(0);
   EXPECT_EQ(pair.wire.under_way(0), 3U);
-  EXPECT_EQ(pair.pump(0).engine().open_offers(), 3U);
+  EXPECT_EQ(pair.open_offers(0), 3U);
   pair.settle();
   EXPECT_EQ(pair.counters(0).offers, 21U);
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+TEST(Engine, finding_what_to_ask_for_takes_as_long_for_a_large_model_as_for_a_small_one) {
+  const auto looks_per_offer = [](std::size_t buckets) {
+    EnginePair pair({.floats = buckets, .bucket_floats = 1, .window = 4});
+    pair.meet();
+    const std::uint64_t before = pair.counters(0).looked;
+    for (int step = 0; step < 2; ++step) {
+      pair.boundary(0);
+      pair.boundary(1);
+      pair.settle();
+    }
+    EXPECT_GE(pair.counters(0).offers + pair.counters(1).offers, 2 * buckets);
+    return static_cast<double>(pair.counters(0).looked - before) / static_cast<double>(buckets);
+  };
+  const double small = looks_per_offer(500);
+  EXPECT_GT(small, 1);
+  EXPECT_LT(looks_per_offer(2000), 1.5 * small);
 }
 
 TEST(Engine, without_room_for_more_replies_it_is_busy) {
@@ -196,7 +215,7 @@ TEST(Engine, without_room_for_more_replies_it_is_busy) {
   pair.turn(1);
   EXPECT_EQ(pair.counters(1).answers, 5U);
   EXPECT_EQ(pair.counters(1).declined, 11U);
-  EXPECT_EQ(pair.edge(1).retained.size(), 5U) << "declines fill no room";
+  EXPECT_EQ(pair.edge(1).book.mixing, 5U) << "declines fill no room";
   pair.settle();
   EXPECT_NEAR(pair.sum(), 20 * 41 - 80, 1e-3);
 }
@@ -220,7 +239,7 @@ TEST(Engine, frozen_it_declines_and_changes_no_more) {
 TEST(Engine, lock_step_pulls_for_a_later_round_wait_for_it) {
   EnginePair pair({.mode = "sync"});
   pair.meet();
-  const auto codec = make_codec(CodecKind::kFp32);
+  const auto codec = make_codec(kExact);
   const std::vector<double> telemetry = {0.0, 1.0};
   const auto publish = [&](Rank rank) {
     (void)pair.mixer(rank).publish(pair.x[rank], telemetry, *codec, 0.5);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "stencil/engine/engine.h"
@@ -20,53 +22,61 @@ class EngineTurns : public testing::Test {
  protected:
   EngineTurns() {
     EngineConfig config;
-    config.topology = Topology::parse("ring:4");
+    config.stand(Topology::parse("ring:4"), 0);
     config.buckets = 3;
     config.sweeps_per_mille = 2000;
     config.hello.incarnation = 1;
-    engine_.emplace(config, now_);
-    for (const Rank rank : {1, 3}) {
-      engine_->on_link_up(now_, rank, out_);
-      Message hello = from(rank, MessageKind::kHello);
-      hello.hello = config.hello;
-      engine_->on_message(now_, hello, out_);
+    engine_.emplace(config, neighbours_, now_);
+    for (Neighbour& neighbour : neighbours_) {
+      engine_->on_link_up(now_, neighbour, out_);
+      engine_->on_message(now_, neighbour, from(neighbour.rank, config.hello), out_);
     }
     EXPECT_EQ(engine_->state(), WorkerState::kTraining);
     out_.clear();
   }
 
-  [[nodiscard]] Rank first() const { return engine_->config().turns.of(0)[0]; }
-  [[nodiscard]] Rank second() const { return engine_->config().turns.of(0)[1]; }
+  [[nodiscard]] Rank first() const { return neighbours_.in_turn(0)->rank; }
+  [[nodiscard]] Rank second() const { return neighbours_.in_turn(1)->rank; }
+  [[nodiscard]] Neighbour& edge(Rank rank) const { return neighbours_.at(rank); }
 
-  Message from(Rank rank, MessageKind kind) {
-    Message message;
-    message.kind = kind;
-    message.from = rank;
-    message.sender_epoch = 7;
-    message.receiver_epoch = engine_->edge(rank)->my_epoch;
-    message.state = WorkerState::kTraining;
-    message.said = ++said_;
-    message.step = their_step_;
+  Message from(Rank rank, MessageBody body) {
+    Message message{.header = {}, .body = std::move(body)};
+    message.header.from = rank;
+    message.header.sender_epoch = 7;
+    message.header.receiver_epoch = edge(rank).life.our_epoch;
+    message.header.state = WorkerState::kTraining;
+    message.header.said = ++said_;
+    message.header.step = their_step_;
     return message;
   }
+  void hear(Rank rank, MessageBody body) {
+    engine_->on_message(now_, edge(rank), from(rank, std::move(body)), out_);
+    note();
+  }
   void offer(Rank rank, std::uint32_t bucket, bool ahead = false) {
-    const Edge& edge = *engine_->edge(rank);
-    Message message = from(rank, MessageKind::kOffer);
-    message.bucket = bucket;
-    message.ahead = ahead;
-    message.sequence = edge.answered + edge.held.size() + 1;
-    engine_->on_message(now_, message, out_);
+    const SequenceBook& book = edge(rank).book;
+    const std::uint64_t sequence = book.answered + book.held.size() + 1;
+    hear(rank, Offer{.sequence = sequence, .bucket = bucket, .ahead = ahead});
+    const bool held = !book.held.empty() && book.held.back().offer().sequence == sequence;
+    if (held) done_.push_back({kHold, rank, bucket});
   }
   void reply(Rank rank) {
-    Message message = from(rank, MessageKind::kReply);
-    message.bucket = engine_->edge(rank)->open.front().bucket;
-    message.sequence = engine_->edge(rank)->open.front().sequence;
-    message.divisor = 2;
-    engine_->on_message(now_, message, out_);
+    const OpenOffer& open = edge(rank).book.open.front();
+    hear(rank, Reply{.sequence = open.sequence, .bucket = open.bucket, .divisor = 2});
   }
   void boundary(Pause pause) {
     engine_->on_pause(now_, pause, out_);
+    note();
     engine_->on_boundary(now_, engine_->step() + 1, out_);
+    note();
+  }
+  void pause(Pause what) {
+    engine_->on_pause(now_, what, out_);
+    note();
+  }
+  void tick() {
+    engine_->on_tick(now_, out_);
+    note();
   }
 
   /// Boundaries of this worker and both neighbours, a step of theirs `slower` times as long, the
@@ -76,45 +86,52 @@ class EngineTurns : public testing::Test {
       now_ += std::chrono::milliseconds(100);
       boundary(Pause::kSweeping);
       their_step_ = 1 + (step - 1) / slower;
-      for (const Rank rank : {1, 3}) {
-        engine_->on_message(now_, from(rank, MessageKind::kHeartbeat), out_);
-      }
+      for (const Rank rank : {1, 3}) hear(rank, Heartbeat{});
       for (std::uint32_t bucket = 0; bucket < 3; ++bucket) {
         reply(first());
         reply(second());
       }
-      engine_->on_pause(now_, Pause::kNone, out_);
+      pause(Pause::kNone);
     }
-    out_.clear();
+    done_.clear();
   }
-  void made(std::uint32_t from) { engine_->on_made(now_, from, out_); }
+  void made(std::uint32_t from) {
+    engine_->on_made(now_, from, out_);
+    note();
+  }
 
+  enum class Kind : std::uint8_t { kOffer, kHold, kAnswer, kDecline, kSettle };
+  using enum Kind;
   struct Did {
-    Action::Kind kind;
+    Kind kind;
     Rank rank;
     std::uint32_t bucket;
     bool operator==(const Did&) const = default;
   };
   /// What it has done to buckets since last asked.
-  std::vector<Did> did() {
-    std::vector<Did> done;
-    for (const Action& action : out_) {
-      if (action.kind == Action::Kind::kSend || action.kind == Action::Kind::kRelease) continue;
-      done.push_back({action.kind, action.rank, action.bucket});
-    }
-    out_.clear();
-    return done;
-  }
+  std::vector<Did> did() { return std::exchange(done_, {}); }
 
-  static constexpr auto kHold = Action::Kind::kHold;
-  static constexpr auto kAnswer = Action::Kind::kAnswer;
-  static constexpr auto kOffer = Action::Kind::kOffer;
-  static constexpr auto kSettle = Action::Kind::kSettle;
+  /// Does what the engine wants done, as far as the engine is concerned.
+  void note() {
+    for (const Action& action : std::exchange(out_, {})) {
+      if (const auto* offer = std::get_if<action::MakeOffer>(&action)) {
+        offer->to->book.find_open(offer->sequence)->made = true;
+        done_.push_back({kOffer, offer->to->rank, offer->bucket});
+      } else if (const auto* answer = std::get_if<action::Answer>(&action)) {
+        done_.push_back({answer->divisor == 0 ? kDecline : kAnswer, answer->to->rank,
+                         answer->message.as<Offer>()->bucket});
+      } else if (const auto* settle = std::get_if<action::Settle>(&action)) {
+        done_.push_back({kSettle, settle->with->rank, settle->ours.bucket});
+      }
+    }
+  }
 
   TimePoint now_{};
   Actions out_;
+  std::vector<Did> done_;
   std::uint64_t said_ = 0;
   std::uint64_t their_step_ = 0;
+  Neighbours neighbours_;
   std::optional<Engine> engine_;
 };
 
@@ -144,9 +161,9 @@ TEST_F(EngineTurns, what_the_neighbour_has_asked_for_in_its_turn_is_not_asked_fo
   offer(first(), 2);
   offer(second(), 2);
   (void)did();
-  engine_->on_pause(now_, Pause::kSweeping, out_);
+  pause(Pause::kSweeping);
   EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 1}, Did{kOffer, second(), 0}));
-  EXPECT_EQ(engine_->due(), 3U) << "bucket 1 of both, bucket 0 of the second";
+  EXPECT_EQ(engine_->turns().due(), 3U) << "bucket 1 of both, bucket 0 of the second";
 }
 
 TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
@@ -154,7 +171,7 @@ TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
   (void)did();
   offer(second(), 0);
   EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 0}));
-  engine_->on_pause(now_, Pause::kNone, out_);
+  pause(Pause::kNone);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
   offer(second(), 1);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nor is anything in a step";
@@ -202,18 +219,18 @@ TEST_F(EngineTurns, who_has_made_nothing_yet_keeps_nobody_waiting_for_long) {
   const TimePoint until = engine_->next_deadline();
   EXPECT_EQ(until, now_ + Duration(std::chrono::milliseconds(100)) / 12);
   now_ = until;
-  engine_->on_tick(now_, out_);
+  tick();
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 1}));
 }
 
 TEST_F(EngineTurns, an_offer_tells_whether_it_shows_the_step_under_way) {
   steps_alike();
-  EXPECT_FALSE(engine_->is_ahead(1));
+  EXPECT_FALSE(engine_->turns().is_ahead(1));
   made(1);
-  EXPECT_TRUE(engine_->is_ahead(1));
-  EXPECT_FALSE(engine_->is_ahead(0));
+  EXPECT_TRUE(engine_->turns().is_ahead(1));
+  EXPECT_FALSE(engine_->turns().is_ahead(0));
   boundary(Pause::kGathering);
-  EXPECT_FALSE(engine_->is_ahead(1)) << "all have it now";
+  EXPECT_FALSE(engine_->turns().is_ahead(1)) << "all have it now";
 }
 
 TEST_F(EngineTurns, what_has_not_been_asked_for_while_neighbours_come_is_answered_in_its_turn) {
@@ -223,7 +240,7 @@ TEST_F(EngineTurns, what_has_not_been_asked_for_while_neighbours_come_is_answere
   (void)did();
   offer(first(), 0);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
-  engine_->on_pause(now_, Pause::kSweeping, out_);
+  pause(Pause::kSweeping);
   const auto done = did();
   EXPECT_EQ(std::ranges::count(done, (Did{kOffer, first(), 0})), 0) << "it has been met";
   EXPECT_EQ(std::ranges::count(done, (Did{kOffer, second(), 0})), 1);
@@ -260,15 +277,13 @@ TEST_F(EngineTurns, nothing_is_held_so_long_that_its_reply_would_be_taken_for_lo
   (void)did();
   for (const int passed : {2500, 2499}) {
     now_ += std::chrono::milliseconds(passed);
-    for (const Rank rank : {1, 3}) {
-      engine_->on_message(now_, from(rank, MessageKind::kHeartbeat), out_);
-    }
-    engine_->on_tick(now_, out_);
+    for (const Rank rank : {1, 3}) hear(rank, Heartbeat{});
+    tick();
     EXPECT_THAT(did(), IsEmpty());
   }
   EXPECT_EQ(engine_->next_deadline(), now_ + std::chrono::milliseconds(1));
   now_ += std::chrono::milliseconds(1);
-  engine_->on_tick(now_, out_);
+  tick();
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
   offer(second(), 1);
   EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 1})) << "it has waited for nothing yet";
@@ -279,35 +294,36 @@ TEST_F(EngineTurns, who_trains_no_longer_holds_nothing) {
   offer(second(), 0);
   (void)did();
   engine_->on_state(now_, WorkerState::kFrozen, out_);
-  EXPECT_THAT(did(), ElementsAre(Did{Action::Kind::kDecline, second(), 0}));
+  note();
+  EXPECT_THAT(did(), ElementsAre(Did{kDecline, second(), 0}));
 }
 
 TEST_F(EngineTurns, what_is_held_is_void_once_the_edge_is_synchronised_anew) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
   (void)did();
-  Message gap = from(second(), MessageKind::kOffer);
-  gap.sequence = 9;
-  engine_->on_message(now_, gap, out_);
-  EXPECT_THAT(did(), ElementsAre(Did{Action::Kind::kDrop, second(), 0}));
-  EXPECT_EQ(engine_->edge(second())->answered, 0U) << "as our Hello says: they withdraw it";
-  EXPECT_THAT(engine_->edge(second())->held, IsEmpty());
+  hear(second(), Offer{.sequence = 9});
+  EXPECT_THAT(did(), IsEmpty());
+  EXPECT_EQ(edge(second()).book.answered, 0U) << "as our Hello says: they withdraw it";
+  EXPECT_THAT(edge(second()).book.held, IsEmpty());
 }
 
 TEST_F(EngineTurns, what_a_lost_link_has_brought_is_answered_and_the_answer_kept_for_it) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
   (void)did();
-  engine_->on_link_down(now_, second(), out_);
+  engine_->on_link_down(now_, edge(second()), out_);
+  note();
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
-  EXPECT_EQ(engine_->edge(second())->answered, 1U);
+  EXPECT_EQ(edge(second()).book.answered, 1U);
 }
 
 TEST_F(EngineTurns, a_neighbour_that_dies_is_no_turn_to_wait_for) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
   (void)did();
-  engine_->on_link_down(now_, first(), out_);
+  engine_->on_link_down(now_, edge(first()), out_);
+  note();
   const auto done = did();
   EXPECT_EQ(std::ranges::count(done, (Did{kAnswer, second(), 0})), 1);
 }
@@ -316,7 +332,7 @@ TEST_F(EngineTurns, whoever_offers_more_than_a_window_is_answered_out_of_turn) {
   boundary(Pause::kSweeping);
   (void)did();
   for (int i = 0; i < 1000; ++i) offer(second(), 0);
-  EXPECT_LE(engine_->edge(second())->held.size(), 65U);
+  EXPECT_LE(edge(second()).book.held.size(), 65U);
 }
 
 }  // namespace

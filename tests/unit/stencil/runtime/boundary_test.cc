@@ -66,7 +66,7 @@ TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   note();
   EXPECT_FALSE(boundary_.over(pair_.now)) << "the neighbour has not come";
   EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
-  EXPECT_EQ(pair_.edge(1).steps.count, 6U) << "but it hears of our boundary at once";
+  EXPECT_EQ(pair_.edge(1).report.steps.count, 6U) << "but it hears of our boundary at once";
 
   // It says that it has come, and asks for the first bucket: the others are left for us to ask for.
   pair_.now += milliseconds(50);
@@ -102,21 +102,21 @@ TEST_F(BoundaryTest, goes_on_without_a_neighbour_that_does_not_come) {
 TEST(Steps, are_counted_and_timed_by_the_neighbour_that_hears_of_them) {
   EnginePair pair({.tell_every = milliseconds(5)});
   pair.meet();
-  EXPECT_EQ(pair.edge(0).steps.every, Duration(0));
+  EXPECT_EQ(pair.edge(0).report.steps.every, Duration(0));
   for (int i = 0; i < 4; ++i) {
     pair.now += milliseconds(300);
     pair.boundary(1);
     pair.settle();
   }
-  EXPECT_EQ(pair.edge(0).steps.count, 4U);
-  EXPECT_EQ(pair.edge(0).steps.every, milliseconds(300));
-  EXPECT_EQ(pair.edge(0).steps.last, pair.now);
+  EXPECT_EQ(pair.edge(0).report.steps.count, 4U);
+  EXPECT_EQ(pair.edge(0).report.steps.every, milliseconds(300));
+  EXPECT_EQ(pair.edge(0).report.steps.last, pair.now);
   pair.restart(1);
   pair.wire.cut();
   pair.turn(0);
   pair.turn(1);
   pair.meet();
-  EXPECT_EQ(pair.edge(0).steps.every, Duration(0)) << "a new life may be of another speed";
+  EXPECT_EQ(pair.edge(0).report.steps.every, Duration(0)) << "a new life may be of another speed";
 }
 
 }  // namespace

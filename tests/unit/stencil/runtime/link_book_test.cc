@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,7 +36,14 @@ constexpr LinkId kTheirs = 100;  // a link that the other end dialled
 class LinkBookTest : public testing::Test {
  protected:
   /// Rank 1 between ranks 0 and 2.
-  LinkBook book_{1, kNeighbours, transport_,
+  LinkBookTest() {
+    for (const Rank rank : {0, 2}) neighbours_.add({.rank = rank});
+  }
+  Neighbour& of(Rank rank) { return neighbours_.at(rank); }
+  LinkId link_of(Rank rank) { return of(rank).link.in_service; }
+
+  Neighbours neighbours_;
+  LinkBook book_{1, neighbours_, transport_,
                  [this](Rank rank) -> std::optional<std::string> {
                    const auto it = where_.find(rank);
                    return it == where_.end() ? std::nullopt : std::optional(it->second);
@@ -47,7 +53,6 @@ class LinkBookTest : public testing::Test {
     return TimePoint{} + std::chrono::hours(1) + std::chrono::milliseconds(milliseconds);
   }
 
-  static constexpr std::array<Rank, 2> kNeighbours = {0, 2};
   SilentTransport transport_;
   std::map<Rank, std::string> where_;
   std::vector<std::string> said_;
@@ -83,8 +88,8 @@ TEST_F(LinkBookTest, names_who_stays_out_of_reach_and_does_not_repeat_itself_at_
 }
 
 TEST_F(LinkBookTest, says_nothing_of_a_neighbour_that_is_connected) {
-  EXPECT_TRUE(book_.accept(kTheirs, 0));
-  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));
+  EXPECT_TRUE(book_.accept(kTheirs, of(0)));
+  EXPECT_TRUE(book_.accept(kTheirs + 1, of(2)));
   for (int ms = 0; ms <= 20000; ms += 500) book_.tend(at(ms));
   EXPECT_TRUE(said_.empty());
   EXPECT_TRUE(transport_.dialled.empty());
@@ -95,8 +100,8 @@ TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_tried_again_when_
   for (int ms = 0; ms <= 4000; ms += 500) book_.tend(at(ms));
   ASSERT_EQ(said_.size(), 1U);
   EXPECT_NE(said_[0].find("worker 0 cannot be dialled"), std::string::npos);
-  EXPECT_TRUE(book_.accept(kTheirs, 0)) << "it may still dial us";
-  EXPECT_EQ(book_.down(kTheirs), 0);
+  EXPECT_TRUE(book_.accept(kTheirs, of(0))) << "it may still dial us";
+  EXPECT_EQ(book_.down(kTheirs), &of(0));
   where_[0] = "a";
   book_.tend(at(4500));
   EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
@@ -111,14 +116,14 @@ TEST_F(LinkBookTest, of_two_links_the_one_dialled_by_the_higher_rank_stays) {
   const LinkId to2 = 2;
 
   // We are the higher end towards 0: ours stays, theirs is not taken.
-  EXPECT_EQ(book_.dialled_up(to0), 0);
-  EXPECT_FALSE(book_.accept(kTheirs, 0));
-  EXPECT_EQ(book_.link_of(0), to0);
+  EXPECT_EQ(book_.dialled_up(to0), &of(0));
+  EXPECT_FALSE(book_.accept(kTheirs, of(0)));
+  EXPECT_EQ(link_of(0), to0);
 
   // We are the lower end towards 2: ours serves until theirs is there.
-  EXPECT_EQ(book_.dialled_up(to2), 2);
-  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));
-  EXPECT_EQ(book_.link_of(2), kTheirs + 1);
+  EXPECT_EQ(book_.dialled_up(to2), &of(2));
+  EXPECT_TRUE(book_.accept(kTheirs + 1, of(2)));
+  EXPECT_EQ(link_of(2), kTheirs + 1);
   EXPECT_EQ(transport_.dropped, std::vector<LinkId>{to2});
 }
 
@@ -127,34 +132,46 @@ TEST_F(LinkBookTest, the_order_of_the_two_links_does_not_matter) {
   where_[2] = "c";
   book_.tend(at(0));
 
-  EXPECT_TRUE(book_.accept(kTheirs, 0));  // theirs first, ours is better
-  EXPECT_EQ(book_.dialled_up(1), 0);
-  EXPECT_EQ(book_.link_of(0), 1U);
+  EXPECT_TRUE(book_.accept(kTheirs, of(0)));  // theirs first, ours is better
+  EXPECT_EQ(book_.dialled_up(1), &of(0));
+  EXPECT_EQ(link_of(0), 1U);
 
-  EXPECT_TRUE(book_.accept(kTheirs + 1, 2));  // theirs first, and better
-  EXPECT_EQ(book_.dialled_up(2), std::nullopt);
-  EXPECT_EQ(book_.link_of(2), kTheirs + 1);
+  EXPECT_TRUE(book_.accept(kTheirs + 1, of(2)));  // theirs first, and better
+  EXPECT_EQ(book_.dialled_up(2), nullptr);
+  EXPECT_EQ(link_of(2), kTheirs + 1);
 }
 
 TEST_F(LinkBookTest, an_edge_that_lost_its_link_is_dialled_again_at_once) {
   where_[2] = "c";
-  EXPECT_TRUE(book_.accept(kTheirs, 2));
+  EXPECT_TRUE(book_.accept(kTheirs, of(2)));
   book_.tend(at(0));
   EXPECT_TRUE(transport_.dialled.empty());
-  EXPECT_EQ(book_.down(kTheirs), 2);
-  EXPECT_EQ(book_.down(kTheirs), std::nullopt) << "no longer in service";
-  EXPECT_EQ(book_.link_of(2), 0U);
+  EXPECT_EQ(book_.down(kTheirs), &of(2));
+  EXPECT_EQ(book_.down(kTheirs), nullptr) << "no longer in service";
+  EXPECT_EQ(link_of(2), 0U);
   book_.tend(at(1));
   EXPECT_EQ(transport_.dialled, std::vector<std::string>{"c"});
 }
 
-TEST_F(LinkBookTest, knows_only_links_in_service_and_only_neighbours) {
-  EXPECT_EQ(book_.rank_of(0), std::nullopt);
-  EXPECT_EQ(book_.rank_of(kTheirs), std::nullopt);
-  EXPECT_FALSE(book_.accept(kTheirs, 7));
-  EXPECT_EQ(book_.link_of(7), 0U);
-  EXPECT_TRUE(book_.accept(kTheirs, 0));
-  EXPECT_EQ(book_.rank_of(kTheirs), 0);
+TEST_F(LinkBookTest, knows_only_links_in_service) {
+  EXPECT_EQ(book_.served_by(0), nullptr);
+  EXPECT_EQ(book_.served_by(kTheirs), nullptr);
+  EXPECT_TRUE(book_.accept(kTheirs, of(0)));
+  EXPECT_EQ(book_.served_by(kTheirs), &of(0));
+}
+
+TEST_F(LinkBookTest, an_edge_that_is_removed_takes_its_connections_along) {
+  where_[0] = "a";
+  book_.tend(at(0));
+  EXPECT_EQ(book_.dialled_up(1), &of(0));
+  book_.drop(of(0));
+  neighbours_.remove(0);
+  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
+  EXPECT_EQ(book_.served_by(1), nullptr);
+  EXPECT_EQ(book_.down(1), nullptr);
+  EXPECT_EQ(book_.dialled_up(1), nullptr);
+  book_.tend(at(600));
+  EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
 }
 
 }  // namespace

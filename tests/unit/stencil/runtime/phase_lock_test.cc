@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <vector>
 
 namespace stencil {
 namespace {
@@ -11,15 +12,13 @@ TimePoint at(double s) {
   return TimePoint(seconds(s));
 }
 
-/// A neighbour that trains, last heard of at a boundary at `stepped`, with a step `every` so often.
-Edge neighbour(double stepped, double every) {
-  Edge edge;
-  edge.state = LinkState::kUp;
-  edge.peer_state = WorkerState::kTraining;
-  edge.steps.last = at(stepped);
-  edge.steps.every = seconds(every);
-  return edge;
-}
+/// What a test says of one neighbour: it trains, was last heard of at a boundary at `stepped`, and
+/// takes a step `every` so often.
+struct Heard {
+  double stepped, every;
+  LinkState link = LinkState::kUp;
+  WorkerState state = WorkerState::kTraining;
+};
 
 /// Steps of a second, which have left patience for as much as can be saved.
 class PhaseLockTest : public testing::Test {
@@ -31,65 +30,76 @@ class PhaseLockTest : public testing::Test {
     }
   }
   /// How long a boundary now waits for these neighbours.
-  double waits(std::vector<Edge> edges, bool worthwhile = true) {
-    lock_.hear(edges);
+  double waits(const std::vector<Heard>& all, bool worthwhile = true) {
+    hear(lock_, all);
     lock_.boundary(at(now_), worthwhile);
     return std::chrono::duration<double>(lock_.until() - at(now_)).count();
+  }
+  static void hear(PhaseLock& lock, const std::vector<Heard>& all) {
+    Neighbours neighbours;
+    Rank rank = 0;
+    for (const Heard& heard : all) {
+      Neighbour& neighbour = neighbours.add({.rank = rank++});
+      neighbour.state = heard.link;
+      neighbour.report.state = heard.state;
+      neighbour.report.steps.last = at(heard.stepped);
+      neighbour.report.steps.every = seconds(heard.every);
+    }
+    lock.hear(neighbours);
   }
   PhaseLock lock_{0.1};
   double now_ = 0;
 };
 
 TEST_F(PhaseLockTest, WaitsForWhoIsAboutToEndItsStep) {
-  EXPECT_NEAR(waits({neighbour(now_ - 0.9, 1)}), 0.2, 1e-6) << "what two boundaries have saved";
+  EXPECT_NEAR(waits({Heard{now_ - 0.9, 1}}), 0.2, 1e-6) << "what two boundaries have saved";
 }
 
 TEST_F(PhaseLockTest, WaitsNoLongerOnceItHas) {
-  ASSERT_GT(waits({neighbour(now_ - 0.9, 1)}), 0);
-  lock_.hear(std::vector{neighbour(now_ + 0.05, 1)});
+  ASSERT_GT(waits({Heard{now_ - 0.9, 1}}), 0);
+  hear(lock_, {Heard{now_ + 0.05, 1}});
   EXPECT_LE(lock_.until(), at(now_));
 }
 
 TEST_F(PhaseLockTest, WaitsForTheLastOfSeveral) {
-  ASSERT_GT(waits({neighbour(now_ - 0.9, 1), neighbour(now_ - 0.95, 1)}), 0);
-  lock_.hear(std::vector{neighbour(now_ + 0.05, 1), neighbour(now_ - 0.95, 1)});
+  ASSERT_GT(waits({Heard{now_ - 0.9, 1}, Heard{now_ - 0.95, 1}}), 0);
+  hear(lock_, {Heard{now_ + 0.05, 1}, Heard{now_ - 0.95, 1}});
   EXPECT_GT(lock_.until(), at(now_ + 0.1));
 }
 
 TEST_F(PhaseLockTest, WhoIsLateIsAboutTo) {
-  EXPECT_GT(waits({neighbour(now_ - 1.1, 1)}), 0);
+  EXPECT_GT(waits({Heard{now_ - 1.1, 1}}), 0);
 }
 
 TEST_F(PhaseLockTest, WhoIsLateBeyondAllPatienceIsNot) {
-  EXPECT_GT(waits({neighbour(now_ - 1.19, 1)}), 0);
-  EXPECT_EQ(waits({neighbour(now_ - 1.21, 1)}), 0);
+  EXPECT_GT(waits({Heard{now_ - 1.19, 1}}), 0);
+  EXPECT_EQ(waits({Heard{now_ - 1.21, 1}}), 0);
 }
 
 TEST_F(PhaseLockTest, DoesNotWaitForWhoHasJustPassedABoundary) {
-  EXPECT_EQ(waits({neighbour(now_ - 0.1, 1)}), 0);
+  EXPECT_EQ(waits({Heard{now_ - 0.1, 1}}), 0);
 }
 
 TEST_F(PhaseLockTest, DoesNotWaitForWhoWillNotComeInTime) {
-  EXPECT_EQ(waits({neighbour(now_ - 0.7, 1)}), 0);
+  EXPECT_EQ(waits({Heard{now_ - 0.7, 1}}), 0);
 }
 
 TEST_F(PhaseLockTest, DoesNotWaitForWhoIsSlowerOrFaster) {
-  EXPECT_GT(waits({neighbour(now_ - 0.95, 1.09)}), 0);
-  EXPECT_EQ(waits({neighbour(now_ - 0.95, 1.11)}), 0);
-  EXPECT_GT(waits({neighbour(now_ - 0.8, 0.92)}), 0);
-  EXPECT_EQ(waits({neighbour(now_ - 0.8, 0.9)}), 0);
+  EXPECT_GT(waits({Heard{now_ - 0.95, 1.09}}), 0);
+  EXPECT_EQ(waits({Heard{now_ - 0.95, 1.11}}), 0);
+  EXPECT_GT(waits({Heard{now_ - 0.8, 0.92}}), 0);
+  EXPECT_EQ(waits({Heard{now_ - 0.8, 0.9}}), 0);
 }
 
 TEST_F(PhaseLockTest, DoesNotWaitForWhoDoesNotTrain) {
-  Edge gone = neighbour(now_ - 0.9, 1), settling = gone, unknown = gone;
-  gone.state = LinkState::kSuspect;
-  settling.peer_state = WorkerState::kSettling;
-  unknown.steps.every = {};
-  EXPECT_EQ(waits({gone, settling, unknown}), 0);
+  const double stepped = now_ - 0.9;
+  EXPECT_EQ(waits({{stepped, 1, LinkState::kSuspect}}), 0);
+  EXPECT_EQ(waits({{stepped, 1, LinkState::kUp, WorkerState::kSettling}}), 0);
+  EXPECT_EQ(waits({{stepped, 0}}), 0) << "its steps are not known";
 }
 
 TEST_F(PhaseLockTest, DoesNotWaitWhereSweepsComeTooLateAnyway) {
-  EXPECT_EQ(waits({neighbour(now_ - 0.9, 1)}, false), 0);
+  EXPECT_EQ(waits({Heard{now_ - 0.9, 1}}, false), 0);
 }
 
 TEST_F(PhaseLockTest, WaitsItsShareOfTheTimeAtMost) {
@@ -97,7 +107,7 @@ TEST_F(PhaseLockTest, WaitsItsShareOfTheTimeAtMost) {
   double waited = 0;
   for (int i = 0; i < 100; ++i) {
     // Always about to, and never coming.
-    const double wait = waits({neighbour(now_ - 0.99, 1)});
+    const double wait = waits({Heard{now_ - 0.99, 1}});
     waited += wait;
     now_ += wait;
     lock_.resumed(at(now_));
@@ -107,9 +117,9 @@ TEST_F(PhaseLockTest, WaitsItsShareOfTheTimeAtMost) {
   EXPECT_GE(waited, 5);
 }
 
-TEST(PhaseLock, WithoutAShareNeverWaits) {
+TEST_F(PhaseLockTest, WithoutAShareNeverWaits) {
   PhaseLock lock(0);
-  lock.hear(std::vector{neighbour(1, 1)});
+  hear(lock, {Heard{1, 1}});
   for (double now = 1.9; now < 9; ++now) {
     lock.boundary(at(now), true);
     EXPECT_LE(lock.until(), at(now));
@@ -117,10 +127,10 @@ TEST(PhaseLock, WithoutAShareNeverWaits) {
   }
 }
 
-TEST(PhaseLock, DoesNotWaitWithShortSteps) {
+TEST_F(PhaseLockTest, DoesNotWaitWithShortSteps) {
   PhaseLock lock(0.1);
   for (double now = 0.001; now < 0.1; now += 0.001) {
-    lock.hear(std::vector{neighbour(now - 0.0009, 0.001)});
+    hear(lock, {Heard{now - 0.0009, 0.001}});
     lock.boundary(at(now), true);
     EXPECT_LE(lock.until(), at(now));
     lock.resumed(at(now));

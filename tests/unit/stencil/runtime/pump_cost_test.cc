@@ -52,15 +52,14 @@ class Wire final : public Transport {
 /// Two workers with a model of so many buckets, under a clock of the test's.
 class Two {
  public:
-  explicit Two(std::size_t buckets, CodecSpec codec = CodecKind::kFp32)
+  explicit Two(std::size_t buckets, CodecSpec codec = {})
       : layout_(Layout::flat(buckets * kBucketFloats, kBucketFloats)),
         values_(layout_.size(), 1.0F) {
     wires_[0].connect(wires_[1]);
     wires_[1].connect(wires_[0]);
     for (int rank = 0; rank < 2; ++rank) {
       PumpOptions options;
-      options.engine.rank = rank;
-      options.engine.topology = Topology::parse("ring:2");
+      options.engine.stand(Topology::parse("ring:2"), rank);
       options.engine.buckets = static_cast<std::uint32_t>(layout_.bucket_count()) + 1;
       options.engine.hello.incarnation = 1 + static_cast<std::uint64_t>(rank);
       options.engine.hello.codec = codec;

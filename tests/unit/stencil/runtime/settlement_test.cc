@@ -2,80 +2,83 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
+#include <optional>
 
 namespace stencil {
 namespace {
 
-std::vector<Edge> edges_up(int count) {
-  std::vector<Edge> edges;
-  for (Rank rank = 1; rank <= count; ++rank) {
-    Edge edge;
-    edge.rank = rank;
-    edge.state = LinkState::kUp;
-    edge.acknowledged = edge.has_link = true;
-    edge.peer_state = WorkerState::kSettling;
-    edges.push_back(edge);
+/// A worker with two neighbours that are about to end.
+class SettlementTest : public testing::Test {
+ protected:
+  SettlementTest() {
+    for (const Rank rank : {1, 2}) {
+      Neighbour& edge = neighbours_.add({.rank = rank});
+      edge.state = LinkState::kUp;
+      edge.life.acknowledged = edge.has_link = true;
+      edge.report.state = WorkerState::kSettling;
+    }
   }
-  return edges;
-}
+  Settlement& of_buckets(std::uint32_t buckets) {
+    settlement_.emplace(neighbours_, buckets, 0.1);
+    for (Neighbour& edge : neighbours_) settlement_->add(edge);
+    return *settlement_;
+  }
+  Neighbour& edge(Rank rank) { return neighbours_.at(rank); }
 
-constexpr std::array<Rank, 2> kBoth = {1, 2};
+ private:
+  Neighbours neighbours_;
+  std::optional<Settlement> settlement_;
+};
 
-TEST(Settlement, threshold_follows_lambda2_and_degree) {
+TEST(SettleThreshold, follows_lambda2_and_degree) {
   // ring:4: lambda2 = 2, every degree 2.
   EXPECT_NEAR(settle_threshold(Topology::parse("ring:4"), 1e-4), 1e-4 * std::sqrt(2.0), 1e-9);
   EXPECT_EQ(settle_threshold(Topology::parse("ring:1"), 1e-4), 1e-4);
 }
 
-TEST(Settlement, is_settled_only_when_every_bucket_of_every_edge_was_measured) {
-  Settlement settlement(kBoth, 2, 0.1);
-  const auto edges = edges_up(2);
-  EXPECT_FALSE(settlement.settled(edges));
-  for (const std::uint32_t bucket : {0U, 1U}) settlement.measured(1, bucket, 1e-6, 1, 2);
-  settlement.measured(2, 0, 1e-6, 1, 2);
-  EXPECT_FALSE(settlement.settled(edges));
-  settlement.measured(2, 1, 1e-6, 1, 2);
-  EXPECT_TRUE(settlement.settled(edges));
+TEST_F(SettlementTest, is_settled_only_when_every_bucket_of_every_edge_was_measured) {
+  Settlement& settlement = of_buckets(2);
+  EXPECT_FALSE(settlement.settled());
+  for (const std::uint32_t bucket : {0U, 1U}) settlement.measured(edge(1), bucket, 1e-6, 1, 2);
+  settlement.measured(edge(2), 0, 1e-6, 1, 2);
+  EXPECT_FALSE(settlement.settled());
+  settlement.measured(edge(2), 1, 1e-6, 1, 2);
+  EXPECT_TRUE(settlement.settled());
   settlement.restart();
-  EXPECT_FALSE(settlement.settled(edges));
+  EXPECT_FALSE(settlement.settled());
 }
 
-TEST(Settlement, is_settled_under_the_threshold_and_not_above) {
-  Settlement settlement(kBoth, 1, 0.1);
-  const auto edges = edges_up(2);
-  settlement.measured(2, 0, 0.0001, 1, 2);
-  settlement.measured(1, 0, 0.04, 1, 1000);
-  EXPECT_FALSE(settlement.settled(edges));
-  settlement.measured(1, 0, 0.0001, 1, 1000);
-  EXPECT_TRUE(settlement.settled(edges));
+TEST_F(SettlementTest, is_settled_under_the_threshold_and_not_above) {
+  Settlement& settlement = of_buckets(1);
+  settlement.measured(edge(2), 0, 0.0001, 1, 2);
+  settlement.measured(edge(1), 0, 0.04, 1, 1000);
+  EXPECT_FALSE(settlement.settled());
+  settlement.measured(edge(1), 0, 0.0001, 1, 1000);
+  EXPECT_TRUE(settlement.settled());
 }
 
-TEST(Settlement, counts_its_own_moves_against_the_edges_measured_before) {
-  Settlement settlement(kBoth, 1, 0.1);
-  const auto edges = edges_up(2);
-  settlement.measured(1, 0, 0, 1, 2);
-  settlement.measured(2, 0, 1, 1, 2);  // moves us by 1/2, away from where neighbour 1 saw us
-  settlement.measured(2, 0, 0, 1, 2);  // near neighbour 2 now, but what of neighbour 1?
-  EXPECT_FALSE(settlement.settled(edges));
-  settlement.measured(1, 0, 0, 1, 2);
-  EXPECT_TRUE(settlement.settled(edges));
+TEST_F(SettlementTest, counts_its_own_moves_against_the_edges_measured_before) {
+  Settlement& settlement = of_buckets(1);
+  settlement.measured(edge(1), 0, 0, 1, 2);
+  settlement.measured(edge(2), 0, 1, 1, 2);  // moves us by 1/2, away from where neighbour 1 saw us
+  settlement.measured(edge(2), 0, 0, 1, 2);  // near neighbour 2 now, but what of neighbour 1?
+  EXPECT_FALSE(settlement.settled());
+  settlement.measured(edge(1), 0, 0, 1, 2);
+  EXPECT_TRUE(settlement.settled());
 }
 
-TEST(Settlement, asks_nothing_of_neighbours_that_are_frozen_or_away) {
-  Settlement settlement(kBoth, 1, 0.1);
-  auto edges = edges_up(2);
-  edges[0].peer_state = WorkerState::kFrozen;
-  edges[1].state = LinkState::kSuspect;
-  EXPECT_TRUE(settlement.settled(edges));
+TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
+  Settlement& settlement = of_buckets(1);
+  edge(1).report.state = WorkerState::kFrozen;
+  edge(2).state = LinkState::kSuspect;
+  EXPECT_TRUE(settlement.settled());
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
 
-TEST(Settlement, ignores_ranks_and_buckets_that_are_not_its_own) {
-  Settlement settlement(kBoth, 1, 0.1);
-  settlement.measured(7, 0, 1, 1, 2);
-  settlement.measured(1, 9, 1, 1, 2);
+TEST_F(SettlementTest, ignores_buckets_that_are_not_the_models) {
+  Settlement& settlement = of_buckets(1);
+  settlement.measured(edge(1), 9, 1, 1, 2);
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
 

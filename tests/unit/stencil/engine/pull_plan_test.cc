@@ -1,4 +1,4 @@
-#include "stencil/engine/rounds.h"
+#include "stencil/engine/pull_plan.h"
 
 #include <gtest/gtest.h>
 

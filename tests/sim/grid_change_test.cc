@@ -1,0 +1,143 @@
+// Workers come and go while the others train on: one call at each end of an edge, and the mean is
+// kept.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/support/codec_cases.h"
+#include "tests/support/sim_cases.h"
+
+namespace stencil {
+namespace {
+
+constexpr std::size_t kDimension = 60;
+
+/// Five workers on an edge list, which begin apart and only have to agree.
+sim::SimulationConfig config_of(const CodecSpec& codec, std::uint64_t index) {
+  sim::SimulationConfig config = test::plain_config();
+  config.topology = Topology::from_edges("0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n", "edges:five");
+  config.exchange.codec = name(codec);
+  config.exchange.sweeps = 2;
+  config.seed = test::case_seed(index);
+  config.bucket_floats = 16;
+  config.step_jitter = 0.5;
+  config.link = {.latency = 0.02, .jitter = 0.04};
+  config.steps = 2000;
+  return config;
+}
+
+std::vector<double> sum_of(const sim::Simulation& simulation) {
+  std::vector<double> sum(kDimension);
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    const std::vector<double> z = simulation.z(rank);
+    for (std::size_t i = 0; i < kDimension; ++i) sum[i] += z[i];
+  }
+  return sum;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+double length(const std::vector<double>& a) {
+  return distance(a, std::vector<double>(a.size()));
+}
+
+std::vector<Rank> neighbours_of(const sim::Simulation& simulation, Rank rank) {
+  std::vector<Rank> ranks;
+  for (const auto& neighbour : simulation.status(rank).neighbours) ranks.push_back(neighbour.rank);
+  return ranks;
+}
+
+class GridChange : public ::testing::TestWithParam<CodecSpec> {};
+
+TEST_P(GridChange, a_worker_more_copies_one_and_takes_part_and_the_sum_is_kept) {
+  const sim::SimulationConfig config = config_of(GetParam(), 7000);
+  const auto objective = sim::make_agreement(kDimension, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(5);
+  const std::vector<double> before = sum_of(simulation);
+  const Rank rank = simulation.add({1, 4});
+  EXPECT_EQ(rank, 5);
+  double time = 5;
+  while (simulation.status(rank).state == WorkerState::kJoining && time < 30) {
+    simulation.run_until(time += 0.1);
+  }
+  ASSERT_EQ(simulation.status(rank).state, WorkerState::kTraining);
+  EXPECT_NE(simulation.status(rank).joined_from, kNoRank);
+  EXPECT_EQ(neighbours_of(simulation, rank), (std::vector<Rank>{1, 4}));
+  EXPECT_EQ(neighbours_of(simulation, 4), (std::vector<Rank>{0, 3, 5}));
+  const std::vector<double> joined = sum_of(simulation);
+  EXPECT_GT(distance(joined, before), 1) << "a model more";
+  simulation.run_until(time + 20);
+  EXPECT_LT(distance(sum_of(simulation), joined), 1e-4 * length(joined));
+  EXPECT_GT(simulation.status(rank).engine.sweeps, 10U);
+  for (const Rank other : {1, 4}) {
+    for (const auto& neighbour : simulation.status(other).neighbours) {
+      EXPECT_GT(neighbour.sweeps, 10U) << other << " with " << neighbour.rank;
+    }
+  }
+  EXPECT_LT(simulation.snapshot().consensus_distance, 0.05);
+}
+
+TEST_P(GridChange, a_worker_less_settles_what_is_under_way_and_the_sum_is_kept) {
+  const sim::SimulationConfig config = config_of(GetParam(), 7100);
+  const auto objective = sim::make_agreement(kDimension, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(0.4);  // in the middle of much
+  const std::vector<double> before = sum_of(simulation);
+  simulation.remove(3);
+  simulation.run_until(5);
+  EXPECT_TRUE(neighbours_of(simulation, 3).empty());
+  EXPECT_EQ(neighbours_of(simulation, 1), (std::vector<Rank>{0, 2}));
+  const std::uint64_t swept = simulation.status(3).engine.sweeps;
+  simulation.run_until(20);
+  EXPECT_EQ(simulation.status(3).engine.sweeps, swept);
+  EXPECT_LT(distance(sum_of(simulation), before), 1e-4 * length(before));
+  for (const Rank rank : {0, 1, 2, 4}) {
+    EXPECT_EQ(simulation.status(rank).engine.lost_in_flight, 0U);
+    EXPECT_LT(distance(simulation.z(rank), simulation.z(0)), 0.05);
+  }
+  EXPECT_GT(distance(simulation.z(3), simulation.z(0)), 0.1) << "it has trained on alone";
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, GridChange, ::testing::ValuesIn(test::every_codec(100'000)),
+                         [](const auto& info) { return test::codec_name(info.param); });
+
+/// A neighbour that is not there cannot settle anything: it is forgotten all the same.
+TEST(GridChangeFaults, a_dead_neighbour_can_be_removed) {
+  const sim::SimulationConfig config = config_of({}, 7200);
+  const auto objective = sim::make_agreement(kDimension, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(2);
+  simulation.kill(2);
+  simulation.remove(2);
+  simulation.run_until(2 + config.exchange.gone_after + 10);
+  EXPECT_EQ(neighbours_of(simulation, 1), (std::vector<Rank>{0, 3}));
+  EXPECT_EQ(neighbours_of(simulation, 3), (std::vector<Rank>{1, 4}));
+}
+
+/// Turns that became free are taken again.
+TEST(GridChangeFaults, who_comes_after_one_that_left_takes_its_place) {
+  const sim::SimulationConfig config = config_of({}, 7300);
+  const auto objective = sim::make_agreement(kDimension, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(2);
+  const Rank rank = simulation.add({0, 2});
+  simulation.run_until(10);
+  simulation.remove(rank);
+  simulation.run_until(20);
+  const std::vector<double> sum = sum_of(simulation);
+  const Rank another = simulation.add({0, 2});
+  EXPECT_EQ(another, rank + 1);
+  simulation.run_until(40);
+  EXPECT_EQ(simulation.status(another).state, WorkerState::kTraining);
+  EXPECT_EQ(neighbours_of(simulation, 0), (std::vector<Rank>{1, 4, another}));
+  EXPECT_GT(distance(sum_of(simulation), sum), 1);
+}
+
+}  // namespace
+}  // namespace stencil
