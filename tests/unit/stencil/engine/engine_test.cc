@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "stencil/mix/codecs/kinds.h"
 #include "tests/support/engine_pair.h"
 
@@ -91,6 +93,30 @@ TEST(Engine, a_doubled_offer_and_a_doubled_reply_count_once) {
   EXPECT_EQ(pair.counters(0).duplicates, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
+}
+
+/// A bucket of our own that is no number is offered as nothing: the sequence has no hole, and a
+/// crossing is one for both ends.
+TEST(Engine, a_bucket_that_is_not_finite_holds_up_nothing) {
+  for (const bool crossing : {false, true}) {
+    SCOPED_TRACE(crossing);
+    EnginePair pair;
+    pair.meet();
+    pair.x[0][0] = std::numeric_limits<float>::quiet_NaN();
+    pair.boundary(0);
+    if (crossing) pair.boundary(1);
+    pair.settle();
+    pair.pass(1);
+    EXPECT_GE(pair.pump(0).status().pump.own_non_finite, 1U);
+    for (const Rank rank : {0, 1}) {
+      EXPECT_EQ(pair.open_offers(rank), 0U);
+      EXPECT_EQ(pair.counters(rank).gaps, 0U);
+      EXPECT_EQ(pair.counters(rank).resynchronised, 1U) << "when the two met";
+      EXPECT_TRUE(pair.pump(rank).status().flushed);
+    }
+    EXPECT_EQ(pair.z(1)[0], -2) << "nothing of it is mixed";
+    EXPECT_EQ(pair.z(0)[2], pair.z(1)[2]) << "the other bucket is";
+  }
 }
 
 TEST(Engine, a_gap_is_noticed_and_the_edge_synchronised_anew) {

@@ -166,6 +166,19 @@ TEST_F(EngineTurns, what_the_neighbour_has_asked_for_in_its_turn_is_not_asked_fo
   EXPECT_EQ(engine_->turns().due(), 3U) << "bucket 1 of both, bucket 0 of the second";
 }
 
+TEST_F(EngineTurns, what_could_not_be_answered_after_all_is_asked_for) {
+  boundary(Pause::kGathering);
+  offer(first(), 0);
+  EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
+  engine_->on_declined(edge(first()), 0, 1);
+  EXPECT_EQ(engine_->counters().answers, 0U);
+  EXPECT_EQ(engine_->counters().declined, 1U);
+  pause(Pause::kSweeping);
+  const auto done = did();
+  EXPECT_EQ(std::ranges::count(done, (Did{kOffer, first(), 0})), 1);
+  EXPECT_EQ(std::ranges::count(done, (Did{kOffer, second(), 0})), 0) << "its turn is not over";
+}
+
 TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
   boundary(Pause::kSweeping);
   (void)did();
