@@ -12,6 +12,7 @@
 
 #include "stencil/codec/codec.h"
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/kinds.h"
 
 namespace stencil {
 namespace {
@@ -28,8 +29,8 @@ void report(benchmark::State& state, std::size_t floats) {
                                               benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void encode(benchmark::State& state, CodecKind kind) {
-  const auto codec = make_codec(kind);
+void encode(benchmark::State& state, CodecNumber number) {
+  const auto codec = make_codec(number);
   const auto values = noise(2 * kCodecBlock);
   std::vector<std::byte> bytes(codec->encoded_size(values.size()));
   for (auto _ : state) {
@@ -39,8 +40,8 @@ void encode(benchmark::State& state, CodecKind kind) {
   report(state, values.size());
 }
 
-void decode(benchmark::State& state, CodecKind kind) {
-  const auto codec = make_codec(kind);
+void decode(benchmark::State& state, CodecNumber number) {
+  const auto codec = make_codec(number);
   auto values = noise(2 * kCodecBlock);
   std::vector<std::byte> bytes(codec->encoded_size(values.size()));
   (void)codec->encode(values, bytes);
@@ -55,11 +56,11 @@ void decode(benchmark::State& state, CodecKind kind) {
 }  // namespace stencil
 
 int main(int argc, char** argv) {
-  using stencil::CodecKind;
-  for (const CodecKind kind : stencil::kDenseCodecs) {
-    const std::string name(stencil::name(kind));
-    benchmark::RegisterBenchmark((name + "/encode").c_str(), stencil::encode, kind);
-    benchmark::RegisterBenchmark((name + "/decode").c_str(), stencil::decode, kind);
+  for (const stencil::CodecKind& kind : stencil::codec_kinds()) {
+    if (kind.dense == nullptr) continue;
+    const std::string name(kind.name);
+    benchmark::RegisterBenchmark((name + "/encode").c_str(), stencil::encode, kind.number);
+    benchmark::RegisterBenchmark((name + "/decode").c_str(), stencil::decode, kind.number);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "bench/compare/cell_json.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topology.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
 

@@ -19,11 +19,11 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/toml.h"
 #include "fast/train/schedule.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topology.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
 namespace {

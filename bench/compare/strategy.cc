@@ -1,9 +1,9 @@
 #include "bench/compare/strategy.h"
 
 #include "fast/train/worker_config.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topology.h"
 #include "stencil/core/usual_sweeps.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
 

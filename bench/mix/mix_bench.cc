@@ -18,11 +18,13 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "stencil/codec/codecs.h"
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/dense.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/mix/mixer.h"
 
 namespace stencil {
@@ -64,34 +66,40 @@ double triad_speed(std::size_t floats) {
 /// A mixer, the framework's x, and an offer and a reply for one bucket.
 struct Bench {
   Bench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec, int threads = 1)
-      : codecs(spec),
-        x(noise(1, floats)),
+      : x(noise(1, floats)),
         layout(Layout::flat(floats, bucket_floats)),
-        mixer(layout, x, {}, Segment(layout, kNoRank, 0, Segment::Reach::kOwn), threads),
-        offered(values().encoded_size(bucket_floats)),
-        replied(differences().encoded_size(bucket_floats)) {
-    const auto coded = noise(2, bucket_floats);
-    (void)values().encode(coded, offered);
-    (void)differences().encode(coded, replied);
+        mixer(layout, x, {}, Segment(layout, kNoRank, Segment::Reach::kOwn), threads),
+        codec(make_edge_codec(spec, layout, x)),
+        values(make_codec(pulled_as(spec))),
+        offered(codec->offer_form(bucket_floats).bytes),
+        replied(codec->reply_form(bucket_floats).bytes),
+        pulled(values->encoded_size(bucket_floats)) {
+    std::vector<float> theirs = noise(2, bucket_floats), none(bucket_floats);
+    const BucketValues bucket{0, none, theirs};
+    (void)codec->offer(bucket, offered);
+    (void)codec->answer(bucket, offered, 2, replied);
+    (void)values->encode(theirs, pulled);
   }
-  const Codec& values() const { return codecs.values(); }
-  const Codec& differences() const { return codecs.differences(); }
   std::span<std::byte> offer(std::uint32_t bucket) {
-    return std::span(offered).first(mixer.encoded_size(bucket, values()));
+    return std::span(offered).first(codec->offer_form(mixer.floats(bucket)).bytes);
   }
   std::span<std::byte> reply(std::uint32_t bucket) {
-    return std::span(replied).first(mixer.encoded_size(bucket, differences()));
+    return std::span(replied).first(codec->reply_form(mixer.floats(bucket)).bytes);
+  }
+  std::span<std::byte> snapshot(std::uint32_t bucket) {
+    return std::span(pulled).first(values->encoded_size(mixer.floats(bucket)));
   }
   template <typename Visit>
   void each_bucket(Visit visit) {
     for (std::uint32_t b = 0; b < mixer.telemetry_bucket(); ++b) visit(b);
   }
 
-  Codecs codecs;
   std::vector<float> x;
   Layout layout;
   Mixer mixer;
-  Bytes offered, replied;
+  std::unique_ptr<EdgeCodec> codec;
+  std::unique_ptr<const Codec> values;  ///< of whole models
+  Bytes offered, replied, pulled;
 };
 
 /// Runs `work` and reports its ratio to the triad; `words` are the words a float that it moves.
@@ -135,7 +143,7 @@ void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, cons
   Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket([&](std::uint32_t b) {
-      benchmark::DoNotOptimize(bench.mixer.offer(b, bench.values(), bench.offer(b)));
+      benchmark::DoNotOptimize(bench.mixer.offer(b, *bench.codec, bench.offer(b)));
     });
   });
 }
@@ -145,7 +153,7 @@ void answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
   Bench bench(floats, bucket, spec);
   measure(state, floats, 3, [&] {
     bench.each_bucket([&](std::uint32_t b) {
-      bench.mixer.answer(b, bench.values(), bench.offer(b), 2, bench.differences(), bench.reply(b));
+      bench.mixer.answer(b, *bench.codec, bench.offer(b), 2, bench.reply(b));
     });
   });
 }
@@ -154,8 +162,9 @@ void settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
             const CodecSpec& spec) {
   Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
-    bench.each_bucket(
-        [&](std::uint32_t b) { bench.mixer.settle(b, bench.differences(), bench.reply(b), 2); });
+    bench.each_bucket([&](std::uint32_t b) {
+      bench.mixer.settle(b, *bench.codec, bench.offer(b), bench.reply(b), 2);
+    });
   });
 }
 
@@ -165,8 +174,8 @@ void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, cons
   measure(state, floats, 2, [&] {
     bench.each_bucket([&](std::uint32_t b) {
       const auto theirs = bench.offer(b);
-      bench.mixer.merge(b, bench.values(), std::span(ours).first(theirs.size()), bench.values(),
-                        theirs);
+      const CodedOffer offered{std::span(ours).first(theirs.size())};
+      bench.mixer.merge(b, *bench.codec, offered, {theirs});
     });
   });
 }
@@ -174,7 +183,7 @@ void merge(benchmark::State& state, std::size_t floats, std::size_t bucket, cons
 void publish(benchmark::State& state, std::size_t floats, std::size_t bucket,
              const CodecSpec& spec) {
   Bench bench(floats, bucket, spec);
-  measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, bench.values(), 0.2); });
+  measure(state, floats, 5, [&] { bench.mixer.publish(bench.x, {}, *bench.values, 0.2); });
 }
 
 void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket,
@@ -182,7 +191,7 @@ void absorb(benchmark::State& state, std::size_t floats, std::size_t bucket,
   Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket(
-        [&](std::uint32_t b) { bench.mixer.absorb(b, bench.values(), bench.offer(b), 0.2); });
+        [&](std::uint32_t b) { bench.mixer.absorb(b, *bench.values, bench.snapshot(b), 0.2); });
   });
 }
 
@@ -192,107 +201,41 @@ void collect(benchmark::State& state, std::size_t floats, std::size_t bucket,
   measure(state, floats, 3, [&] { bench.mixer.collect(bench.x, {}); });
 }
 
-/// Codec topk: the three operations on a part of each bucket, after a step that moved all of it.
-struct PartBench {
-  PartBench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
-      : bench(floats, bucket_floats, spec), shown(bench.mixer.shown_initially()) {
+/// Codecs that keep what they know of the neighbour, and so an offer for each bucket: of workers
+/// that a step has moved apart everywhere.
+struct Knowing {
+  Knowing(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
+      : bench(floats, bucket_floats, spec) {
     const auto step = noise(3, floats);
     for (std::size_t i = 0; i < floats; ++i) bench.x[i] += 1e-2F * step[i];
     (void)bench.mixer.fold(bench.x);
     bench.each_bucket([&](std::uint32_t b) {
-      const std::size_t size = bench.mixer.layout().bucket(b).size;
-      offers.emplace_back(bench.codecs.offer_size(size));
-      replies.emplace_back(bench.codecs.reply_size(size));
-      (void)bench.mixer.offer(b, shown, *bench.codecs.top_k(), offers.back());
-    });
-  }
-  Bench bench;
-  Shown shown;
-  std::vector<Bytes> offers, replies;
-};
-
-void part_offer(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                const CodecSpec& spec) {
-  PartBench part(floats, bucket, spec);
-  measure(state, floats, 3, [&] {
-    part.bench.each_bucket([&](std::uint32_t b) {
-      benchmark::DoNotOptimize(
-          part.bench.mixer.offer(b, part.shown, *part.bench.codecs.top_k(), part.offers[b]));
-      part.bench.mixer.close(b);
-    });
-  });
-}
-
-void part_answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                 const CodecSpec& spec) {
-  PartBench part(floats, bucket, spec);
-  part.bench.each_bucket([&](std::uint32_t b) { part.bench.mixer.close(b); });
-  measure(state, floats, 3, [&] {
-    part.bench.each_bucket([&](std::uint32_t b) {
-      part.bench.mixer.answer(b, part.shown, part.offers[b], 2, part.replies[b]);
-    });
-  });
-}
-
-void part_settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                 const CodecSpec& spec) {
-  PartBench part(floats, bucket, spec);
-  measure(state, floats, 2, [&] {
-    part.bench.each_bucket([&](std::uint32_t b) {
-      part.bench.mixer.settle(b, part.shown, part.offers[b], part.replies[b], 2);
-    });
-  });
-}
-
-/// Codec int4: the same by residues, of workers as far apart as a step has moved them.
-struct ResidueBench {
-  ResidueBench(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
-      : bench(floats, bucket_floats, spec), spread(bench.mixer.spread_initially()) {
-    bench.each_bucket([&](std::uint32_t b) {
-      const std::size_t size = bench.mixer.layout().bucket(b).size;
-      offers.emplace_back(bench.codecs.offer_size(size));
-      replies.emplace_back(bench.codecs.reply_size(size));
-      (void)bench.mixer.offer(b, spread, offers.back());
-      bench.mixer.close(b);
+      offers.emplace_back(bench.offer(b).size());
+      replies.emplace_back(bench.reply(b).size());
+      offer(b);
       answer(b);
     });
   }
+  void offer(std::uint32_t b) {
+    benchmark::DoNotOptimize(bench.mixer.offer(b, *bench.codec, offers[b]));
+    bench.mixer.close(b);
+  }
   void answer(std::uint32_t b) {
-    benchmark::DoNotOptimize(
-        bench.mixer.answer(b, spread, offers[b], 2, bench.codecs.differences(), replies[b]));
+    benchmark::DoNotOptimize(bench.mixer.answer(b, *bench.codec, offers[b], 2, replies[b]));
+  }
+  void settle(std::uint32_t b) {
+    benchmark::DoNotOptimize(bench.mixer.settle(b, *bench.codec, offers[b], replies[b], 2));
   }
   Bench bench;
-  Spread spread;
   std::vector<Bytes> offers, replies;
 };
 
-void residue_offer(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                   const CodecSpec& spec) {
-  ResidueBench residues(floats, bucket, spec);
-  measure(state, floats, 2, [&] {
-    residues.bench.each_bucket([&](std::uint32_t b) {
-      benchmark::DoNotOptimize(residues.bench.mixer.offer(b, residues.spread, residues.offers[b]));
-      residues.bench.mixer.close(b);
-    });
-  });
-}
-
-void residue_answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                    const CodecSpec& spec) {
-  ResidueBench residues(floats, bucket, spec);
-  measure(state, floats, 3,
-          [&] { residues.bench.each_bucket([&](std::uint32_t b) { residues.answer(b); }); });
-}
-
-void residue_settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
-                    const CodecSpec& spec) {
-  ResidueBench residues(floats, bucket, spec);
-  measure(state, floats, 2, [&] {
-    residues.bench.each_bucket([&](std::uint32_t b) {
-      benchmark::DoNotOptimize(residues.bench.mixer.settle(
-          b, residues.spread, residues.bench.codecs.differences(), residues.replies[b], 2));
-    });
-  });
+template <void (Knowing::*operation)(std::uint32_t), int kWords>
+void knowing(benchmark::State& state, std::size_t floats, std::size_t bucket,
+             const CodecSpec& spec) {
+  Knowing worker(floats, bucket, spec);
+  measure(state, floats, kWords,
+          [&] { worker.bench.each_bucket([&](std::uint32_t b) { (worker.*operation)(b); }); });
 }
 
 struct Named {
@@ -305,10 +248,12 @@ constexpr Named kOperations[] = {{"memcpy", copying},  {"fold", fold},     {"off
 constexpr Named kExchange[] = {
     {"fold", fold}, {"offer", offer}, {"answer", answer}, {"settle", settle}};
 
-constexpr Named kPartial[] = {
-    {"offer", part_offer}, {"answer", part_answer}, {"settle", part_settle}};
-constexpr Named kResidues[] = {
-    {"offer", residue_offer}, {"answer", residue_answer}, {"settle", residue_settle}};
+constexpr Named kPartial[] = {{"offer", knowing<&Knowing::offer, 3>},
+                              {"answer", knowing<&Knowing::answer, 3>},
+                              {"settle", knowing<&Knowing::settle, 2>}};
+constexpr Named kResidues[] = {{"offer", knowing<&Knowing::offer, 2>},
+                               {"answer", knowing<&Knowing::answer, 3>},
+                               {"settle", knowing<&Knowing::settle, 2>}};
 
 void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
          CodecSpec spec) {
@@ -319,29 +264,29 @@ void add(const std::string& name, Operation run, std::size_t floats, std::size_t
 void add_all() {
   constexpr std::size_t kBucket = Layout::kLargestBucketFloats;
   for (const Named& each : kOperations) {
-    add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, CodecKind::kFp32);
-    add(std::string("small/") + each.name, each.run, kSmall, kBucket, CodecKind::kFp32);
+    add(std::string("resnet18/") + each.name, each.run, kResNet18, kBucket, {});
+    add(std::string("small/") + each.name, each.run, kSmall, kBucket, {});
   }
   for (const std::size_t floats : {kResNet18, 10 * kResNet18}) {
     const std::string size = "threads/" + std::to_string(floats / 1'000'000) + "M/";
-    add(size + "1", fold, floats, kBucket, CodecKind::kFp32);
-    add(size + "2", fold_by<2>, floats, kBucket, CodecKind::kFp32);
-    add(size + "4", fold_by<4>, floats, kBucket, CodecKind::kFp32);
+    add(size + "1", fold, floats, kBucket, {});
+    add(size + "2", fold_by<2>, floats, kBucket, {});
+    add(size + "4", fold_by<4>, floats, kBucket, {});
   }
   for (const Named& each : kExchange) {
     for (std::size_t kib = 16; kib <= 4096; kib *= 4) {
       add(std::string("buckets/") + each.name + "/" + std::to_string(kib) + "KiB", each.run,
-          kResNet18, kib * 256, CodecKind::kFp32);
+          kResNet18, kib * 256, {});
     }
-    for (const CodecKind codec : kDenseCodecs) {
-      if (codec == CodecKind::kInt4) continue;
-      add(std::string("codec/") + each.name + "/" + std::string(name(codec)), each.run, kResNet18,
-          kBucket, codec);
+    for (const CodecKind& codec : codec_kinds()) {
+      if (codec.edge != nullptr) continue;
+      add(std::string("codec/") + each.name + "/" + std::string(codec.name), each.run, kResNet18,
+          kBucket, {codec.number, 0});
     }
   }
   for (const Named& each : kResidues) {
     add(std::string("codec/") + each.name + "/int4", each.run, kResNet18, kBucket,
-        CodecKind::kInt4);
+        parse_codec("int4"));
   }
   for (const Named& each : kPartial) {
     for (const char* const codec : {"topk:0.001", "topk:0.01", "topk:0.1"}) {

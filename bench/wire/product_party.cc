@@ -14,7 +14,6 @@ namespace bench {
 namespace {
 
 using stencil::Message;
-using stencil::MessageKind;
 using stencil::TimePoint;
 
 constexpr std::uint64_t kNoTime = 1000;  ///< in place of the time, in a message without one
@@ -101,15 +100,16 @@ class ProductParty final : public Party {
     const TimePoint now = stencil::EventLoop::now();
     if (!running_ || !up_ || traffic_.control.count() == 0 || now < next_control_) return;
     next_control_ = now + traffic_.control;
-    Message message = message_of(MessageKind::kHeartbeat, 0);
-    message.step = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    Message message = message_of(stencil::Heartbeat{});
+    message.header.step = static_cast<std::uint64_t>(now.time_since_epoch().count());
     if (transport_->send(link_, encode_frame(message)) != stencil::SendStatus::kSent)
       throw std::runtime_error("a control message was refused");
   }
 
   void note_lateness(const Message& message) {
-    if (message.step == kNoTime) return;
-    const TimePoint sent{stencil::Duration(static_cast<stencil::Duration::rep>(message.step))};
+    const std::uint64_t step = message.header.step;
+    if (step == kNoTime) return;
+    const TimePoint sent{stencil::Duration(static_cast<stencil::Duration::rep>(step))};
     const std::chrono::duration<double> late = stencil::EventLoop::now() - sent;
     const std::lock_guard lock(mutex_);
     lateness_.push_back(late.count());
@@ -128,38 +128,41 @@ class ProductParty final : public Party {
     link_ = received.link;
     if (received.event == stencil::LinkEvent::kUp) {
       up_ = true;
-      push(MessageKind::kHeartbeat, 0);
+      push(stencil::Heartbeat{});
     }
     if (received.event != stencil::LinkEvent::kFrame) return;
     up_ = true;
     stencil::Result<Message> message = decode_frame(received.frame);
     if (!message) throw std::runtime_error(message.error().text);
-    if (message->kind == MessageKind::kHeartbeat) note_lateness(*message);
-    if (message->kind == MessageKind::kReply) ledger_.settle();
-    if (message->kind == MessageKind::kOffer) push(MessageKind::kReply, ledger_.answer());
+    if (message->is<stencil::Heartbeat>()) note_lateness(*message);
+    if (message->is<stencil::Reply>()) ledger_.settle();
+    if (message->is<stencil::Offer>()) push(bucket_of<stencil::Reply>(ledger_.answer()));
     offer();
     flush();
   }
 
   void offer() {
-    while (up_ && ledger_.may_offer()) push(MessageKind::kOffer, ledger_.offer());
+    while (up_ && ledger_.may_offer()) push(bucket_of<stencil::Offer>(ledger_.offer()));
   }
 
-  void push(MessageKind kind, std::uint64_t index) {
-    Message message = message_of(kind, index);
-    if (kind != MessageKind::kHeartbeat) message.payload = payloads_[message.bucket];
-    backlog_.push_back(std::move(message));
-  }
+  void push(stencil::MessageBody body) { backlog_.push_back(message_of(std::move(body))); }
 
-  [[nodiscard]] Message message_of(MessageKind kind, std::uint64_t index) const {
-    Message message;
-    message.kind = kind;
-    message.from = 1;
-    message.sender_epoch = message.receiver_epoch = 1U << 29;
-    message.step = kNoTime;
-    message.sequence = index;
-    message.bucket = static_cast<std::uint32_t>(index % payloads_.size());
+  [[nodiscard]] static Message message_of(stencil::MessageBody body) {
+    Message message{.header = {}, .body = std::move(body)};
+    message.header.from = 1;
+    message.header.sender_epoch = message.header.receiver_epoch = 1U << 29;
+    message.header.step = kNoTime;
     return message;
+  }
+
+  /// An offer or a reply of the bucket that the `index`-th one is of.
+  template <typename Body>
+  [[nodiscard]] Body bucket_of(std::uint64_t index) const {
+    Body body;
+    body.sequence = index;
+    body.bucket = static_cast<std::uint32_t>(index % payloads_.size());
+    body.payload = payloads_[body.bucket];
+    return body;
   }
 
   void flush() {

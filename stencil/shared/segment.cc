@@ -115,6 +115,14 @@ bool Segment::map_memory(int descriptor) {
   return true;
 }
 
+/// Has all pages of the memfd given now: one that cannot be had later is SIGBUS. By way of the
+/// mapping, so that the system may give large pages.
+bool Segment::reserve() const {
+  if (::madvise(base_, bytes_, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;  // a kernel before 5.14 does not know it
+  return ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes_)) == 0;
+}
+
 Segment::Segment(const Layout& layout, Rank rank, Reach reach)
     : Segment(layout.size(), static_cast<std::uint32_t>(layout.bucket_count())) {
   const auto fail = [] {
@@ -129,6 +137,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
     if (::getrandom(&id, sizeof id, 0) != sizeof id) fail();
   }
   if (!map_memory(descriptor_)) fail();
+  if (descriptor_ >= 0 && !reserve()) fail();
   if (descriptor_ >= 0 && ::fcntl(descriptor_, F_ADD_SEALS, kSeals) != 0) fail();
 
   new (header_) Header{.magic = kSegmentMagic,

@@ -55,10 +55,15 @@ class BucketGuard {
 
 /// The memory of a worker's exchange: y and p, each as large as the model, with a lock per bucket.
 /// Either its own alone, or a memfd that neighbours on the same host map too, once its descriptor
-/// was passed to them: nameless, so nothing is left behind, and sealed, so that nobody can pull it
-/// from under another (no SIGBUS). What is read from another's segment may be anything: numbers are
-/// checked as on the wire. A neighbour of the same user is taken to be no attacker: who may write
-/// here may also corrupt the locks.
+/// was passed to them: nameless, so nothing is left behind; with all its pages there from the start
+/// and sealed against shrinking and growing, so that no access to it is a SIGBUS.
+///
+/// A process that maps it is trusted. It can write any y and p, give pages back to the system, hold
+/// locks for ever, and corrupt the list of held locks that the C library keeps in them, and so this
+/// process. No seal forbids that to who may write, and whoever averages must write. Only processes
+/// of the same user that know the secret from a Hello get the descriptor (UnixMeeting), and those
+/// could as well stop or trace this process. What the numbers are is checked all the same, as on
+/// the wire. Where a neighbour is not to be trusted so far: transport tcp.
 class Segment {
  public:
   enum class Reach : std::uint8_t { kOwn, kShared };
@@ -95,6 +100,7 @@ class Segment {
   struct Header;
   Segment(std::size_t floats, std::uint32_t buckets);
   [[nodiscard]] bool map_memory(int descriptor);
+  [[nodiscard]] bool reserve() const;
 
   std::size_t floats_, bytes_ = 0;
   std::uint32_t buckets_;

@@ -9,20 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <system_error>
+
+#include "stencil/shared/packet.h"
 
 namespace stencil {
 namespace {
-
-constexpr std::uint64_t kMeetingMagic = 0x5447454d54534146ULL;
-
-struct Packet {
-  std::uint64_t magic = kMeetingMagic;
-  std::uint64_t secret = 0;
-  std::uint64_t id = 0;
-  std::int64_t rank = kNoRank;
-};
 
 std::string hex(std::uint64_t value) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -52,50 +44,6 @@ bool same_user(int connection) {
          credentials.uid == ::geteuid();
 }
 
-bool send_packet(int connection, Packet packet, int descriptor) {
-  iovec part{&packet, sizeof packet};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof packet;
-}
-
-enum class Heard { kNothing, kPacket, kGarbage };
-
-/// `descriptor` becomes the caller's when kPacket is returned.
-Heard receive_packet(int connection, Packet& packet, int& descriptor) {
-  iovec part{&packet, sizeof packet};
-  // Room for one descriptor: the kernel closes what does not fit.
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = ::recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::kNothing;
-  descriptor = -1;
-  const cmsghdr* header = size < 0 ? nullptr : CMSG_FIRSTHDR(&message);
-  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN(sizeof(int))) {
-    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-  }
-  if (size == sizeof packet && descriptor >= 0 && packet.magic == kMeetingMagic &&
-      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) {
-    return Heard::kPacket;
-  }
-  if (descriptor >= 0) ::close(descriptor);
-  return Heard::kGarbage;
-}
-
 void close_if(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
@@ -111,7 +59,8 @@ UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink 
   listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (epoll_ < 0 || listener_ < 0 ||
       ::bind(listener_, reinterpret_cast<const sockaddr*>(&name), size) != 0 ||
-      ::listen(listener_, 64) != 0 || ::getrandom(&secret_, sizeof secret_, 0) != sizeof secret_) {
+      ::listen(listener_, kBacklog) != 0 ||
+      ::getrandom(&secret_, sizeof secret_, 0) != sizeof secret_) {
     const std::string why = std::generic_category().message(errno);
     close_if(listener_);
     close_if(epoll_);
@@ -150,6 +99,7 @@ void UnixMeeting::meet(Rank rank, const std::string& token) {
   if (neighbour.token == token) return;
   close_if(neighbour.dialled);
   neighbour.segment.reset();
+  neighbour.dial_again = false;
   neighbour.token = token;
   if (token.size() != 32 || !parse_hex(std::string_view(token).substr(0, 16), neighbour.id) ||
       !parse_hex(std::string_view(token).substr(16), neighbour.secret)) {
@@ -168,6 +118,7 @@ void UnixMeeting::forget(Rank rank) {
   Neighbour& neighbour = it->second;
   close_if(neighbour.dialled);
   neighbour.segment.reset();
+  neighbour.dial_again = false;
   neighbour.token.clear();
   neighbour.id = neighbour.secret = 0;
 }
@@ -183,7 +134,12 @@ void UnixMeeting::dial(Rank rank, Neighbour& neighbour) {
   const socklen_t size = address(neighbour.id, name);
   neighbour.dialled = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (neighbour.dialled < 0) return no_luck(rank, std::generic_category().message(errno));
+  neighbour.dial_again = false;
   if (::connect(neighbour.dialled, reinterpret_cast<const sockaddr*>(&name), size) != 0) {
+    if (errno == EAGAIN) {
+      neighbour.dial_again = true;  // many dial it just now
+      return close_if(neighbour.dialled);
+    }
     const bool elsewhere = errno == ECONNREFUSED;
     no_luck(rank, elsewhere ? "it is on another host" : std::generic_category().message(errno));
     return close_if(neighbour.dialled);
@@ -201,45 +157,56 @@ void UnixMeeting::dial(Rank rank, Neighbour& neighbour) {
 }
 
 void UnixMeeting::poll() {
+  for (auto& [rank, neighbour] : neighbours_) {
+    if (neighbour.dial_again) dial(rank, neighbour);
+  }
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) <= 0) return;
-  accept();
-  // A copy: whoever has spoken is struck from the list.
-  for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
+  // Whoever has come is heard before more are let in, so that no crowd pushes out one that speaks.
+  bool more = true;
+  while (more) {
+    more = accept();
+    // A copy: whoever has spoken is struck from the list.
+    for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
+  }
   for (auto& [rank, neighbour] : neighbours_) {
     if (neighbour.dialled >= 0) hear_answer(rank, neighbour);
   }
 }
 
-void UnixMeeting::accept() {
-  while (true) {
+bool UnixMeeting::accept() {
+  for (std::size_t i = 0; i < kMaxStrangers; ++i) {
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection < 0) {
-      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
+      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return false;
       // Readable for ever, it would keep the loop awake.
       ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
-      return log_(LogLevel::kWarning,
-                  "out of descriptors: no more neighbours can share memory; raise ulimit -n");
+      log_(LogLevel::kWarning,
+           "out of descriptors: no more neighbours can share memory; raise ulimit -n");
+      return false;
+    }
+    if (!same_user(connection)) {
+      ::close(connection);
+      continue;
     }
     if (strangers_.size() == kMaxStrangers) {
-      ::close(strangers_.front());
+      ::close(strangers_.front());  // which was heard, and has said nothing
       strangers_.erase(strangers_.begin());
     }
     strangers_.push_back(connection);
     watch(connection);
   }
+  return true;
 }
 
 /// Somebody who dialled us; heard once, whatever he says.
 void UnixMeeting::hear_stranger(int connection) {
-  Packet packet;
-  int descriptor = -1;
-  const Heard heard = receive_packet(connection, packet, descriptor);
-  if (heard == Heard::kNothing) return;
+  const Heard heard = receive_packet(connection);
+  if (!heard.anything) return;
+  int descriptor = heard.descriptor;
+  const Packet packet = heard.packet.value_or(Packet{});
   const auto rank = static_cast<Rank>(packet.rank);
-  const bool welcome = heard == Heard::kPacket && same_user(connection) &&
-                       packet.secret == secret_ && rank == packet.rank && rank > rank_;
-  if (welcome) {
+  if (heard.packet && packet.secret == secret_ && rank == packet.rank && rank > rank_) {
     Neighbour& neighbour = neighbours_[rank];
     (void)send_packet(connection, {.secret = secret_, .id = own_.id(), .rank = rank_},
                       own_.descriptor());
@@ -257,16 +224,15 @@ void UnixMeeting::hear_stranger(int connection) {
 }
 
 void UnixMeeting::hear_answer(Rank rank, Neighbour& neighbour) {
-  Packet packet;
-  int descriptor = -1;
-  const Heard heard = receive_packet(neighbour.dialled, packet, descriptor);
-  if (heard == Heard::kNothing) return;
-  if (heard == Heard::kPacket && packet.secret == neighbour.secret && packet.rank == rank) {
-    take(rank, neighbour, descriptor);
+  const Heard heard = receive_packet(neighbour.dialled);
+  if (!heard.anything) return;
+  if (heard.packet && heard.packet->secret == neighbour.secret && heard.packet->rank == rank) {
+    take(rank, neighbour, heard.descriptor);
   } else {
     no_luck(rank, "it gave no segment");
   }
-  if (heard == Heard::kPacket) ::close(descriptor);
+  int descriptor = heard.descriptor;
+  close_if(descriptor);
   close_if(neighbour.dialled);
 }
 

@@ -31,21 +31,25 @@ class UnixMeeting final : public Meeting {
   /// Readable when poll() has something to do.
   [[nodiscard]] int descriptor() const { return epoll_; }
 
-  /// Connections of unknown origin at a time; the oldest goes first.
+  /// Connections at a time that have said nothing yet; the oldest goes first.
   static constexpr std::size_t kMaxStrangers = 16;
+  /// Of those that wait to be let in; who finds no room dials again.
+  static constexpr int kBacklog = 64;
 
  private:
   struct Neighbour {
     std::string token;
     std::uint64_t id = 0, secret = 0;  ///< by the token
     int dialled = -1;                  ///< awaits the answer
+    bool dial_again = false;
     std::optional<Segment> segment;
     /// A segment that came before the Hello which says whose it is.
     int early = -1;
     std::uint64_t early_id = 0;
   };
   void dial(Rank rank, Neighbour& neighbour);
-  void accept();
+  /// True where more may wait.
+  bool accept();
   void hear_stranger(int connection);
   void hear_answer(Rank rank, Neighbour& neighbour);
   void take(Rank rank, Neighbour& neighbour, int descriptor);

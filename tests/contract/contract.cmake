@@ -3,8 +3,10 @@
 fast_contract(topology LINK stencil_core)
 fast_test_room(contract/topology PREFIX topology_ LINK topology_contract LABELS contract)
 
-fast_contract(codec LINK stencil_codec)
+fast_contract(codec LINK stencil_mix)
 fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
+
+fast_test_room(contract/edge_codec PREFIX edge_codec_ LINK stencil_mix LABELS contract)
 
 fast_contract(transport LINK stencil_transport stencil_io)
 fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABELS contract)

@@ -5,7 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "stencil/codec/top_k.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/pump.h"
 #include "stencil/wire/wire.h"
 
@@ -70,68 +75,112 @@ Enum any_of(Source& source, Enum last) {
 }
 
 /// One of all codecs but the first, fp32.
-CodecKind any_codec(Source& source) {
-  return static_cast<CodecKind>(1 + source.byte() % (kCodecNames.size() - 1));
+CodecSpec any_codec(Source& source) {
+  const auto kinds = codec_kinds();
+  const CodecKind& kind = kinds[1 + source.byte() % (kinds.size() - 1)];
+  return {kind.number, kind.parse == nullptr ? 0 : TopK::kLargestShare};
 }
 
-constexpr std::uint32_t kShare = CodecSpec::kLargestShare;
 constexpr std::size_t kFloats = 11;  // buckets of 4, 4 and 3
+
+/// Of a part of a bucket, mostly: of most bytes nothing beyond the first check would be reached.
+void write_part(Source& source, Bytes& bytes, std::size_t floats) {
+  const std::size_t k = TopK(TopK::kLargestShare).count(floats);
+  if (k == 0) return;
+  PartWriter writer(bytes, source.byte() % 4U, floats, k);
+  std::uint32_t index = source.byte() % 2U;
+  for (std::size_t j = 0; j < k; ++j, index += 1U + source.byte() % 2U) {
+    writer.add(std::min<std::uint32_t>(index, static_cast<std::uint32_t>(floats - k + j)),
+               std::bit_cast<float>(static_cast<std::uint32_t>(source.number())));
+  }
+}
+
+/// A payload and its codec: a neighbour's own, unless it says something else.
+struct Coded {
+  CodecNumber codec = kExact;
+  Payload payload{};
+};
+Coded any_payload(Source& source, std::uint8_t how, std::uint32_t bucket, bool reply) {
+  const CodecSpec codec = (how & 8) != 0 ? any_codec(source) : CodecSpec{};
+  const std::size_t all[] = {4, 4, 3, 0, 0};
+  const std::size_t floats = all[bucket];
+  const Layout layout = Layout::flat(kFloats, 4);
+  const auto edge = make_edge_codec(codec, layout, std::vector<float>(kFloats));
+  std::size_t size = reply ? edge->reply_form(floats).bytes : edge->offer_form(floats).bytes;
+  if (bucket == 3) size = 2 * sizeof(double);  // the telemetry
+  if ((how & 32) != 0) size = source.byte();
+  Bytes bytes(size);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(source.byte());
+  const bool part = make_codec(codec.number) == nullptr && !reply;
+  if (part && (how & 96) == 0 && bucket != 3) write_part(source, bytes, floats);
+  return {codec.number, size > 0 ? Payload(std::move(bytes)) : Payload()};
+}
 
 Message any_message(Source& source, Rank from, const Pump& pump, const Hello& right) {
   Message m;
-  m.kind = any_of(source, MessageKind::kLeave);
-  m.from = from;
+  const auto kind = source.byte() % std::variant_size_v<MessageBody>;
+  MessageHeader& h = m.header;
+  h.from = from;
   const std::uint8_t how = source.byte();
-  const Edge* edge = pump.engine().edge(from);
+  const Neighbour& edge = pump.engine().neighbours().at(from);
   // Mostly in the present epochs and in order, or nothing beyond the first check is ever reached.
-  m.sender_epoch = edge->peer_epoch != 0 ? edge->peer_epoch : 5;
-  m.receiver_epoch = edge->my_epoch;
-  if (how & 1) m.sender_epoch += static_cast<std::uint32_t>(source.number());
-  if (how & 2) m.receiver_epoch = static_cast<std::uint32_t>(source.number());
-  m.state = any_of(source, WorkerState::kFrozen);
-  m.step = source.number();
-  m.settled = source.number();
-  m.sequence = edge->answered + 1;
-  if (m.kind == MessageKind::kReply && !edge->open.empty()) m.sequence = edge->open[0].sequence;
-  if (how & 4) m.sequence = source.number();
-  m.round = source.byte() % 4;
-  const auto which = source.byte();
-  m.bucket = which % 5;
-  m.ahead = which >= 128;
-  m.divisor = source.byte() % 4;
-  m.status = any_of(source, ReplyStatus::kRejected);
-  // A neighbour's own, unless it says something else.
-  const bool coded = how & 8;
-  m.codec = coded ? any_codec(source) : CodecKind::kFp32;
-  m.hello = right;
-  m.hello.incarnation = 1 + source.byte() % 3;
-  if (how & 16) m.hello.initial_hash = source.byte();
-  m.hello.last_answered = source.number();
-  m.hello.last_settled = source.number();
-  const std::size_t floats[] = {4, 4, 3, 0, 0};
-  const Codecs codecs({m.codec, m.codec == CodecKind::kTopK ? kShare : 0});
-  const bool reply = m.kind == MessageKind::kReply;
-  std::size_t size = m.codec != CodecKind::kTopK
-                         ? make_codec(m.codec)->encoded_size(floats[m.bucket])
-                     : reply ? codecs.reply_size(floats[m.bucket])
-                             : codecs.offer_size(floats[m.bucket]);
-  if (m.bucket == 3) size = 2 * sizeof(double);  // the telemetry
-  if (how & 32) size = source.byte();
-  if (m.kind == MessageKind::kOffer || m.kind == MessageKind::kReply ||
-      m.kind == MessageKind::kSnapshot) {
-    Bytes bytes(size);
-    for (std::byte& b : bytes) b = static_cast<std::byte>(source.byte());
-    // Most bytes are no part of a bucket, and nothing beyond that would be reached.
-    const std::size_t n = floats[m.bucket], k = codecs.top_k() ? codecs.top_k()->count(n) : 0;
-    if (k > 0 && !reply && (how & 96) == 0) {
-      PartWriter writer(bytes, source.byte() % 4U, n, k);
-      std::uint32_t index = source.byte() % 2U;
-      for (std::size_t j = 0; j < k; ++j, index += 1U + source.byte() % 2U) {
-        writer.add(std::min<std::uint32_t>(index, static_cast<std::uint32_t>(n - k + j)),
-                   std::bit_cast<float>(static_cast<std::uint32_t>(source.number())));
-      }
+  h.sender_epoch = edge.life.their_epoch != 0 ? edge.life.their_epoch : 5;
+  h.receiver_epoch = edge.life.our_epoch;
+  if ((how & 1) != 0) h.sender_epoch += static_cast<std::uint32_t>(source.number());
+  if ((how & 2) != 0) h.receiver_epoch = static_cast<std::uint32_t>(source.number());
+  h.state = any_of(source, WorkerState::kFrozen);
+  h.step = source.number();
+  h.settled = source.number();
+  h.said = source.number();
+  std::uint64_t sequence = edge.book.answered + edge.book.held.size() + 1;
+  if (kind == MessageBody(Reply{}).index() && !edge.book.open.empty()) {
+    sequence = edge.book.open[0].sequence;
+  }
+  if ((how & 4) != 0) sequence = source.number();
+  const std::uint64_t round = source.byte() % 4U;
+  const std::uint8_t which = source.byte();
+  const std::uint32_t bucket = which % 5U;
+  switch (kind) {
+    case 0: {
+      Hello hello = right;
+      hello.incarnation = 1 + source.byte() % 3U;
+      if ((how & 16) != 0) hello.initial_hash = source.byte();
+      hello.last_answered = source.number();
+      hello.last_settled = source.number();
+      m.body = hello;
+      break;
     }
-    if (size > 0) m.payload = Payload(std::move(bytes));
+    case 1:
+      m.body = HelloRequest{};
+      break;
+    case 2:
+      m.body = Refusal{"no"};
+      break;
+    case 3: {
+      Coded coded = any_payload(source, how, bucket, false);
+      m.body = Offer{sequence, bucket, which >= 128, coded.codec, std::move(coded.payload)};
+      break;
+    }
+    case 4: {
+      Coded coded = any_payload(source, how, bucket, true);
+      const auto divisor = static_cast<std::uint8_t>(source.byte() % 4);
+      const ReplyStatus status = any_of(source, ReplyStatus::kRejected);
+      m.body = Reply{sequence, bucket, divisor, status, coded.codec, std::move(coded.payload)};
+      break;
+    }
+    case 5:
+      m.body = Pull{bucket, round};
+      break;
+    case 6: {
+      Coded coded = any_payload(source, how, bucket, false);
+      m.body = Snapshot{bucket, round, coded.codec, std::move(coded.payload)};
+      break;
+    }
+    case 7:
+      m.body = Heartbeat{};
+      break;
+    default:
+      m.body = Leave{};
   }
   return m;
 }
@@ -152,8 +201,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Scripted transport;
   PumpOptions options;
   EngineConfig& engine = options.engine;
-  engine.rank = 1;
-  engine.topology = Topology::parse("ring:3");
+  engine.stand(Topology::parse("ring:3"), 1);
   const char* modes[] = {"async", "bounded:2", "sync", "async"};
   engine.mode = Mode::parse(modes[setup % 4]);
   engine.buckets = mixer.bucket_count();
@@ -166,9 +214,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;
   if (setup & 32) engine.hello.codec = any_codec(source);
-  if (engine.hello.codec.kind == CodecKind::kTopK) {
-    if (engine.mode.kind == Mode::Kind::kSync) return 0;  // refused
-    engine.hello.codec.share = kShare;
+  if (engine.mode.kind == Mode::Kind::kSync && make_codec(engine.hello.codec.number) == nullptr) {
+    return 0;  // refused
   }
   TimePoint now{};
   Pump pump(
@@ -198,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 4:
         if (engine.mode.kind == Mode::Kind::kSync) {
           if (pump.status().completed_round == standing.round) {
-            (void)mixer.publish(x, telemetry, Codecs(engine.hello.codec).values(), 1.0 / 3);
+            (void)mixer.publish(x, telemetry, *make_codec(pulled_as(engine.hello.codec)), 1.0 / 3);
             ++standing.round;
           }
         } else {
@@ -232,16 +279,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } while (next <= now);
     const PumpStatus status = pump.status();
     std::size_t open = 0;
-    for (const Edge& edge : pump.engine().edges()) {
-      open += edge.open.size();
-      require(edge.released <= edge.answered);
-      require(edge.open.size() <= engine.window);
-      require(edge.held.empty() ||
-              now - edge.held.front().since < pump.engine().config().reply_deadline / 2);
-      require(edge.held.size() <= 65);
-      require(pump.unsettled_at(edge.rank).size() <= 5000);
+    for (const Neighbour& edge : pump.engine().neighbours()) {
+      const SequenceBook& book = edge.book;
+      open += book.open.size();
+      require(book.released <= book.answered);
+      require(book.open.size() <= engine.window);
+      require(book.held.empty() ||
+              now - book.held.front().since < pump.engine().config().reply_deadline / 2);
+      require(book.held.size() <= 65);
+      require(book.kept.size() <= 5000);
+      require(book.kept.size() == book.unreleased());
     }
-    require(pump.engine().open_offers() <= open);
+    require(pump.engine().exchange().open_offers() <= open);
     require(status.neighbours.size() == 2);
   }
   std::vector<float> z(kFloats);

@@ -3,6 +3,9 @@
 
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <utility>
+#include <variant>
 
 #include "stencil/core/random.h"
 #include "stencil/wire/wire.h"
@@ -12,40 +15,42 @@ int main(int argc, char** argv) {
     std::cerr << "usage: wire_corpus FOLDER\n";
     return 2;
   }
-  const char* const names[] = {"hello", "hello_request", "refusal",   "offer", "reply",
-                               "pull",  "snapshot",      "heartbeat", "leave"};
-  stencil::Random random(1);
-  for (int kind = 0; kind < 9; ++kind) {
-    stencil::Message message;
-    message.kind = static_cast<stencil::MessageKind>(kind);
-    message.from = kind;
-    message.sender_epoch = 3;
-    message.receiver_epoch = 300;
-    message.state = stencil::WorkerState::kTraining;
-    message.step = 12345;
-    message.settled = 17;
-    message.sequence = 18;
-    message.bucket = 2;
-    message.divisor = 2;
-    message.text = "topology 'ring:4' here, 'torus:2x2' there";
-    message.hello = {.run_id = "run",
-                     .topology = "torus:2x2",
-                     .incarnation = random.next(),
-                     .layout_hash = random.next(),
-                     .initial_hash = random.next(),
-                     .mode = "async",
-                     .codec = stencil::CodecKind::kFp32,
-                     .last_answered = 4,
-                     .last_settled = 5,
-                     .meeting = "0123456789abcdef"};
-    using enum stencil::MessageKind;
-    if (message.kind == kOffer || message.kind == kReply || message.kind == kSnapshot) {
-      stencil::Bytes bytes(32);
-      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
-      message.payload = stencil::Payload(std::move(bytes));
-    }
-    const stencil::Frame frame = stencil::encode_frame(message);
-    std::ofstream out(std::string(argv[1]) + "/" + names[kind], std::ios::binary);
+  using namespace stencil;
+  Random random(1);
+  const auto payload = [&random] {
+    Bytes bytes(32);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
+    return Payload(std::move(bytes));
+  };
+  const std::pair<const char*, MessageBody> kinds[] = {
+      {"hello", Hello{.run_id = "run",
+                      .topology = "torus:2x2",
+                      .incarnation = random.next(),
+                      .layout_hash = random.next(),
+                      .initial_hash = random.next(),
+                      .mode = "async",
+                      .last_answered = 4,
+                      .last_settled = 5,
+                      .meeting = "0123456789abcdef"}},
+      {"hello_request", HelloRequest{}},
+      {"refusal", Refusal{"topology 'ring:4' here, 'torus:2x2' there"}},
+      {"offer", Offer{.sequence = 18, .bucket = 2, .ahead = true, .payload = payload()}},
+      {"reply", Reply{.sequence = 18, .bucket = 2, .divisor = 2, .payload = payload()}},
+      {"pull", Pull{.bucket = 2, .round = 7}},
+      {"snapshot", Snapshot{.bucket = 2, .round = 7, .payload = payload()}},
+      {"heartbeat", Heartbeat{}},
+      {"leave", Leave{}}};
+  static_assert(std::size(kinds) == std::variant_size_v<MessageBody>);
+  for (const auto& [name, body] : kinds) {
+    const MessageHeader header{.from = 3,
+                               .sender_epoch = 3,
+                               .receiver_epoch = 300,
+                               .said = 9,
+                               .state = WorkerState::kTraining,
+                               .step = 12345,
+                               .settled = 17};
+    const Frame frame = encode_frame({header, body});
+    std::ofstream out(std::string(argv[1]) + "/" + name, std::ios::binary);
     const auto put = [&out](std::span<const std::byte> bytes) {
       out.write(reinterpret_cast<const char*>(bytes.data()),
                 static_cast<std::streamsize>(bytes.size()));
@@ -54,9 +59,9 @@ int main(int argc, char** argv) {
                                 static_cast<std::byte>(frame.header.size() >> 8)};
     put(length);
     put({frame.header.data(), frame.header.size()});
-    put(stencil::view(frame.payload));
+    put(view(frame.payload));
     if (!out) {
-      std::cerr << "cannot write " << names[kind] << "\n";
+      std::cerr << "cannot write " << name << "\n";
       return 1;
     }
   }

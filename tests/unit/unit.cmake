@@ -2,7 +2,7 @@
 fast_test_room(unit/stencil/core LINK stencil_core Threads::Threads LABELS unit)
 fast_test_room(unit/stencil/codec LINK stencil_codec PkgConfig::hwy LABELS unit)
 fast_test_room(unit/stencil/mix LINK stencil_mix PkgConfig::hwy Threads::Threads LABELS unit)
-fast_test_room(unit/stencil/wire LINK stencil_wire LABELS unit)
+fast_test_room(unit/stencil/wire LINK stencil_wire stencil_mix LABELS unit)
 fast_test_room(unit/stencil/engine LINK fast_test_engine_pair LABELS unit)
 fast_test_room(unit/stencil/io LINK stencil_io LABELS unit)
 fast_test_room(unit/stencil/transport LINK stencil_transport LABELS unit)

@@ -52,13 +52,14 @@ class TopKEdgeCodec final : public EdgeCodec {
 
   void adopted(BucketValues ours) override;
 
- private:
+  /// What the neighbour has seen of a bucket, as the next offer goes by it.
   struct Shown {
-    std::span<float> values;  ///< of the bucket
-    std::uint32_t& turn;      ///< from this coordinate on they go by turns
+    std::span<float> values;
+    std::uint32_t& turn;  ///< from this coordinate on they go by turns
   };
   [[nodiscard]] Shown shown(const BucketValues& ours);
 
+ private:
   TopK top_k_;
   CodecNumber number_;
   std::size_t bucket_floats_;

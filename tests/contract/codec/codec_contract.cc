@@ -46,11 +46,6 @@ std::vector<std::byte> encoded(const Codec& codec, std::span<const float> values
   return bytes;
 }
 
-TEST_P(CodecContract, IsWhatItsNameSays) {
-  EXPECT_EQ(codec_->kind(), GetParam().kind);
-  EXPECT_EQ(parse_codec(name(codec_->kind())), codec_->kind());
-}
-
 TEST_P(CodecContract, GivesBackEachValueWithinItsError) {
   for (const auto count : kCounts) {
     const auto values = random_values(count);

@@ -12,7 +12,7 @@ namespace stencil {
 /// The contract of codec.h, for each line of kCodecCases.
 class CodecContract : public ::testing::TestWithParam<test::CodecCase> {
  protected:
-  std::unique_ptr<Codec> codec_ = make_codec(GetParam().kind);
+  std::unique_ptr<const Codec> codec_ = make_codec(parse_codec(GetParam().name).number);
 };
 
 }  // namespace stencil

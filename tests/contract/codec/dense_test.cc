@@ -3,6 +3,12 @@
 namespace stencil {
 
 INSTANTIATE_TEST_SUITE_P(Dense, CodecContract, ::testing::ValuesIn(test::kCodecCases),
-                         [](const auto& info) { return test::codec_name(info.param.kind); });
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(DenseCodecs, HaveALineInTheListOfCases) {
+  for (const CodecSpec& codec : test::dense_codecs()) {
+    EXPECT_EQ(test::codec_case(codec).name, name(codec));
+  }
+}
 
 }  // namespace stencil

@@ -1,6 +1,5 @@
 #include "stencil/codec/codec.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -9,22 +8,16 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stencil/codec/bf16_codec.h"
-#include "stencil/codec/codecs.h"
 #include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/int_codec.h"
-#include "stencil/core/error.h"
 #include "stencil/core/random.h"
-#include "tests/support/codec_cases.h"
 #include "tests/support/instruction_sets.h"
 
 namespace stencil {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// What a half means, from the definition of binary16.
 double half_value(std::uint16_t half) {
@@ -37,43 +30,6 @@ double half_value(std::uint16_t half) {
 
 bool is_finite_half(std::uint32_t half) {
   return (half & 0x7c00) != 0x7c00;
-}
-
-TEST(Codec, EachIsReadByItsName) {
-  EXPECT_EQ(parse_codec("fp32"), CodecKind::kFp32);
-  for (const CodecSpec& codec : test::every_codec(10'000)) {
-    EXPECT_TRUE(codec.valid()) << name(codec.kind);
-    EXPECT_EQ(parse_codec(name(codec)), codec) << name(codec.kind);
-  }
-}
-
-TEST(Codec, NamesTheValidOnesWhenItsNameIsUnknown) {
-  try {
-    (void)parse_codec("fp8");
-    FAIL() << "took fp8";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'fp8'"));
-    for (const std::string_view name : kCodecNames) {
-      EXPECT_THAT(error.what(), HasSubstr(std::string(name)));
-    }
-  }
-}
-
-TEST(Codec, TopKIsNamedWithItsFraction) {
-  for (const auto& [text, share] : {std::pair<const char*, std::uint32_t>("topk:0.01", 10'000),
-                                    {"topk:0.5", 500'000},
-                                    {"topk:0.000001", 1},
-                                    {"topk:0.123456", 123'456}}) {
-    EXPECT_EQ(parse_codec(text), CodecSpec(CodecKind::kTopK, share));
-    EXPECT_EQ(name(parse_codec(text)), text);
-  }
-  EXPECT_EQ(name(parse_codec("topk:.0100")), "topk:0.01");
-  EXPECT_EQ(name(parse_codec("int8")), "int8");
-  for (const char* const text :
-       {"topk", "topk:", "topk:0", "topk:0.6", "topk:-0.1", "topk:nan", "topk:inf", "topk:0.01x",
-        "topk:1e-2", "topk:0.0000001", "topk:1", "topk: 0.1", "topk:99999999999"}) {
-    EXPECT_THROW((void)parse_codec(text), ConfigError) << text;
-  }
 }
 
 TEST(Fp16, EveryHalfReadsAsItsDefinitionSays) {
@@ -171,7 +127,7 @@ TEST(Bf16, RoundsToTheNearestAndTiesToEven) {
 }
 
 TEST(Int8, RoundsWithoutABiasAndTheSameEachTime) {
-  const IntCodec codec(CodecKind::kInt8);
+  const IntCodec codec(8);
   Random random(7);
   double off = 0, off2 = 0;
   constexpr int kRounds = 2000;
@@ -197,7 +153,7 @@ TEST(Int8, RoundsWithoutABiasAndTheSameEachTime) {
 }
 
 TEST(Int8, RefusesWhatIsNeverSent) {
-  const IntCodec codec(CodecKind::kInt8);
+  const IntCodec codec(8);
   std::vector<float> back(3);
   std::vector<std::byte> bytes(4, std::byte{1});
   EXPECT_TRUE(codec.decode(bytes, back));
@@ -206,54 +162,6 @@ TEST(Int8, RefusesWhatIsNeverSent) {
   bytes[3] = std::byte{1};
   bytes[0] = std::byte{255};
   EXPECT_FALSE(codec.decode(bytes, back)) << "the exponent of NaN and infinity";
-}
-
-TEST(Codecs, SendsDifferencesAsConfiguredAndValuesNoCoarserThanTwoBytes) {
-  for (const CodecKind configured : kDenseCodecs) {
-    const Codecs codecs(configured);
-    EXPECT_EQ(codecs.differences().kind(), configured);
-    const bool coarse = make_codec(configured)->encoded_size(kCodecBlock) < 2 * kCodecBlock;
-    EXPECT_EQ(codecs.values().kind(), coarse ? CodecKind::kFp16 : configured) << name(configured);
-  }
-}
-
-TEST(Codecs, Int4OffersResiduesAndIsPulledInFp16) {
-  const Codecs codecs(CodecKind::kInt4);
-  EXPECT_EQ(codecs.offered(), CodecKind::kInt4);
-  EXPECT_EQ(codecs.offer_size(640), 350U) << "a checksum each block";
-  EXPECT_EQ(codecs.reply_size(640), 330U);
-  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kInt4), nullptr) << "read near one's own";
-  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kInt4), &codecs.differences());
-  EXPECT_EQ(codecs.reader(MessageKind::kSnapshot, CodecKind::kFp16), &codecs.values());
-  EXPECT_EQ(Codecs(CodecKind::kInt8).offered(), CodecKind::kFp16);
-}
-
-TEST(Codecs, TopKSendsPartsAndReadsTheRestInFp32Alone) {
-  const Codecs codecs({CodecKind::kTopK, 10'000});
-  ASSERT_NE(codecs.top_k(), nullptr);
-  EXPECT_EQ(codecs.offer_size(1000), 8U + 8 + 4 + 10 * 4) << "six low bits, and 25 of the rest";
-  EXPECT_EQ(codecs.reply_size(1000), 10U * 2);
-  for (const auto kind : {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
-    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp32), &codecs.exact());
-    EXPECT_EQ(codecs.reader(kind, CodecKind::kTopK), nullptr);
-    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp16), nullptr);
-  }
-  const Codecs int8(CodecKind::kInt8);
-  EXPECT_EQ(int8.top_k(), nullptr);
-  EXPECT_EQ(int8.offer_size(1000), 2000U);
-  EXPECT_EQ(int8.reply_size(1000), 1016U);
-}
-
-TEST(Codecs, ReadsOnlyWhatTheRunSends) {
-  const Codecs codecs(CodecKind::kInt8);
-  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kInt8), &codecs.differences());
-  EXPECT_EQ(codecs.reader(MessageKind::kReply, CodecKind::kFp16), nullptr);
-  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kFp16), &codecs.values());
-  EXPECT_EQ(codecs.reader(MessageKind::kOffer, CodecKind::kInt8), nullptr);
-  EXPECT_EQ(codecs.reader(MessageKind::kSnapshot, CodecKind::kBf16), nullptr);
-  for (const auto kind : {MessageKind::kOffer, MessageKind::kReply, MessageKind::kSnapshot}) {
-    EXPECT_EQ(codecs.reader(kind, CodecKind::kFp32), &codecs.exact());
-  }
 }
 
 }  // namespace

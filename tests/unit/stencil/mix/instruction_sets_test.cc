@@ -1,6 +1,7 @@
 // Every instruction set gives the bits that the plainest one gives, and that one float at a time
 // gives; sums over many floats agree to the bound that kernels.h states.
 #include "tests/support/instruction_sets.h"
+#include "tests/support/codec_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -215,11 +216,11 @@ TEST(InstructionSets, find_the_same_places) {
   }
 }
 
-class CodecSets : public ::testing::TestWithParam<CodecKind> {};
+class CodecSets : public ::testing::TestWithParam<CodecSpec> {};
 
 TEST_P(CodecSets, code_the_same_bits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
-  const auto codec = make_codec(GetParam());
+  const auto codec = make_codec(GetParam().number);
   for (const std::size_t n : kCounts) {
     for (const auto& values : {wild(7, n), tame(8, n)}) {
       std::vector<std::byte> plain(codec->encoded_size(n));
@@ -240,7 +241,7 @@ TEST_P(CodecSets, code_the_same_bits) {
 }
 
 TEST_P(CodecSets, refuse_what_is_not_finite_anywhere) {
-  const auto codec = make_codec(GetParam());
+  const auto codec = make_codec(GetParam().number);
   test::for_each_instruction_set([&](const char* name) {
     SCOPED_TRACE(name);
     for (const float bad : {kNaN, -kNaN, kInfinity, -kInfinity}) {
@@ -255,7 +256,7 @@ TEST_P(CodecSets, refuse_what_is_not_finite_anywhere) {
 }
 
 TEST_P(CodecSets, read_any_bytes_alike) {
-  const auto codec = make_codec(GetParam());
+  const auto codec = make_codec(GetParam().number);
   Random random(seed());
   for (int round = 0; round < 500; ++round) {
     const std::size_t n = random.below(200);
@@ -276,7 +277,8 @@ TEST_P(CodecSets, read_any_bytes_alike) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, CodecSets, ::testing::ValuesIn(kDenseCodecs));
+INSTANTIATE_TEST_SUITE_P(Codecs, CodecSets, ::testing::ValuesIn(test::dense_codecs()),
+                         [](const auto& info) { return test::codec_name(info.param); });
 
 }  // namespace
 }  // namespace stencil

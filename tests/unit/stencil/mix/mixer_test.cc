@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/telemetry.h"
 #include "tests/support/codec_cases.h"
 
@@ -27,8 +28,13 @@ std::vector<float> noise(std::uint64_t seed, std::size_t size = kFloats) {
   return values;
 }
 
+/// Values and differences in one codec, which keeps nothing: one serves both ends.
+DenseEdgeCodec edge_codec(CodecNumber number) {
+  return {{make_codec(number), number}, {make_codec(number), number}};
+}
+
 /// Two mixers that exchange, and the sum that must stay.
-class Two : public ::testing::TestWithParam<CodecKind> {
+class Two : public ::testing::TestWithParam<CodecSpec> {
  protected:
   Two() {
     for (int i = 0; i < 2; ++i) {
@@ -49,14 +55,19 @@ class Two : public ::testing::TestWithParam<CodecKind> {
     const auto after = sums();
     for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i], 2e-6) << i;
   }
+  Bytes room(std::uint32_t bucket) {
+    const bool telemetry = bucket == mixers_[0]->telemetry_bucket();
+    return Bytes(telemetry ? mixers_[0]->telemetry_bytes()
+                           : codec_.offer_form(mixers_[0]->floats(bucket)).bytes);
+  }
   Bytes offer(int i, std::uint32_t bucket) {
-    Bytes bytes(mixers_[i]->encoded_size(bucket, *codec_));
-    EXPECT_TRUE(mixers_[i]->offer(bucket, *codec_, bytes).applied);
+    Bytes bytes = room(bucket);
+    EXPECT_TRUE(mixers_[i]->offer(bucket, codec_, bytes).applied);
     return bytes;
   }
 
   Layout layout_ = Layout::flat(kFloats, 1200);
-  std::unique_ptr<Codec> codec_ = make_codec(GetParam());
+  DenseEdgeCodec codec_ = edge_codec(GetParam().number);
   std::vector<std::unique_ptr<Mixer>> mixers_;
   std::vector<float> x_[2];
 };
@@ -71,10 +82,10 @@ TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
   for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
     const Bytes s = offer(0, b);
     Bytes d(s.size());
-    EXPECT_TRUE(mixers_[1]->answer(b, *codec_, s, 2, *codec_, d).applied);
+    EXPECT_TRUE(mixers_[1]->answer(b, codec_, s, 2, d).applied);
     (void)mixers_[0]->fold(x_[0]);
     (void)mixers_[1]->fold(x_[1]);
-    EXPECT_TRUE(mixers_[0]->settle(b, *codec_, d, 2).applied);
+    EXPECT_TRUE(mixers_[0]->settle(b, codec_, s, d, 2).applied);
   }
   expect_sums(before);
   (void)mixers_[0]->fold(x_[0]);
@@ -91,8 +102,8 @@ TEST_P(Two, a_crossing_is_symmetric) {
   const auto before = sums();
   for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
     const Bytes s0 = offer(0, b), s1 = offer(1, b);
-    EXPECT_TRUE(mixers_[0]->merge(b, *codec_, s0, *codec_, s1).applied);
-    EXPECT_TRUE(mixers_[1]->merge(b, *codec_, s1, *codec_, s0).applied);
+    EXPECT_TRUE(mixers_[0]->merge(b, codec_, {s0}, {s1}).applied);
+    EXPECT_TRUE(mixers_[1]->merge(b, codec_, {s1}, {s0}).applied);
   }
   expect_sums(before);
 }
@@ -100,12 +111,12 @@ TEST_P(Two, a_crossing_is_symmetric) {
 TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
   const Bytes s = offer(0, 0);
   Bytes d(s.size());
-  ASSERT_TRUE(mixers_[1]->answer(0, *codec_, s, 2, *codec_, d).applied);
+  ASSERT_TRUE(mixers_[1]->answer(0, codec_, s, 2, d).applied);
   for (float& v : x_[0]) v += 1;
   for (float& v : x_[1]) v -= 3;
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
-  ASSERT_TRUE(mixers_[0]->settle(0, *codec_, d, 2).applied);
+  ASSERT_TRUE(mixers_[0]->settle(0, codec_, s, d, 2).applied);
   (void)mixers_[0]->fold(x_[0]);
   const auto a = noise(1), b = noise(2);
   for (std::size_t i = 0; i < kFloats; ++i) {
@@ -115,43 +126,45 @@ TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
 
 TEST_P(Two, what_is_not_finite_is_never_offered_and_changes_nothing) {
   const auto before = sums();
-  const std::size_t width = codec_->encoded_size(1200 % 64);
+  const auto codec = make_codec(GetParam().number);
+  const std::size_t width = codec->encoded_size(1200 % 64);
   Bytes bad = offer(0, 0);
   // All bits set are NaNs in every codec; the end of the bucket, after a good block.
   std::fill(bad.end() - static_cast<std::ptrdiff_t>(width), bad.end(), std::byte{0xff});
   Bytes d(bad.size());
-  EXPECT_FALSE(mixers_[1]->answer(0, *codec_, bad, 2, *codec_, d).applied);
-  EXPECT_FALSE(mixers_[1]->settle(0, *codec_, bad, 2).applied);
-  EXPECT_FALSE(mixers_[1]->merge(0, *codec_, offer(1, 0), *codec_, bad).applied);
-  EXPECT_FALSE(mixers_[1]->adopt(0, *codec_, bad).applied);
-  EXPECT_FALSE(mixers_[1]->absorb(0, *codec_, bad, 0.5).applied);
+  EXPECT_FALSE(mixers_[1]->answer(0, codec_, bad, 2, d).applied);
+  EXPECT_FALSE(mixers_[1]->settle(0, codec_, offer(1, 0), bad, 2).applied);
+  EXPECT_FALSE(mixers_[1]->merge(0, codec_, {offer(1, 0)}, {bad}).applied);
+  EXPECT_FALSE(mixers_[1]->adopt(0, Bytes(4 * 1200, std::byte{0xff})).applied);
+  EXPECT_FALSE(mixers_[1]->absorb(0, *codec, bad, 0.5).applied);
   expect_sums(before);
   x_[0][0] = kNaN;
   EXPECT_FALSE(mixers_[0]->fold(x_[0]).finite);
-  Bytes out(mixers_[0]->encoded_size(0, *codec_));
-  EXPECT_FALSE(mixers_[0]->offer(0, *codec_, out).applied);
-  Bytes other(mixers_[0]->encoded_size(1, *codec_));
-  EXPECT_TRUE(mixers_[0]->offer(1, *codec_, other).applied);
+  Bytes out = room(0);
+  EXPECT_FALSE(mixers_[0]->offer(0, codec_, out).applied);
+  Bytes copy(4 * 1200);
+  EXPECT_FALSE(mixers_[0]->copy(0, copy).applied);
+  Bytes other = room(1);
+  EXPECT_TRUE(mixers_[0]->offer(1, codec_, other).applied);
 }
 
 TEST_P(Two, adopting_makes_x_the_neighbours_at_the_next_fold) {
-  const auto fp32 = make_codec(CodecKind::kFp32);
   for (std::uint32_t b = 0; b < mixers_[0]->bucket_count(); ++b) {
-    Bytes s(mixers_[0]->encoded_size(b, *fp32));
-    ASSERT_TRUE(mixers_[0]->offer(b, *fp32, s).applied);
-    ASSERT_TRUE(mixers_[1]->adopt(b, *fp32, s).applied);
+    const bool telemetry = b == mixers_[0]->telemetry_bucket();
+    Bytes s(telemetry ? mixers_[0]->telemetry_bytes() : 4 * mixers_[0]->floats(b));
+    ASSERT_TRUE(mixers_[0]->copy(b, s).applied);
+    ASSERT_TRUE(mixers_[1]->adopt(b, s).applied);
   }
   (void)mixers_[1]->fold(x_[1]);
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(x_[1][i], x_[0][i], 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, Two, ::testing::ValuesIn(kDenseCodecs),
+INSTANTIATE_TEST_SUITE_P(Codecs, Two, ::testing::ValuesIn(test::dense_codecs()),
                          [](const auto& info) { return test::codec_name(info.param); });
 
 /// Holds the bucket's lock from inside encode() until released.
 class Holding : public Codec {
  public:
-  CodecKind kind() const override { return CodecKind::kFp32; }
   std::size_t encoded_size(std::size_t floats) const override {
     return inner_->encoded_size(floats);
   }
@@ -167,7 +180,7 @@ class Holding : public Codec {
   void release() { release_.set_value(); }
 
  private:
-  std::unique_ptr<Codec> inner_ = make_codec(CodecKind::kFp32);
+  std::unique_ptr<const Codec> inner_ = make_codec(kExact);
   mutable std::promise<void> entered_;
   std::promise<void> release_;
   std::shared_future<void> released_ = release_.get_future().share();
@@ -177,14 +190,16 @@ TEST(Mixer, a_bucket_in_work_is_folded_at_a_later_boundary_and_z_stays_right) {
   const Layout layout = Layout::flat(12, 4);
   std::vector<float> x(12, 1.0F);
   Mixer mixer(layout, x, std::vector<double>{0.0});
-  const auto fp32 = make_codec(CodecKind::kFp32);
+  DenseEdgeCodec fp32;
   std::vector<float> threes(4, 3.0F);
-  Bytes s(16), d(16);
-  ASSERT_TRUE(fp32->encode(threes, s));
-  ASSERT_TRUE(mixer.answer(1, *fp32, s, 2, *fp32, d).applied);  // p of bucket 1 is 1 now
-  Holding holding;
+  Bytes d(16);
+  ASSERT_TRUE(mixer.answer(1, fp32, std::as_bytes(std::span(threes)), 2, d).applied);
+  // p of bucket 1 is 1 now
+  auto owned = std::make_unique<Holding>();
+  Holding& holding = *owned;
+  DenseEdgeCodec held({std::move(owned), 9}, {make_codec(kExact), kExact});
   Bytes out(16);
-  std::thread background([&] { EXPECT_TRUE(mixer.offer(1, holding, out).applied); });
+  std::thread background([&] { EXPECT_TRUE(mixer.offer(1, held, out).applied); });
   holding.wait_entered();
   for (float& v : x) v += 10;  // a local step
   const FoldReport first = mixer.fold(x);
@@ -208,11 +223,11 @@ TEST(Mixer, of_a_model_without_parameters_averages_its_telemetry) {
   const Layout empty = Layout::flat(0);
   Mixer one(empty, {}, std::vector<double>{1}), two(empty, {}, std::vector<double>{3});
   ASSERT_EQ(one.bucket_count(), 1U);
-  const auto codec = make_codec(CodecKind::kFp32);
-  Bytes s(one.encoded_size(0, *codec)), d(s.size());
-  EXPECT_TRUE(one.offer(0, *codec, s).applied);
-  EXPECT_TRUE(two.answer(0, *codec, s, 2, *codec, d).applied);
-  EXPECT_TRUE(one.settle(0, *codec, d, 2).applied);
+  DenseEdgeCodec codec;
+  Bytes s(one.telemetry_bytes()), d(s.size());
+  EXPECT_TRUE(one.offer(0, codec, s).applied);
+  EXPECT_TRUE(two.answer(0, codec, s, 2, d).applied);
+  EXPECT_TRUE(one.settle(0, codec, s, d, 2).applied);
   for (Mixer* const mixer : {&one, &two}) {
     const FoldReport report = mixer->fold({});
     EXPECT_TRUE(report.finite);
@@ -225,13 +240,13 @@ TEST(Mixer, of_a_model_without_parameters_averages_its_telemetry) {
 
 TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   const Layout layout = Layout::flat(4, 4);
-  const auto fp16 = make_codec(CodecKind::kFp16);
+  DenseEdgeCodec fp16 = edge_codec(parse_codec("fp16").number);
   std::vector<float> a(4, 1e6F), b(4, -1e6F);
   Mixer left(layout, a, {}), right(layout, b, {});
   Bytes s(8), d(8);
-  ASSERT_TRUE(left.offer(0, *fp16, s).applied);
-  ASSERT_TRUE(right.answer(0, *fp16, s, 2, *fp16, d).applied);
-  ASSERT_TRUE(left.settle(0, *fp16, d, 2).applied);
+  ASSERT_TRUE(left.offer(0, fp16, s).applied);
+  ASSERT_TRUE(right.answer(0, fp16, s, 2, d).applied);
+  ASSERT_TRUE(left.settle(0, fp16, s, d, 2).applied);
   (void)left.fold(a);
   (void)right.fold(b);
   EXPECT_EQ(a[0] + b[0], 0.0F);
@@ -267,7 +282,7 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   const Layout layout = Layout::flat(64, 64);
   const std::vector<float> x = noise(1, 64);
   Mixer mixer(layout, x, {});
-  const auto codec = make_codec(CodecKind::kFp32);
+  DenseEdgeCodec codec;
   std::atomic<bool> over = false;
   std::atomic<int> answered = 0;
   // Stands in for a neighbour's process, which counts answers in the same word.
@@ -276,13 +291,13 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
     std::vector<std::byte> reply(64 * sizeof(float));
     while (!over) {
       const auto s = std::as_bytes(std::span(theirs));
-      if (mixer.answer(0, *codec, s, 3, *codec, reply).applied) ++answered;
+      if (mixer.answer(0, codec, s, 3, reply).applied) ++answered;
     }
   });
   std::vector<std::byte> offer(64 * sizeof(float));
   int reopened = 0;
   for (int i = 0; answered < 200'000 && i < 3'000'000; ++i) {
-    (void)mixer.offer(0, *codec, offer);
+    (void)mixer.offer(0, codec, offer);
     mixer.close(0);
     const BucketGuard guard = BucketGuard::wait(mixer.segment().control(0));
     if (mixer.segment().control(0).room != 0) ++reopened;

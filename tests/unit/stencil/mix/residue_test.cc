@@ -9,11 +9,15 @@
 #include <memory>
 
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/dense.h"
+#include "stencil/mix/codecs/residues.h"
 #include "stencil/mix/mixer.h"
 #include "tests/support/instruction_sets.h"
 
 namespace stencil {
 namespace {
+
+constexpr CodecNumber kInt4 = 5;
 
 std::uint64_t seed() {
   return static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
@@ -179,7 +183,7 @@ class Residues : public ::testing::Test {
     for (int i = 0; i < 2; ++i) {
       x_[i] = noise(random, kFloats, 1);
       mixers_[i] = std::make_unique<Mixer>(layout_, x_[i], std::vector<double>{});
-      spreads_[i] = mixers_[i]->spread_initially();
+      codecs_[i] = std::make_unique<ResidueEdgeCodec>(kInt4, layout_, x_[i]);
     }
   }
 
@@ -207,24 +211,27 @@ class Residues : public ::testing::Test {
   [[nodiscard]] std::size_t bytes(std::uint32_t bucket) const {
     return residue::size(layout_.bucket(bucket).size);
   }
+  [[nodiscard]] std::size_t reply_bytes(std::uint32_t bucket) const {
+    return codecs_[0]->reply_form(layout_.bucket(bucket).size).bytes;
+  }
   Bytes offer(int from, std::uint32_t bucket) {
     Bytes s(bytes(bucket));
-    EXPECT_TRUE(mixers_[from]->offer(bucket, spreads_[from], s).applied);
+    EXPECT_EQ(codecs_[from]->offer_form(layout_.bucket(bucket).size).bytes, s.size());
+    EXPECT_TRUE(mixers_[from]->offer(bucket, *codecs_[from], s).applied);
     return s;
   }
   void exchange(int from, std::uint32_t bucket) {
     const Bytes s = offer(from, bucket);
-    Bytes d(int4_->encoded_size(layout_.bucket(bucket).size));
+    Bytes d(reply_bytes(bucket));
     const int to = 1 - from;
-    ASSERT_TRUE(mixers_[to]->answer(bucket, spreads_[to], s, 2, *int4_, d).applied);
-    ASSERT_TRUE(mixers_[from]->settle(bucket, spreads_[from], *int4_, d, 2).applied);
+    ASSERT_TRUE(mixers_[to]->answer(bucket, *codecs_[to], s, 2, d).applied);
+    ASSERT_TRUE(mixers_[from]->settle(bucket, *codecs_[from], s, d, 2).applied);
     mixers_[from]->close(bucket);
   }
 
   Layout layout_ = Layout::flat(kFloats, 1200);
-  std::unique_ptr<Codec> int4_ = make_codec(CodecKind::kInt4);
   std::array<std::unique_ptr<Mixer>, 2> mixers_;
-  std::array<Spread, 2> spreads_;
+  std::array<std::unique_ptr<ResidueEdgeCodec>, 2> codecs_;
   std::vector<float> x_[2];
 };
 
@@ -248,8 +255,8 @@ TEST_F(Residues, ThatCrossKeepTheMeanAndComeToAgree) {
   for (int round = 0; round < 200; ++round) {
     for (std::uint32_t b = 0; b < 3; ++b) {
       const Bytes s0 = offer(0, b), s1 = offer(1, b);
-      ASSERT_TRUE(mixers_[0]->merge(b, spreads_[0], {s0}, {s1}).applied);
-      ASSERT_TRUE(mixers_[1]->merge(b, spreads_[1], {s1}, {s0}).applied);
+      ASSERT_TRUE(mixers_[0]->merge(b, *codecs_[0], {s0}, {s1}).applied);
+      ASSERT_TRUE(mixers_[1]->merge(b, *codecs_[1], {s1}, {s0}).applied);
     }
   }
   expect_sums(before);
@@ -259,13 +266,13 @@ TEST_F(Residues, ThatCrossKeepTheMeanAndComeToAgree) {
 TEST_F(Residues, ThatCrossExactValuesKeepTheMean) {
   SCOPED_TRACE(seed());
   const auto before = sums();
-  const auto fp32 = make_codec(CodecKind::kFp32);
+  DenseEdgeCodec fp32;
   for (std::uint32_t b = 0; b < 3; ++b) {
     const Bytes s0 = offer(0, b);
     Bytes s1(4 * layout_.bucket(b).size);
-    ASSERT_TRUE(mixers_[1]->offer(b, *fp32, s1).applied);
-    ASSERT_TRUE(mixers_[0]->merge(b, spreads_[0], {s0}, {s1, true}).applied);
-    ASSERT_TRUE(mixers_[1]->merge(b, spreads_[1], {s1, true}, {s0}).applied);
+    ASSERT_TRUE(mixers_[1]->offer(b, fp32, s1).applied);
+    ASSERT_TRUE(mixers_[0]->merge(b, *codecs_[0], {s0}, {s1, true}).applied);
+    ASSERT_TRUE(mixers_[1]->merge(b, *codecs_[1], {s1, true}, {s0}).applied);
   }
   expect_sums(before);
 }
@@ -274,11 +281,11 @@ TEST_F(Residues, WhatAPeerSendsAmissChangesNothing) {
   const auto a = z(0), b = z(1);
   Bytes bad = offer(0, 0);
   bad[residue::size(5 * residue::kBlock)] = std::byte{255};
-  Bytes d(int4_->encoded_size(1200));
-  EXPECT_FALSE(mixers_[1]->answer(0, spreads_[1], bad, 2, *int4_, d).applied);
-  EXPECT_FALSE(mixers_[1]->merge(0, spreads_[1], {offer(1, 0)}, {bad}).applied);
+  Bytes d(reply_bytes(0));
+  EXPECT_FALSE(mixers_[1]->answer(0, *codecs_[1], bad, 2, d).applied);
+  EXPECT_FALSE(mixers_[1]->merge(0, *codecs_[1], {offer(1, 0)}, {bad}).applied);
   std::ranges::fill(d, std::byte{0x88});
-  EXPECT_FALSE(mixers_[0]->settle(0, spreads_[0], *int4_, d, 2).applied) << "-8 is never sent";
+  EXPECT_FALSE(mixers_[0]->settle(0, *codecs_[0], offer(0, 0), d, 2).applied) << "-8 is never sent";
   EXPECT_EQ(z(0), a);
   EXPECT_EQ(z(1), b);
 }

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/dense.h"
+#include "stencil/mix/codecs/kinds.h"
 #include "stencil/mix/mixer.h"
 
 namespace stencil {
@@ -48,8 +50,8 @@ class TeamOfMixer : public ::testing::Test {
     for (float& v : x_) v = static_cast<float>(random.uniform()) - 0.5F;
   }
   Mixer mixer(int threads) {
-    return {layout_, x_, std::vector<double>{1.0},
-            Segment(layout_, kNoRank, 0, Segment::Reach::kOwn), threads};
+    return {layout_, x_, std::vector<double>{1.0}, Segment(layout_, kNoRank, Segment::Reach::kOwn),
+            threads};
   }
 
   Layout layout_ = Layout::flat(kFloats, 1 << 14);
@@ -60,14 +62,14 @@ TEST_F(TeamOfMixer, FoldsAndMeetsAsOneThreadDoes) {
   std::vector<float> results[2];
   for (const int threads : {1, 4}) {
     Mixer mixer = this->mixer(threads);
-    const auto codec = make_codec(CodecKind::kFp32);
+    DenseEdgeCodec codec;
     std::vector<float> x = x_, theirs(kFloats, 0.25F);
     for (int step = 0; step < 3; ++step) {
       for (std::uint32_t b = 0; b < layout_.bucket_count(); ++b) {
         const BucketRange range = layout_.bucket(b);
         const auto offer = std::as_bytes(std::span(theirs).subspan(range.begin, range.size));
         std::vector<std::byte> reply(offer.size());
-        ASSERT_TRUE(mixer.answer(b, *codec, offer, 2, *codec, reply).applied);
+        ASSERT_TRUE(mixer.answer(b, codec, offer, 2, reply).applied);
       }
       for (float& v : x) v *= 1.5F;
       const FoldReport report = mixer.fold(x);
@@ -87,7 +89,8 @@ TEST_F(TeamOfMixer, LockStepGivesWhatOneThreadGives) {
     Mixer mixer = this->mixer(threads);
     std::vector<double> telemetry{1.0};
     std::vector<float> x(kFloats);
-    const FoldReport report = mixer.publish(x_, telemetry, *make_codec(CodecKind::kFp16), 1.0 / 3);
+    const FoldReport report =
+        mixer.publish(x_, telemetry, *make_codec(parse_codec("fp16").number), 1.0 / 3);
     EXPECT_EQ(report.folded, layout_.bucket_count());
     EXPECT_TRUE(report.finite);
     mixer.collect(x, telemetry);

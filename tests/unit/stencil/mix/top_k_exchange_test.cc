@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "stencil/mix/codecs/dense.h"
+#include "stencil/mix/codecs/top_k.h"
 #include "stencil/mix/mixer.h"
 #include "tests/unit/stencil/mix/top_k_parts.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 using namespace test;
 
+constexpr CodecNumber kTopK = 4;
 constexpr float kRounding = 0x1p-12F;  // of half of what two ends are apart, in a reply
 
 /// Two ends of an edge, each with a mixer of its own.
@@ -27,7 +30,7 @@ class Parts : public ::testing::Test {
     for (std::uint64_t i = 0; i < 2; ++i) {
       x_[i] = noise(10 + i, kFloats);
       mixers_.push_back(std::make_unique<Mixer>(layout_, x_[i], std::vector<double>{}));
-      shown_.push_back(mixers_[i]->shown_initially());
+      codecs_.push_back(std::make_unique<TopKEdgeCodec>(top_k_, kTopK, layout_, x_[i]));
     }
   }
   std::vector<float> z(int i) {
@@ -54,7 +57,7 @@ class Parts : public ::testing::Test {
   std::size_t size(std::uint32_t bucket) { return layout_.bucket(bucket).size; }
   Bytes offer(int i, std::uint32_t bucket) {
     Bytes bytes(top_k_.offer_size(size(bucket)));
-    EXPECT_TRUE(mixers_[i]->offer(bucket, shown_[i], top_k_, bytes).applied);
+    EXPECT_TRUE(mixers_[i]->offer(bucket, *codecs_[i], bytes).applied);
     return bytes;
   }
   Indices shown_by(const Bytes& offer, std::uint32_t bucket) {
@@ -64,8 +67,8 @@ class Parts : public ::testing::Test {
   Indices exchange(int i, std::uint32_t bucket, int divisor = 2) {
     const Bytes s = offer(i, bucket);
     Bytes d(top_k_.reply_size(size(bucket)));
-    EXPECT_TRUE(mixers_[1 - i]->answer(bucket, shown_[1 - i], s, divisor, d).applied);
-    EXPECT_TRUE(mixers_[i]->settle(bucket, shown_[i], s, d, divisor).applied);
+    EXPECT_TRUE(mixers_[1 - i]->answer(bucket, *codecs_[1 - i], s, divisor, d).applied);
+    EXPECT_TRUE(mixers_[i]->settle(bucket, *codecs_[i], s, d, divisor).applied);
     mixers_[i]->close(bucket);
     return shown_by(s, bucket);
   }
@@ -73,7 +76,7 @@ class Parts : public ::testing::Test {
   Layout layout_ = Layout::flat(kFloats, 1200);
   TopK top_k_{50'000};
   std::vector<std::unique_ptr<Mixer>> mixers_;
-  std::vector<Shown> shown_;
+  std::vector<std::unique_ptr<TopKEdgeCodec>> codecs_;
   std::vector<float> x_[2];
 };
 
@@ -119,12 +122,12 @@ TEST_F(Parts, BothEndsApplyTheSameDeltaWithAStepBetween) {
   const Bytes s = offer(0, 0);
   Bytes d(top_k_.reply_size(size(0)));
   const auto before = sums();
-  ASSERT_TRUE(mixers_[1]->answer(0, shown_[1], s, 3, d).applied);
+  ASSERT_TRUE(mixers_[1]->answer(0, *codecs_[1], s, 3, d).applied);
   for (float& v : x_[0]) v += 1;
   for (float& v : x_[1]) v -= 3;
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
-  ASSERT_TRUE(mixers_[0]->settle(0, shown_[0], s, d, 3).applied);
+  ASSERT_TRUE(mixers_[0]->settle(0, *codecs_[0], s, d, 3).applied);
   const auto after = sums();
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i] - 2, 5e-6);
 }
@@ -155,9 +158,8 @@ TEST_F(Parts, WhereOffersCrossTheirCommonPartIsAveraged) {
   const auto before = sums();
   const auto a = z(0), b = z(1);
   const Bytes s0 = offer(0, 0), s1 = offer(1, 0);
-  const auto topk = CodecKind::kTopK;
-  ASSERT_TRUE(mixers_[0]->merge(0, shown_[0], topk, s0, topk, s1).applied);
-  ASSERT_TRUE(mixers_[1]->merge(0, shown_[1], topk, s1, topk, s0).applied);
+  ASSERT_TRUE(mixers_[0]->merge(0, *codecs_[0], {s0}, {s1}).applied);
+  ASSERT_TRUE(mixers_[1]->merge(0, *codecs_[1], {s1}, {s0}).applied);
   expect_sums(before);
   const auto now = z(0);
   const Indices of_0 = shown_by(s0, 0), of_1 = shown_by(s1, 0);
@@ -175,10 +177,9 @@ TEST_F(Parts, APartThatCrossesAWholeBucketIsAveraged) {
   const auto a = z(0), b = z(1);
   const Bytes s0 = offer(0, 0);
   Bytes s1(4 * size(0));
-  ASSERT_TRUE(mixers_[1]->offer(0, *make_codec(CodecKind::kFp32), s1).applied);
-  const auto topk = CodecKind::kTopK, whole = CodecKind::kFp32;
-  ASSERT_TRUE(mixers_[0]->merge(0, shown_[0], topk, s0, whole, s1).applied);
-  ASSERT_TRUE(mixers_[1]->merge(0, shown_[1], whole, s1, topk, s0).applied);
+  ASSERT_TRUE(mixers_[1]->copy(0, s1).applied);
+  ASSERT_TRUE(mixers_[0]->merge(0, *codecs_[0], {s0}, {s1, true}).applied);
+  ASSERT_TRUE(mixers_[1]->merge(0, *codecs_[1], {s1, true}, {s0}).applied);
   expect_sums(before);
   for (const std::uint32_t i : shown_by(s0, 0)) EXPECT_NEAR(z(0)[i], (a[i] + b[i]) / 2, 1e-6);
 }
@@ -187,16 +188,15 @@ TEST_F(Parts, APartThatCrossesAWholeBucketIsAveraged) {
 TEST_F(Parts, WorkersInStepWhoseOffersAlwaysCrossComeToAgree) {
   for (int i = 0; i < 7; ++i) (void)exchange(0, 0);
   Bytes lost(top_k_.reply_size(size(0)));
-  ASSERT_TRUE(mixers_[1]->answer(0, shown_[1], offer(0, 0), 2, lost).applied);
+  ASSERT_TRUE(mixers_[1]->answer(0, *codecs_[1], offer(0, 0), 2, lost).applied);
   mixers_[0]->close(0);
   const double start = apart2();
   double last = start;
   for (int round = 0; round < 200; ++round) {
     for (std::uint32_t b = 0; b < 3; ++b) {
       const Bytes s0 = offer(0, b), s1 = offer(1, b);
-      const auto topk = CodecKind::kTopK;
-      ASSERT_TRUE(mixers_[0]->merge(b, shown_[0], topk, s0, topk, s1).applied);
-      ASSERT_TRUE(mixers_[1]->merge(b, shown_[1], topk, s1, topk, s0).applied);
+      ASSERT_TRUE(mixers_[0]->merge(b, *codecs_[0], {s0}, {s1}).applied);
+      ASSERT_TRUE(mixers_[1]->merge(b, *codecs_[1], {s1}, {s0}).applied);
     }
     ASSERT_LE(apart2(), last + 1e-9 * start);
     last = apart2();
@@ -206,10 +206,9 @@ TEST_F(Parts, WorkersInStepWhoseOffersAlwaysCrossComeToAgree) {
 
 TEST_F(Parts, WhatWasAdoptedIsNoNews) {
   Bytes s(4 * size(0));
-  const auto fp32 = make_codec(CodecKind::kFp32);
-  ASSERT_TRUE(mixers_[1]->offer(0, *fp32, s).applied);
-  ASSERT_TRUE(mixers_[0]->adopt(0, *fp32, s).applied);
-  mixers_[0]->show(0, shown_[0]);
+  ASSERT_TRUE(mixers_[1]->copy(0, s).applied);
+  ASSERT_TRUE(mixers_[0]->adopt(0, s).applied);
+  mixers_[0]->adopted(0, *codecs_[0]);
   EXPECT_EQ(shown_by(offer(0, 0), 0).back(), 59U) << "by turns alone";
 }
 
@@ -223,23 +222,21 @@ TEST_F(Parts, WhatAPeerSendsAmissChangesNothing) {
   };
   Bytes bad = good;
   bad[TopK::kHead + Places{size(0), top_k_.count(size(0))}.low_bytes()] ^= std::byte{0xff};
-  expect_why(mixers_[1]->answer(0, shown_[1], bad, 2, d), MixReport::Why::kMalformed);
-  const auto topk = CodecKind::kTopK;
-  expect_why(mixers_[1]->merge(0, shown_[1], topk, offer(1, 0), topk, bad),
-             MixReport::Why::kMalformed);
+  expect_why(mixers_[1]->answer(0, *codecs_[1], bad, 2, d), MixReport::Why::kMalformed);
+  expect_why(mixers_[1]->merge(0, *codecs_[1], {offer(1, 0)}, {bad}), MixReport::Why::kMalformed);
   const float huge = std::numeric_limits<float>::max();
   constexpr std::uint16_t kHalfNaN = 0x7e00;
   std::memcpy(d.data() + 8, &kHalfNaN, 2);
-  expect_why(mixers_[0]->settle(0, shown_[0], good, d, 2), MixReport::Why::kNotFinite);
-  expect_why(mixers_[0]->settle(0, shown_[0], {}, d, 2), MixReport::Why::kMalformed);
+  expect_why(mixers_[0]->settle(0, *codecs_[0], good, d, 2), MixReport::Why::kNotFinite);
+  expect_why(mixers_[0]->settle(0, *codecs_[0], {}, d, 2), MixReport::Why::kMalformed);
   EXPECT_EQ(z(0), a);
   EXPECT_EQ(z(1), b);
   // Numbers whose difference is none.
   std::vector<float> low(4, -huge);
   Mixer mixer(Layout::flat(4, 4), low, {});
-  Shown shown = mixer.shown_initially();
+  TopKEdgeCodec codec(top_k_, kTopK, Layout::flat(4, 4), low);
   Bytes reply(4);
-  expect_why(mixer.answer(0, shown, written(4, 0, {0, 1}, huge), 2, reply),
+  expect_why(mixer.answer(0, codec, written(4, 0, {0, 1}, huge), 2, reply),
              MixReport::Why::kNotFinite);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stencil/codec/top_k.h"
+#include "stencil/core/payload.h"
 #include "stencil/core/random.h"
 
 // What the tests of codec topk have in common.

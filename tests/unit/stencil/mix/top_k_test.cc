@@ -1,5 +1,5 @@
 // Codec topk: what an offer shows, and what it is read as.
-#include "stencil/mix/top_k_delta.h"
+#include "stencil/mix/codecs/top_k.h"
 
 #include <gtest/gtest.h>
 
@@ -18,20 +18,25 @@ namespace {
 
 using namespace test;
 
+constexpr CodecNumber kTopK = 4;
+
 /// One bucket of one end.
 struct End {
-  explicit End(std::vector<float> initial)
-      : y(std::move(initial)), p(y.size()), shown(y), room(y.size()) {}
-  Shown::Bucket seen() { return {shown, turn}; }
+  explicit End(std::vector<float> initial) : y(std::move(initial)), p(y.size()), shown(y) {}
   edge_delta::Outcome offer(std::size_t k, Bytes& out) {
-    out.resize(TopK::kHead + Places{y.size(), k}.bytes() + 4 * k);
-    return top_k_delta::offer(y, p, seen(), room, k, out);
+    const TopK top_k(static_cast<std::uint32_t>(k * TopK::kWhole / y.size()));
+    TopKEdgeCodec codec(top_k, kTopK, Layout::flat(y.size(), y.size()), shown);
+    const BucketValues bucket{0, y, p};
+    codec.shown(bucket).turn = turn;
+    out.resize(codec.offer_form(y.size()).bytes);
+    const Places places{y.size(), k};
+    EXPECT_EQ(out.size(), TopK::kHead + places.bytes() + 4 * k);
+    return codec.offer(bucket, out);
   }
   [[nodiscard]] float z(std::size_t i) const { return y[i] + p[i]; }
 
   std::vector<float> y, p, shown;
   std::uint32_t turn = 0;
-  top_k_delta::Room room;
 };
 
 /// What `end` offers with k coordinates.
@@ -106,7 +111,7 @@ TEST(TopK, ShowsExactlyKOfAnyBucketAndNoneThatMovedLessThanOneLeftOut) {
   Random random(seed());
   for (int round = 0; round < 2000; ++round) {
     const std::size_t n = 1 + random.below(round % 10 == 0 ? 5000 : 60);
-    const TopK top_k(static_cast<std::uint32_t>(1 + random.below(CodecSpec::kLargestShare)));
+    const TopK top_k(static_cast<std::uint32_t>(1 + random.below(TopK::kLargestShare)));
     End end(noise(round, n));
     for (float& p : end.p) {
       const double scale = std::pow(10.0, -40 + 45 * random.uniform());
@@ -118,7 +123,7 @@ TEST(TopK, ShowsExactlyKOfAnyBucketAndNoneThatMovedLessThanOneLeftOut) {
     ASSERT_EQ(got.size(), k);
     const std::set<std::uint32_t> in(got.begin(), got.end());
     ASSERT_EQ(in.size(), k);
-    for (std::size_t i = 0; i < top_k_delta::by_turns(k); ++i) {
+    for (std::size_t i = 0; i < TopKEdgeCodec::by_turns(k); ++i) {
       ASSERT_TRUE(in.contains(static_cast<std::uint32_t>((end.turn + i) % n)));
     }
     const auto moved = [&](std::size_t i) { return std::abs(end.shown[i] - end.z(i)); };
@@ -128,7 +133,7 @@ TEST(TopK, ShowsExactlyKOfAnyBucketAndNoneThatMovedLessThanOneLeftOut) {
     }
     std::size_t less = 0;
     for (const std::uint32_t i : got) less += moved(i) < most_left_out * (1 - 1.0F / 16) ? 1 : 0;
-    ASSERT_LE(less, most_left_out < 1e-37F ? k : top_k_delta::by_turns(k));
+    ASSERT_LE(less, most_left_out < 1e-37F ? k : TopKEdgeCodec::by_turns(k));
   }
 }
 

@@ -7,8 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
+#include <vector>
 
+#include "stencil/shared/packet.h"
 #include "tests/support/descriptors.h"
 
 namespace stencil {
@@ -22,10 +25,9 @@ using ::testing::IsEmpty;
 struct Worker {
   explicit Worker(Rank rank, std::size_t floats = 100)
       : layout(Layout::flat(floats, 30)),
-        segment(layout, rank, 1, Segment::Reach::kShared),
-        meeting(
-            layout, rank, segment, [](Rank) { return 1U; },
-            [this](LogLevel, std::string_view text) { log.emplace_back(text); }) {}
+        segment(layout, rank, Segment::Reach::kShared),
+        meeting(layout, rank, segment,
+                [this](LogLevel, std::string_view text) { log.emplace_back(text); }) {}
   Layout layout;
   Segment segment;
   std::vector<std::string> log;
@@ -169,12 +171,84 @@ TEST(Meeting, a_stranger_gets_nothing) {
   EXPECT_NE(honest.meeting.find(0), nullptr);
 }
 
+/// Says what a neighbour would, with as many descriptors as asked for.
+void say(int connection, const Packet& packet, std::size_t descriptors) {
+  Packet copy = packet;
+  iovec part{&copy, sizeof copy};
+  std::vector<char> control(CMSG_SPACE(descriptors * sizeof(int)));
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptors > 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
+    const std::vector<int> passed(descriptors, STDERR_FILENO);
+    std::memcpy(CMSG_DATA(header), passed.data(), descriptors * sizeof(int));
+  }
+  ASSERT_EQ(::sendmsg(connection, &message, 0), static_cast<ssize_t>(sizeof copy));
+}
+
+int next_descriptor() {
+  const int fd = ::dup(STDERR_FILENO);
+  ::close(fd);
+  return fd;
+}
+
+/// Room for one descriptor has room for two, by the way it is aligned: none of them may stay open.
+TEST(Meeting, descriptors_that_come_amiss_are_closed) {
+  Worker low(0);
+  const int before = next_descriptor();
+  for (const std::size_t count : {0U, 1U, 2U, 3U, 10U}) {
+    for (const bool known : {false, true}) {
+      const int stranger = dial(low.meeting.token());
+      say(stranger, Packet{.magic = known ? Packet::kMagic : 1, .secret = 7, .rank = 1}, count);
+      low.meeting.poll();
+      char byte = 0;
+      EXPECT_EQ(::recv(stranger, &byte, 1, MSG_DONTWAIT), 0) << "the connection should have ended";
+      ::close(stranger);
+      EXPECT_EQ(next_descriptor(), before) << count;
+    }
+  }
+}
+
+TEST(Meeting, neighbours_without_end_come_to_share_even_all_at_once) {
+  Worker low(0);
+  std::vector<std::unique_ptr<Worker>> others;
+  for (Rank rank = 1; rank <= 40; ++rank) {
+    others.push_back(std::make_unique<Worker>(rank));
+    others.back()->meeting.meet(0, low.meeting.token());
+    low.meeting.meet(rank, others.back()->meeting.token());
+  }
+  low.meeting.poll();
+  for (Rank rank = 1; rank <= 40; ++rank) {
+    Worker& other = *others[static_cast<std::size_t>(rank) - 1];
+    other.meeting.poll();
+    EXPECT_NE(other.meeting.find(0), nullptr) << rank;
+    EXPECT_NE(low.meeting.find(rank), nullptr) << rank;
+  }
+}
+
+TEST(Meeting, who_finds_no_room_to_wait_dials_again) {
+  Worker low(0), high(1);
+  std::vector<int> crowd;
+  for (int i = 0; i <= UnixMeeting::kBacklog; ++i) crowd.push_back(dial(low.meeting.token()));
+  high.meeting.meet(0, low.meeting.token());
+  low.meeting.meet(1, high.meeting.token());
+  EXPECT_THAT(high.log, IsEmpty());
+  for (int i = 0; i < 3; ++i) {
+    low.meeting.poll();
+    high.meeting.poll();
+  }
+  EXPECT_NE(low.meeting.find(1), nullptr);
+  EXPECT_NE(high.meeting.find(0), nullptr);
+  for (const int fd : crowd) ::close(fd);
+}
+
 TEST(Meeting, leaves_no_descriptor_behind) {
-  const auto next_descriptor = [] {
-    const int fd = ::dup(0);
-    ::close(fd);
-    return fd;
-  };
   const int before = next_descriptor();
   for (int i = 0; i < 3; ++i) {
     Worker low(0), high(1);

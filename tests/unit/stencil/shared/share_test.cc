@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "stencil/core/random.h"
+#include "stencil/mix/codecs/dense.h"
 #include "tests/support/engine_pair.h"
 
 namespace stencil {
@@ -48,7 +49,7 @@ TEST(Share, settles_and_freezes_and_a_frozen_model_is_changed_by_nobody) {
   const std::vector<float> frozen = pair.z(0);
   // Before word of it has come to the other:
   pair.mixer(1).segment().p()[0] += 8;
-  const MixReport late = pair.mixer(1).share(0, pair.mixer(0).segment(), true, 0);
+  const MixReport late = pair.mixer(1).share(0, pair.mixer(0).segment(), true);
   EXPECT_FALSE(late.applied);
   EXPECT_EQ(pair.z(0), frozen);
 }
@@ -91,23 +92,23 @@ TEST(Share, what_is_not_finite_is_refused_and_counted) {
 TEST(Share, asks_of_a_bucket_with_an_open_request_for_a_third_and_no_more_than_three_times) {
   const Layout layout = Layout::flat(8, 8);
   const std::vector<float> zeros(8), ones(8, 1.0F);
-  Mixer open(layout, zeros, {}, Segment(layout, 0, 1, Segment::Reach::kShared));
-  Mixer asker(layout, ones, {}, Segment(layout, 1, 1, Segment::Reach::kShared));
+  Mixer open(layout, zeros, {}, Segment(layout, 0, Segment::Reach::kShared));
+  Mixer asker(layout, ones, {}, Segment(layout, 1, Segment::Reach::kShared));
   open.segment().admit(true);
-  const auto fp32 = make_codec(CodecKind::kFp32);
+  DenseEdgeCodec fp32;
   Bytes offered(32);
-  ASSERT_TRUE(open.offer(0, *fp32, offered).applied);
+  ASSERT_TRUE(open.offer(0, fp32, offered).applied);
   for (int i = 0; i < 3; ++i) {
-    const MixReport report = asker.share(0, open.segment(), true, 0);
+    const MixReport report = asker.share(0, open.segment(), true);
     EXPECT_TRUE(report.applied);
     EXPECT_EQ(report.divisor, 3);
   }
-  EXPECT_EQ(asker.share(0, open.segment(), true, 0).why, MixReport::Why::kBusy);
+  EXPECT_EQ(asker.share(0, open.segment(), true).why, MixReport::Why::kBusy);
   Bytes reply(32);
-  EXPECT_EQ(open.answer(0, *fp32, offered, 3, *fp32, reply).why, MixReport::Why::kBusy)
+  EXPECT_EQ(open.answer(0, fp32, offered, 3, reply).why, MixReport::Why::kBusy)
       << "answers by wire come from the same three";
   open.close(0);
-  EXPECT_EQ(asker.share(0, open.segment(), true, 0).divisor, 2);
+  EXPECT_EQ(asker.share(0, open.segment(), true).divisor, 2);
 }
 
 TEST(Share, of_a_bucket_in_whose_middle_a_neighbour_was_killed_goes_on_and_is_counted) {
@@ -216,19 +217,19 @@ TEST(Share, from_all_threads_at_once_keeps_the_sum) {
   for (const Rank rank : {0, 1}) {
     x[rank].assign(kFloats, rank == 0 ? 3.0F : 1.0F);
     mixers.push_back(std::make_unique<Mixer>(layout, x[rank], std::vector<double>{},
-                                             Segment(layout, rank, 1, Segment::Reach::kShared)));
+                                             Segment(layout, rank, Segment::Reach::kShared)));
     mixers[rank]->segment().admit(true);
   }
   for (const Rank rank : {0, 1}) {
     const Segment& other = mixers[1 - rank]->segment();
     reached.push_back(
-        std::move(Segment::map(other.descriptor(), layout, 1 - rank, 1, other.id()).value()));
+        std::move(Segment::map(other.descriptor(), layout, 1 - rank, other.id()).value()));
   }
   std::atomic<int> applied{0};
   const auto background = [&](Rank rank) {
     for (int sweep = 0; sweep < 50; ++sweep) {
       for (std::uint32_t b = 0; b < layout.bucket_count(); ++b) {
-        if (mixers[rank]->share(b, reached[rank], rank == 1, 0).applied) ++applied;
+        if (mixers[rank]->share(b, reached[rank], rank == 1).applied) ++applied;
       }
     }
   };

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "stencil/core/random.h"
 #include "tests/support/codec_cases.h"
@@ -19,21 +22,39 @@ Payload make_payload(std::size_t size, std::uint64_t seed = 1) {
   return Payload(std::move(bytes));
 }
 
-Message hello_message() {
-  Message message;
-  message.kind = MessageKind::kHello;
-  message.from = 3;
-  message.hello = {.run_id = "first run é",
-                   .topology = "torus:4x4:moore",
-                   .incarnation = ~0ULL,
-                   .layout_hash = 0x0123456789abcdefULL,
-                   .initial_hash = 7,
-                   .mode = "bounded:4",
-                   .codec = CodecKind::kFp16,
-                   .last_answered = 1ULL << 40,
-                   .last_settled = 9,
-                   .meeting = "0123456789abcdef"};
+Message message_of(MessageBody body, Rank from = 0) {
+  Message message{.header = {}, .body = std::move(body)};
+  message.header.from = from;
   return message;
+}
+
+Message with_codec(const CodecSpec& codec) {
+  return message_of(Hello{.run_id = "first run é",
+                          .topology = "torus:4x4:moore",
+                          .incarnation = ~0ULL,
+                          .layout_hash = 0x0123456789abcdefULL,
+                          .initial_hash = 7,
+                          .mode = "bounded:4",
+                          .codec = codec,
+                          .last_answered = 1ULL << 40,
+                          .last_settled = 9,
+                          .meeting = "0123456789abcdef"},
+                    3);
+}
+Message named(const std::string& run_id) {
+  Hello hello;
+  hello.run_id = run_id;
+  return message_of(hello);
+}
+
+Message hello_message() {
+  return with_codec(parse_codec("fp16"));
+}
+
+/// One of each kind, in the order of the wire.
+std::vector<MessageBody> every_kind() {
+  return {Hello{}, HelloRequest{}, Refusal{},   Offer{}, Reply{},
+          Pull{},  Snapshot{},     Heartbeat{}, Leave{}};
 }
 
 /// Appends a raw varint field to a header, so that bad values can be said at all: protobuf takes
@@ -64,152 +85,144 @@ Fault fault_of(const Frame& frame) {
 }
 
 TEST(Wire, HeartbeatsAndPullsAreUrgentAndNothingElse) {
-  for (auto kind = MessageKind::kHello; kind <= MessageKind::kLeave;
-       kind = static_cast<MessageKind>(static_cast<int>(kind) + 1)) {
-    Message message;
-    message.kind = kind;
-    message.from = 0;
-    const bool control = kind == MessageKind::kHeartbeat || kind == MessageKind::kPull;
-    EXPECT_EQ(encode_frame(message).urgent, control) << static_cast<int>(kind);
+  for (const MessageBody& body : every_kind()) {
+    const Message message = message_of(body);
+    const bool control = message.is<Heartbeat>() || message.is<Pull>();
+    EXPECT_EQ(encode_frame(message).urgent, control) << body.index();
   }
 }
 
 TEST(Wire, EveryFieldOfAReplyComesBack) {
-  Message sent;
-  sent.kind = MessageKind::kReply;
-  sent.from = std::numeric_limits<Rank>::max();
-  sent.sender_epoch = ~0U;
-  sent.receiver_epoch = 17;
-  sent.state = WorkerState::kFrozen;
-  sent.step = ~0ULL;
-  sent.calm = 1U << 20;
-  sent.said = 1ULL << 63;
-  sent.settled = 5;
-  sent.sequence = 6;
-  sent.round = 8;
-  sent.bucket = 9;
-  sent.ahead = true;
-  sent.divisor = 3;
-  sent.status = ReplyStatus::kRejected;
-  sent.codec = CodecKind::kFp16;
-  sent.payload = make_payload(1000);
-  Frame frame = encode_frame(sent);
+  const Reply sent{.sequence = 6,
+                   .bucket = 9,
+                   .divisor = 3,
+                   .status = ReplyStatus::kRejected,
+                   .codec = 1,
+                   .payload = make_payload(1000)};
+  const MessageHeader header{.from = std::numeric_limits<Rank>::max(),
+                             .sender_epoch = ~0U,
+                             .receiver_epoch = 17,
+                             .said = 1ULL << 63,
+                             .state = WorkerState::kFrozen,
+                             .step = ~0ULL,
+                             .calm = 1U << 20,
+                             .settled = 5};
+  Frame frame = encode_frame({header, sent});
   EXPECT_EQ(frame.payload, sent.payload) << "the payload is shared, not copied";
 
-  const Message got = decode_frame(frame).value();
-  EXPECT_EQ(got.kind, sent.kind);
-  EXPECT_EQ(got.from, sent.from);
-  EXPECT_EQ(got.sender_epoch, sent.sender_epoch);
-  EXPECT_EQ(got.receiver_epoch, sent.receiver_epoch);
-  EXPECT_EQ(got.state, sent.state);
-  EXPECT_EQ(got.step, sent.step);
-  EXPECT_EQ(got.calm, sent.calm);
-  EXPECT_EQ(got.said, sent.said);
-  EXPECT_EQ(got.settled, sent.settled);
+  const Message message = decode_frame(frame).value();
+  EXPECT_EQ(message.header.from, header.from);
+  EXPECT_EQ(message.header.sender_epoch, header.sender_epoch);
+  EXPECT_EQ(message.header.receiver_epoch, header.receiver_epoch);
+  EXPECT_EQ(message.header.state, header.state);
+  EXPECT_EQ(message.header.step, header.step);
+  EXPECT_EQ(message.header.calm, header.calm);
+  EXPECT_EQ(message.header.said, header.said);
+  EXPECT_EQ(message.header.settled, header.settled);
+  ASSERT_TRUE(message.is<Reply>());
+  const Reply& got = *message.as<Reply>();
   EXPECT_EQ(got.sequence, sent.sequence);
-  EXPECT_EQ(got.round, sent.round);
   EXPECT_EQ(got.bucket, sent.bucket);
-  EXPECT_EQ(got.ahead, sent.ahead);
   EXPECT_EQ(got.divisor, sent.divisor);
   EXPECT_EQ(got.status, sent.status);
   EXPECT_EQ(got.codec, sent.codec);
   EXPECT_EQ(got.payload, sent.payload);
 }
 
+TEST(Wire, EveryFieldOfWhatElseIsOfABucketComesBack) {
+  const Payload payload = make_payload(10);
+  const Offer offer{.sequence = 6, .bucket = 9, .ahead = true, .codec = 1, .payload = payload};
+  const Message offered = decode_frame(encode_frame(message_of(offer))).value();
+  ASSERT_TRUE(offered.is<Offer>());
+  EXPECT_EQ(offered.as<Offer>()->sequence, offer.sequence);
+  EXPECT_EQ(offered.as<Offer>()->bucket, offer.bucket);
+  EXPECT_TRUE(offered.as<Offer>()->ahead);
+  EXPECT_EQ(offered.as<Offer>()->codec, offer.codec);
+  EXPECT_EQ(offered.as<Offer>()->payload, payload);
+  const Message asked =
+      decode_frame(encode_frame(message_of(Pull{.bucket = 9, .round = 8}))).value();
+  ASSERT_TRUE(asked.is<Pull>());
+  EXPECT_EQ(asked.as<Pull>()->bucket, 9U);
+  EXPECT_EQ(asked.as<Pull>()->round, 8U);
+  const Snapshot snapshot{.bucket = 9, .round = 8, .codec = 1, .payload = payload};
+  const Message served = decode_frame(encode_frame(message_of(snapshot))).value();
+  ASSERT_TRUE(served.is<Snapshot>());
+  EXPECT_EQ(served.as<Snapshot>()->bucket, 9U);
+  EXPECT_EQ(served.as<Snapshot>()->round, 8U);
+  EXPECT_EQ(served.as<Snapshot>()->codec, 1);
+  EXPECT_EQ(served.as<Snapshot>()->payload, payload);
+}
+
 TEST(Wire, EveryFieldOfAHelloComesBack) {
   const Message sent = hello_message();
   const Message got = decode_frame(encode_frame(sent)).value();
-  EXPECT_EQ(got.kind, MessageKind::kHello);
-  EXPECT_EQ(got.hello.protocol, kProtocolVersion);
-  EXPECT_EQ(got.hello.run_id, sent.hello.run_id);
-  EXPECT_EQ(got.hello.topology, sent.hello.topology);
-  EXPECT_EQ(got.hello.incarnation, sent.hello.incarnation);
-  EXPECT_EQ(got.hello.layout_hash, sent.hello.layout_hash);
-  EXPECT_EQ(got.hello.initial_hash, sent.hello.initial_hash);
-  EXPECT_EQ(got.hello.mode, sent.hello.mode);
-  EXPECT_EQ(got.hello.codec, sent.hello.codec);
-  EXPECT_EQ(got.hello.last_answered, sent.hello.last_answered);
-  EXPECT_EQ(got.hello.last_settled, sent.hello.last_settled);
-  EXPECT_FALSE(got.payload);
+  ASSERT_TRUE(got.is<Hello>());
+  EXPECT_EQ(got.as<Hello>()->protocol, kProtocolVersion);
+  EXPECT_EQ(got.as<Hello>()->run_id, sent.as<Hello>()->run_id);
+  EXPECT_EQ(got.as<Hello>()->topology, sent.as<Hello>()->topology);
+  EXPECT_EQ(got.as<Hello>()->incarnation, sent.as<Hello>()->incarnation);
+  EXPECT_EQ(got.as<Hello>()->layout_hash, sent.as<Hello>()->layout_hash);
+  EXPECT_EQ(got.as<Hello>()->initial_hash, sent.as<Hello>()->initial_hash);
+  EXPECT_EQ(got.as<Hello>()->mode, sent.as<Hello>()->mode);
+  EXPECT_EQ(got.as<Hello>()->codec, sent.as<Hello>()->codec);
+  EXPECT_EQ(got.as<Hello>()->last_answered, sent.as<Hello>()->last_answered);
+  EXPECT_EQ(got.as<Hello>()->last_settled, sent.as<Hello>()->last_settled);
+  EXPECT_EQ(got.as<Hello>()->meeting, sent.as<Hello>()->meeting);
+  EXPECT_FALSE(payload_of(got));
 }
 
 TEST(Wire, EveryKindGoesThroughAndHeadersStaySmall) {
-  for (int kind = 0; kind <= static_cast<int>(MessageKind::kLeave); ++kind) {
-    Message message;
-    message.kind = static_cast<MessageKind>(kind);
-    message.from = 1;
+  const std::vector<MessageBody> kinds = every_kind();
+  ASSERT_EQ(kinds.size(), std::variant_size_v<MessageBody>);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const Message message = message_of(kinds[kind], 1);
+    ASSERT_EQ(message.body.index(), kind);
     const Frame frame = encode_frame(message);
     EXPECT_LE(frame.header.size(), 64U);
     Result<Message> result = decode_frame(frame);
     ASSERT_TRUE(result.ok()) << result.error().text;
-    EXPECT_EQ(result->kind, message.kind);
-  }
-}
-
-TEST(Wire, ACodecOfAHelloComesWithItsShareOrNone) {
-  Message sent = hello_message();
-  sent.hello.codec = {CodecKind::kTopK, 12'345};
-  EXPECT_EQ(decode_frame(encode_frame(sent)).value().hello.codec, sent.hello.codec);
-  for (const CodecSpec& bad :
-       {CodecSpec(CodecKind::kTopK, 0), CodecSpec(CodecKind::kTopK, CodecSpec::kLargestShare + 1),
-        CodecSpec(CodecKind::kTopK, ~0U), CodecSpec(CodecKind::kFp16, 1)}) {
-    sent.hello.codec = bad;
-    EXPECT_EQ(fault_of(encode_frame(sent)), Fault::kOutOfRange) << bad.share;
+    EXPECT_EQ(result->body.index(), kind);
   }
 }
 
 TEST(Wire, EveryCodecComesBackInHellosAndOfPayloads) {
   for (const CodecSpec& codec : test::every_codec(12'345)) {
-    Message hello = hello_message();
-    hello.hello.codec = codec;
-    EXPECT_EQ(decode_frame(encode_frame(hello)).value().hello.codec, codec) << name(codec);
-    Message offer;
-    offer.kind = MessageKind::kOffer;
-    offer.from = 0;
-    offer.codec = codec.kind;
-    offer.payload = make_payload(10);
-    EXPECT_EQ(decode_frame(encode_frame(offer)).value().codec, codec.kind) << name(codec);
+    const Message hello = decode_frame(encode_frame(with_codec(codec))).value();
+    EXPECT_EQ(hello.as<Hello>()->codec, codec) << name(codec);
+    const Message offer = message_of(Offer{.codec = codec.number, .payload = make_payload(10)});
+    EXPECT_EQ(decode_frame(encode_frame(offer)).value().as<Offer>()->codec, codec.number);
   }
 }
 
 TEST(Wire, RefusalTextsAreCutAtACharacterAndStrippedOfControls) {
-  Message message;
-  message.kind = MessageKind::kRefusal;
-  message.from = 0;
-  message.text = "theirs\n\x1b[31mtorus:2x2";
-  EXPECT_EQ(decode_frame(encode_frame(message)).value().text, "theirs  [31mtorus:2x2");
-  message.text = std::string(511, 'a') + "éé";
-  EXPECT_EQ(decode_frame(encode_frame(message)).value().text, std::string(511, 'a'));
-  message.text = "broken \xff utf-8";
-  EXPECT_EQ(decode_frame(encode_frame(message)).value().text, "broken ? utf-8");
+  const auto read = [](const std::string& text) {
+    return decode_frame(encode_frame(message_of(Refusal{text}))).value().as<Refusal>()->text;
+  };
+  EXPECT_EQ(read("theirs\n\x1b[31mtorus:2x2"), "theirs  [31mtorus:2x2");
+  EXPECT_EQ(read(std::string(511, 'a') + "éé"), std::string(511, 'a'));
+  EXPECT_EQ(read("broken \xff utf-8"), "broken ? utf-8");
 }
 
 TEST(Wire, ValuesOutsideTheirRangeAreErrors) {
-  Message message;
-  message.from = 2;
-  const auto with = [&message](unsigned field, std::uint64_t value) {
-    Frame frame = encode_frame(message);
+  const auto with = [](unsigned field, std::uint64_t value) {
+    Frame frame = encode_frame(message_of(Heartbeat{}, 2));
     append_varint(frame, field, value);
     return frame;
   };
   const auto after = [](auto last) { return static_cast<std::uint64_t>(last) + 1; };
-  EXPECT_EQ(fault_of(with(1, after(MessageKind::kLeave))), Fault::kOutOfRange) << "kind";
+  EXPECT_EQ(fault_of(with(1, std::variant_size_v<MessageBody>)), Fault::kOutOfRange) << "kind";
   EXPECT_EQ(fault_of(with(2, 1)), Fault::kOutOfRange) << "rank -1, zig-zag coded";
   EXPECT_EQ(fault_of(with(5, after(WorkerState::kFrozen))), Fault::kOutOfRange) << "state";
   EXPECT_EQ(fault_of(with(11, 1)), Fault::kOutOfRange) << "divisor";
   EXPECT_EQ(fault_of(with(11, 259)), Fault::kOutOfRange) << "divisor that is 3 in eight bits";
   EXPECT_EQ(fault_of(with(12, after(ReplyStatus::kRejected))), Fault::kOutOfRange) << "status";
-  EXPECT_EQ(fault_of(with(13, kCodecNames.size())), Fault::kOutOfRange) << "codec";
+  EXPECT_EQ(fault_of(with(13, 256)), Fault::kOutOfRange) << "codec";
   EXPECT_EQ(fault_of(with(16, 1)), Fault::kPayloadSize) << "payload that is not there";
   EXPECT_TRUE(decode_frame(with(99, 1)).ok()) << "an unknown field, as a newer protocol may have";
 }
 
 TEST(Wire, ADamagedOrMissingPayloadIsAnError) {
-  Message message;
-  message.kind = MessageKind::kOffer;
-  message.from = 0;
-  message.payload = make_payload(262144);
-  const Frame good = encode_frame(message);
+  const Frame good = encode_frame(message_of(Offer{.payload = make_payload(262144)}));
   ASSERT_TRUE(decode_frame(good).ok());
 
   Frame bad = good;
@@ -225,13 +238,11 @@ TEST(Wire, ADamagedOrMissingPayloadIsAnError) {
 }
 
 TEST(Wire, AHelloBelongsInAHelloMessageAlone) {
-  Message message;
-  message.from = 0;
-  Frame frame = encode_frame(message);
-  append_varint(frame, 1, 0);  // kHello without one
+  Frame frame = encode_frame(message_of(Heartbeat{}));
+  append_varint(frame, 1, 0);  // a Hello without one
   EXPECT_EQ(fault_of(frame), Fault::kMalformed);
   frame = encode_frame(hello_message());
-  append_varint(frame, 1, static_cast<std::uint64_t>(MessageKind::kHeartbeat));
+  append_varint(frame, 1, message_of(Heartbeat{}).body.index());
   EXPECT_EQ(fault_of(frame), Fault::kMalformed);
 }
 
@@ -239,19 +250,12 @@ TEST(Wire, TextsThatAreLongOrCannotBeShownAreErrors) {
   const std::string bad_ones[] = {std::string(513, 'x'), "bell\x07", "\xc0\x80",     "\xed\xa0\x80",
                                   "\xf5\x80\x80\x80",    "\xc2",     "csi \xc2\x9b", "\x7f"};
   for (const std::string& bad : bad_ones) {
-    Message message = hello_message();
-    message.hello.run_id = bad;
-    EXPECT_EQ(fault_of(encode_frame(message)), Fault::kMalformed) << "Hello.run_id";
-    message = {};
-    message.kind = MessageKind::kRefusal;
-    message.from = 0;
-    Frame frame = encode_frame(message);
+    EXPECT_EQ(fault_of(encode_frame(named(bad))), Fault::kMalformed) << "Hello.run_id";
+    Frame frame = encode_frame(message_of(Refusal{}));
     append_text(frame, 15, bad);
     EXPECT_EQ(fault_of(frame), Fault::kMalformed) << "text";
   }
-  Message message;
-  message.from = 0;
-  Frame frame = encode_frame(message);
+  Frame frame = encode_frame(message_of(Heartbeat{}));
   append_text(frame, 15, "a text in a heartbeat");
   EXPECT_EQ(fault_of(frame), Fault::kMalformed);
 }
@@ -280,9 +284,8 @@ TEST(Wire, RandomDamageNeverCrashesAndStaysInRange) {
       frame.header[random.below(frame.header.size())] = static_cast<std::byte>(random.below(256));
     Result<Message> result = decode_frame(frame);
     if (!result.ok()) continue;
-    EXPECT_GE(result->from, 0);
-    EXPECT_LE(result->kind, MessageKind::kLeave);
-    EXPECT_LE(result->state, WorkerState::kFrozen);
+    EXPECT_GE(result->header.from, 0);
+    EXPECT_LE(result->header.state, WorkerState::kFrozen);
   }
 }
 
