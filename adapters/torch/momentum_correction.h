@@ -1,8 +1,9 @@
 #pragma once
 
 #include <torch/optim/sgd.h>
+#include <torch/types.h>
 
-#include <vector>
+#include <unordered_map>
 
 namespace fast {
 
@@ -28,7 +29,10 @@ namespace fast {
 /// momentum lasts: all of it where each step brings an average of the whole model, a tenth where
 /// every tenth step does or where a codec sends a tenth of the coordinates.
 ///
-/// Not thread-safe. The optimizer must outlive it and keep its parameters. In a training loop:
+/// A parameter that the optimizer is given later is corrected from its second step on; one without
+/// requires_grad is left alone.
+///
+/// Not thread-safe. The optimizer must outlive it. TorchTrainer uses it; in a loop without:
 ///     loss.backward(); correction.before_step(); optimizer.step(); correction.after_step();
 ///     session.exchange(...);
 class MomentumCorrection {
@@ -49,7 +53,7 @@ class MomentumCorrection {
 
   torch::optim::SGD& optimizer_;
   double share_;
-  std::vector<Left> left_;
+  std::unordered_map<const void*, Left> left_;  ///< by the parameter's TensorImpl
 };
 
 }  // namespace fast

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "adapters/torch/torch_adapter.h"  // FAST
+#include "adapters/torch/torch_trainer.h"  // FAST
 #include "fast/session/session.h"          // FAST
 
 namespace {
@@ -35,21 +35,18 @@ int train(int rank, const std::string& listen, const std::string& peer) {
                               torch::optim::SGDOptions(0.05).momentum(0.9).nesterov(true));
   torch::manual_seed(100 + rank);  // other data on each
 
-  fast::TorchAdapter adapter(*model);                                // FAST
+  fast::TorchTrainer trainer(*model, optimizer);                     // FAST
   fast::SessionOptions options{.topology = "ring:2", .rank = rank};  // FAST
   options.listen = listen;                                           // FAST
   if (!peer.empty()) options.peers[1 - rank] = peer;                 // FAST
-  options.budget = 2 * 64 * 1500;           // samples over both workers              // FAST
-  fast::Session session(adapter, options);  // FAST
-  session.join();                           // FAST
+  options.budget = 2 * 64 * 1500;  // samples over both workers              // FAST
+  fast::Session session(trainer.adapter(), options);  // FAST
+  session.join();                                     // FAST
 
   while (!session.done()) {  // FAST: counts both
     const auto [x, y] = spirals(64);
-    optimizer.zero_grad();
     const torch::Tensor loss = torch::nn::functional::cross_entropy(model->forward(x), y);
-    loss.backward();
-    optimizer.step();
-    session.exchange({.samples = 64, .loss = loss.item<double>()});  // FAST
+    trainer.step(loss, session, 64);  // FAST: backward pass, optimizer's step and exchange
     if (session.steps() % 500 == 0) {
       std::printf("worker %d: step %4d, loss here %.4f, of both %.4f\n", rank,
                   static_cast<int>(session.steps()), loss.item<double>(), session.network_loss());

@@ -22,7 +22,7 @@ fast_test_room(unit/fast/programs
 
 fast_test_room(unit/adapters/flat LINK fast_flat_models LABELS unit)
 if(FAST_WITH_TORCH)
-  fast_test_room(unit/adapters/torch LINK fast_torch fast_flat_models LABELS unit TIMEOUT 120)
+  fast_test_room(unit/adapters/torch LINK fast_torch_models fast_flat_models LABELS unit TIMEOUT 120)
 endif()
 if(TARGET compare)
   fast_test_room(unit/bench/compare LINK compare fast_test_data_files LABELS unit TIMEOUT 120

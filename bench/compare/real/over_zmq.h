@@ -4,7 +4,7 @@
 #include <string>
 #include <zmq.hpp>
 
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 
 namespace fast::compare {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 #include "bench/compare/cell.h"
 #include "fast/session/exchange.h"
 #include "fast/train/learner.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 #include "fast/train/learner.h"
 
 namespace fast::compare {

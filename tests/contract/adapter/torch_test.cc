@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "adapters/torch/models/models.h"
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 #include "tests/contract/adapter/adapter_contract.h"
 
 namespace fast::testing {

@@ -1,4 +1,4 @@
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,29 +1,22 @@
-#include "adapters/torch/torch_learner.h"
+#include "adapters/torch/models/torch_learner.h"
 
 #include <ATen/Parallel.h>
 #include <malloc.h>
 #include <torch/nn/functional/loss.h>
-#include <torch/nn/modules/batchnorm.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
 #include <cmath>
-#include <type_traits>
 #include <utility>
 
 #include "adapters/torch/models/models.h"
-#include "adapters/torch/momentum_correction.h"
-#include "adapters/torch/step_in_backward.h"
-#include "adapters/torch/torch_adapter.h"
+#include "adapters/torch/torch_trainer.h"
 #include "fast/errors.h"
 
 namespace fast {
 namespace {
 
 namespace optim = torch::optim;
-
-// An optional<double>, of whichever kind this LibTorch has.
-using Momentum = std::decay_t<decltype(std::declval<torch::nn::BatchNormOptions>().momentum())>;
 
 std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options,
                                                  std::vector<torch::Tensor> parameters) {
@@ -93,86 +86,61 @@ TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& o
                            stencil::LogSink log)
     : shape_(options.shape),
       model_(std::move(model)),
-      adapter_(std::make_unique<TorchAdapter>(
-          *model_,
-          TorchAdapterOptions{.mix_buffers = options.mix_buffers, .log = std::move(log)})) {
-  StepInBackward::Parts parts = {model_->parameters()};
-  if (options.overlap) parts = StepInBackward::parts(model_->parameters());
-  for (auto& part : parts) {
-    const OptimizerOptions& wish = options.optimizer;
-    Part made{make_optimizer(wish, part), nullptr};
-    auto* const sgd = dynamic_cast<optim::SGD*>(made.optimizer.get());
-    if (sgd && wish.momentum > 0 && wish.momentum_correction > 0) {
-      made.correction = std::make_unique<MomentumCorrection>(*sgd, wish.momentum_correction);
-    }
-    parts_.push_back(std::move(made));
-  }
-  if (options.overlap) {
-    overlap_ = std::make_unique<StepInBackward>(*adapter_, parts,
-                                                [this](std::size_t i) { parts_[i].step(); });
-  }
+      optimizer_(make_optimizer(options.optimizer, model_->parameters())),
+      trainer_(std::make_unique<TorchTrainer>(
+          *model_, *optimizer_,
+          TorchTrainerOptions{.momentum_correction = options.optimizer.momentum_correction,
+                              .step_in_backward = options.overlap,
+                              .mix_buffers = options.mix_buffers,
+                              .log = std::move(log)})) {
   keep_freed_memory();
   set_threads(options.threads);
-  for (const auto& module : model_->modules()) {
-    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms_.push_back(norm);
-  }
-  if (norms_.empty()) return;
+  if (trainer_->statistics().empty()) return;
   statistics_ = options.mix_buffers ? Statistics::kExchanged : Statistics::kLocal;
-  if (!options.mix_buffers) return;
-  for (auto* norm : norms_) norm->options.momentum(0.0);
 }
 
 TorchLearner::~TorchLearner() = default;
 
 ModelAdapter& TorchLearner::adapter() {
-  return *adapter_;
+  return trainer_->adapter();
 }
 
 void TorchLearner::set_learning_rate(double rate) {
-  for (Part& part : parts_) {
-    for (auto& group : part.optimizer->param_groups()) group.options().set_lr(rate);
-  }
+  trainer_->set_learning_rate(rate);
 }
 
 StepResult TorchLearner::train_step(const Batch& batch) {
-  clear_gradients();
-  if (overlap_) overlap_->begin();
-  const StepResult result = backward(batch);
-  const bool made = std::isfinite(result.loss);
-  if (overlap_) {
-    made ? overlap_->finish() : overlap_->abandon();
-  } else if (made) {
-    update();
-  }
-  return result;
+  std::size_t correct = 0;
+  const double loss = trainer_->update(loss_of(batch, correct));
+  return {loss, correct};
 }
 
 void TorchLearner::clear_gradients() {
-  for (Part& part : parts_) part.optimizer->zero_grad();
+  trainer_->clear_gradients();
 }
 
 StepResult TorchLearner::backward(const Batch& batch) {
-  leave_statistics();
-  set_training(true);
-  const auto logits = model_->forward(images(batch, shape_));
-  const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
-  StepResult result{loss.item<double>(), count_correct(logits, batch.labels)};
+  StepResult result;
+  const torch::Tensor loss = loss_of(batch, result.correct);
+  result.loss = loss.item<double>();
   if (std::isfinite(result.loss)) loss.backward();
   return result;
 }
 
-void TorchLearner::Part::step() {
-  if (correction) correction->before_step();
-  optimizer->step();
-  if (correction) correction->after_step();
+void TorchLearner::update() {
+  trainer_->apply_gradients();
 }
 
-void TorchLearner::update() {
-  for (Part& part : parts_) part.step();
+torch::Tensor TorchLearner::loss_of(const Batch& batch, std::size_t& correct) {
+  trainer_->statistics().end();
+  set_training(true);
+  const auto logits = model_->forward(images(batch, shape_));
+  correct = count_correct(logits, batch.labels);
+  return torch::nn::functional::cross_entropy(logits, labels(batch));
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {
-  leave_statistics();
+  trainer_->statistics().end();
   set_training(false);
   torch::NoGradGuard no_grad;
   const auto logits = model_->forward(images(batch, shape_));
@@ -180,25 +148,14 @@ StepResult TorchLearner::evaluate(const Batch& batch) {
   return {loss.item<double>(), count_correct(logits, batch.labels)};
 }
 
-// BatchNorm averages cumulatively while its momentum is unset.
 void TorchLearner::begin_statistics() {
-  leave_statistics();
-  for (auto* norm : norms_) {
-    momenta_.push_back(norm->options.momentum().value());
-    norm->options.momentum(Momentum{});
-    norm->reset_running_stats();
-  }
+  trainer_->statistics().begin();
 }
 
 void TorchLearner::accumulate_statistics(const Batch& batch) {
   set_training(true);
   torch::NoGradGuard no_grad;
   model_->forward(images(batch, shape_));
-}
-
-void TorchLearner::leave_statistics() {
-  for (std::size_t i = 0; i < momenta_.size(); ++i) norms_[i]->options.momentum(momenta_[i]);
-  momenta_.clear();
 }
 
 void TorchLearner::set_training(bool training) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <torch/types.h>
+
 #include <memory>
 #include <vector>
 
@@ -7,9 +9,6 @@
 #include "fast/train/models.h"
 #include "stencil/core/types.h"
 
-namespace torch::nn {
-class BatchNorm2dImpl;
-}
 namespace torch::optim {
 class Optimizer;
 }
@@ -17,11 +16,9 @@ class Optimizer;
 namespace fast {
 
 class Model;
-class MomentumCorrection;
-class StepInBackward;
-class TorchAdapter;
+class TorchTrainer;
 
-/// A model of adapters/torch/models with torch::optim::SGD or AdamW and a TorchAdapter.
+/// A model of this folder with torch::optim::SGD or AdamW, trained by a TorchTrainer.
 class TorchLearner final : public Learner {
  public:
   /// Sets, for the whole process, LibTorch's thread counts (`options.threads` within an operation,
@@ -50,23 +47,14 @@ class TorchLearner final : public Learner {
   [[nodiscard]] Model& model() { return *model_; }
 
  private:
-  /// An optimizer for some of the parameters, and what goes with it.
-  struct Part {
-    std::unique_ptr<torch::optim::Optimizer> optimizer;
-    std::unique_ptr<MomentumCorrection> correction;  ///< may be null
-    void step();
-  };
-  void leave_statistics();
+  [[nodiscard]] torch::Tensor loss_of(const Batch& batch, std::size_t& correct);
   void set_training(bool training);
 
   ImageShape shape_;
   std::shared_ptr<Model> model_;
-  std::unique_ptr<TorchAdapter> adapter_;
-  std::vector<Part> parts_;                  ///< one, or more that are made in the backward pass
-  std::unique_ptr<StepInBackward> overlap_;  ///< null: it is made after it
-  std::vector<torch::nn::BatchNorm2dImpl*> norms_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::unique_ptr<TorchTrainer> trainer_;
   Statistics statistics_ = Statistics::kNone;
-  std::vector<double> momenta_;  ///< while statistics are gathered
 };
 
 /// The models of adapters/torch/models, for a program's list.
