@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that FAST needs and this machine lacks. The one list of packages.
+# Installs the Debian packages that FAST needs and this machine lacks. The one list of packages, whose
+# names are those of Debian 12 (bookworm) and 13 (trixie).
 #
 # usage: tests/install-packages.sh [--list] GROUP...
 #   build  what the libraries and programs are built from
 #   test   what the tests, the benchmarks and their checks need on top
-#   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10
+#   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10; bookworm's
 # With --list prints the names and installs nothing.
 set -euo pipefail
 
@@ -36,6 +37,24 @@ if ! command -v dpkg-query >/dev/null; then
   echo "install-packages.sh: this is no Debian; install by other means: ${wanted[*]}" >&2
   exit 1
 fi
+
+release=$(. /etc/os-release && echo "${VERSION_CODENAME:-unknown}")
+case "$release" in
+  bookworm) ;;
+  trixie)
+    for package in "${wanted[@]}"; do
+      if [ "$package" = clang-14 ]; then
+        echo "install-packages.sh: group ci is for bookworm (Debian 12) alone: this is trixie," \
+          "which has no clang-14" >&2
+        exit 1
+      fi
+    done
+    ;;
+  *)
+    echo "install-packages.sh: tried on bookworm and trixie (Debian 12 and 13); this is $release," \
+      "whose packages may be called otherwise" >&2
+    ;;
+esac
 
 missing=()
 for package in "${wanted[@]}"; do

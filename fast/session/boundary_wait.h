@@ -19,8 +19,6 @@ class BoundaryWait {
   stencil::Pause begin(std::uint64_t step);
   /// Waits until that has come or will not in time. Returns what comes next.
   stencil::Pause wait();
-  /// Since begin() there was something to wait for.
-  [[nodiscard]] bool waited() const { return boundary_.waited(); }
 
   /// Background thread: what the engine knows, after each of its turns.
   void note(stencil::TimePoint now, const stencil::Engine& engine);

@@ -15,7 +15,7 @@
 #include "stencil/core/topology.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/mix/codecs/kinds.h"
-#include "stencil/runtime/made_parts.h"
+#include "stencil/runtime/step_boundary.h"
 
 namespace fast {
 namespace {
@@ -57,11 +57,11 @@ class Session::Impl {
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
         progress_(topology_.size(), options_.budget, options_.data_size),
-        made_(layout_),
         mixer_(layout_, values_, progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                             options_.log),
                options_.exchange.mix_threads),
+        steps_(mixer_),
         boundary_(options_.exchange.phase_lock, options_.exchange.linger),
         background_(options_, config_, layout_, mixer_, boundary_) {
     adapter_.on_ready([this](std::size_t first) { ready_from(first); });
@@ -101,8 +101,8 @@ class Session::Impl {
     const bool finite = sync() ? exchange_in_lock_step() : exchange_edge_delta();
     exchange_time_ += EventLoop::now() - begun;
     if (!finite) {
-      throw NonFiniteError("parameters became NaN or infinite at step " +
-                           std::to_string(standing_.step) + "; lower the learning rate");
+      throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
+                           "; lower the learning rate");
     }
   }
 
@@ -131,7 +131,7 @@ class Session::Impl {
   [[nodiscard]] double exchange_seconds() const {
     return std::chrono::duration<double>(exchange_time_).count();
   }
-  [[nodiscard]] std::uint64_t steps() const { return standing_.step; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_.standing().step; }
   [[nodiscard]] int rank() const { return options_.rank; }
   [[nodiscard]] int size() const { return topology_.size(); }
 
@@ -139,9 +139,12 @@ class Session::Impl {
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
+  /// Tells the background thread how this one stands.
+  void publish() { background_.publish(steps_.standing()); }
+
   void want(WorkerState state) {
-    standing_.wanted = state;
-    background_.publish(standing_);
+    steps_.standing().wanted = state;
+    publish();
   }
 
   /// Nobody was reached: a worker trains alone until somebody is, but in lock step.
@@ -160,8 +163,8 @@ class Session::Impl {
     if (!background_.stopped()) {
       options_.log(LogLevel::kWarning, text + "; training alone until then");
     }
-    standing_.stop_joining = true;
-    background_.publish(standing_);
+    steps_.standing().stop_joining = true;
+    publish();
     background_.flush([](const PumpStatus& s) { return s.joined; });
   }
 
@@ -172,13 +175,8 @@ class Session::Impl {
       return;
     }
     const TimePoint begun = EventLoop::now();
-    const auto made = made_.made_from(first);
-    if (!made) return;
     values_ = adapter_.values();
-    // What is not finite, or held, is found or done at the boundary.
-    (void)mixer_.fold(values_, made->from, made->to);
-    standing_.made_from = made->from;
-    background_.publish(standing_);
+    if (steps_.made_from(values_, first)) publish();
     exchange_time_ += EventLoop::now() - begun;
   }
 
@@ -201,30 +199,25 @@ class Session::Impl {
   }
 
   bool exchange_edge_delta() {
-    const std::uint64_t next = standing_.step + 1;
+    const std::uint64_t next = steps_.next();
     if (mode().kind == stencil::Mode::Kind::kBounded) {
       await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
                        [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
-    const stencil::FoldReport report = mixer_.fold(values_);
-    mixer_.fold_telemetry(progress_.scalars());
-    standing_.pause = boundary_.begin(next);
-    standing_.made_from = Standing::kNoBucket;
-    standing_.step = next;
-    background_.publish(standing_);
-    while (standing_.pause != Pause::kNone) {
-      standing_.pause = boundary_.wait();
-      background_.publish(standing_);
+    const bool finite = steps_.end_step(values_, progress_.scalars());
+    Pause pause = boundary_.begin(next);
+    steps_.pause(pause);
+    publish();
+    while (pause != Pause::kNone) {
+      pause = boundary_.wait();
+      steps_.pause(pause);
+      publish();
     }
-    made_.boundary();
-    if (!report.finite || !boundary_.waited()) return report.finite;
-    const bool finite = mixer_.fold(values_).finite;
-    mixer_.fold_telemetry(progress_.scalars());
-    return finite;
+    return steps_.resume(values_, progress_.scalars()) && finite;
   }
 
   bool exchange_in_lock_step() {
-    const std::uint64_t next = standing_.step + 1;
+    const std::uint64_t next = steps_.next();
     const bool ready =
         await_neighbours([next] { return "to complete round " + std::to_string(next - 1); },
                          [next](const PumpStatus& s) {
@@ -235,15 +228,15 @@ class Session::Impl {
     const stencil::FoldReport report =
         mixer_.publish(values_, progress_.scalars(), *pulled_, self_weight_);
     if (!report.finite) return false;
-    standing_.round = next;
-    background_.publish(standing_);
+    steps_.standing().round = next;
+    publish();
     const bool complete =
         await_neighbours([next] { return "in round " + std::to_string(next); },
                          [next](const PumpStatus& s) { return s.completed_round >= next; });
     if (!complete) return true;  // stopped: the model stays as its own step left it
     mixer_.collect(values_, progress_.scalars());
-    standing_.step = next;
-    background_.publish(standing_);
+    steps_.standing().step = next;
+    publish();
     return true;
   }
 
@@ -277,11 +270,10 @@ class Session::Impl {
   Progress progress_;
   Duration exchange_time_{};
   bool joined_ = false;
-  stencil::MadeParts made_;
-  Standing standing_;  ///< as published
 
   // Each provides its own locking.
   stencil::Mixer mixer_;
+  stencil::StepBoundary steps_;  ///< training thread
   BoundaryWait boundary_;
   Background background_;  ///< last: its thread stops before anything it uses goes
 };

@@ -61,6 +61,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"held", s.engine.held},
                   {"skipped", s.engine.skipped},
                   {"looked", s.engine.looked},
+                  {"deferred", s.pump.deferred},
                   {"put_off", s.pump.put_off},
                   {"inherited_locks", s.pump.inherited_locks},
                   {"bytes_shared", s.pump.bytes_shared},

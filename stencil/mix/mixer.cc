@@ -112,8 +112,13 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
 
   FoldReport result;
   for (std::size_t i = 0; i < found_held; ++i) {
-    if (!try_fold(held_[i])) ++result.deferred;
+    if (try_fold(held_[i])) continue;
+    ++result.deferred;
+    ++deferred_;
+    held_by_ = segment_.control(held_[i]).holder.load();
   }
+  const bool whole = from == 0 && to == telemetry_bucket();
+  if (result.deferred == 0 && whole) held_by_ = kNoRank;
   result.folded = to - from - result.deferred;
   result.finite = finite;
   return result;
@@ -207,9 +212,12 @@ MixReport Mixer::discard(std::uint32_t bucket) {
 
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first) {
   BucketControl& control = theirs.control(bucket);
-  BucketGuard first = theirs_first ? counted(BucketGuard::try_for_a_while(control)) : lock(bucket);
+  const Rank self = segment_.rank();
+  BucketGuard first =
+      theirs_first ? counted(BucketGuard::try_for_a_while(control, self)) : lock(bucket);
   if (!first) return held();
-  BucketGuard second = theirs_first ? lock(bucket) : counted(BucketGuard::try_for_a_while(control));
+  BucketGuard second =
+      theirs_first ? lock(bucket) : counted(BucketGuard::try_for_a_while(control, self));
   if (!second) return held();
 
   const bool open = control.room != 0;

@@ -120,6 +120,10 @@ class Mixer {
   void read_telemetry_z(std::span<double> z) const;
 
   [[nodiscard]] Segment& segment() { return segment_; }
+  /// Buckets that a boundary could not fold, and was left to the next one; counted each time.
+  [[nodiscard]] std::uint64_t deferred() const { return deferred_; }
+  /// The neighbour that holds such a bucket since the last boundary; kNoRank where there is none.
+  [[nodiscard]] Rank held_by() const { return held_by_; }
   /// Locks taken over from somebody who died holding them.
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
@@ -137,7 +141,8 @@ class Mixer {
   Segment segment_;
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
-  std::atomic<std::uint64_t> inherited_{0};
+  std::atomic<std::uint64_t> inherited_{0}, deferred_{0};
+  std::atomic<Rank> held_by_{kNoRank};
   std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread and its team
   Team team_;
 };

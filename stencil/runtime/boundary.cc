@@ -4,7 +4,6 @@ namespace stencil {
 
 void Boundary::begin(TimePoint now, std::uint64_t step) {
   step_ = step;
-  waited_ = false;
   pause_ = Pause::kGathering;
   lock_.boundary(now, linger_.worthwhile());
 }
@@ -34,7 +33,6 @@ Pause Boundary::advance(TimePoint now) {
     pause_ = Pause::kNone;
     linger_.resumed(now);
   }
-  if (pause_ != Pause::kNone) waited_ = true;
   return pause_;
 }
 

@@ -34,15 +34,12 @@ class Boundary {
   [[nodiscard]] bool over(TimePoint now) const;
   /// When it is over at the latest; kNever where nothing is waited for.
   [[nodiscard]] TimePoint until() const;
-  /// Since begin() there was something to wait for: take in what has come.
-  [[nodiscard]] bool waited() const { return waited_; }
 
  private:
   PhaseLock lock_;
   Linger linger_;
   Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
-  bool waited_ = false;
   TimePoint sweeps_until_{};
 };
 

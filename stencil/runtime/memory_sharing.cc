@@ -27,6 +27,18 @@ void MemorySharing::meet(TimePoint now, Executor& executor, Actions& actions) {
   }
 }
 
+void MemorySharing::watch(TimePoint now) {
+  const Rank holder = mixer_.held_by();
+  if (holder != holder_) {
+    holder_ = holder;
+    held_since_ = now;
+  }
+  if (holder_ == kNoRank || now - held_since_ < engine_.config().suspect_after) return;
+  complaints_.about(holder_, "holds",
+                    "stands still and holds a bucket of ours, which is not exchanged until it goes "
+                    "on or ends; counted as deferred");
+}
+
 void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
   engine_.take_shares(now, shares_);
   for (const Action& action : shares_) {

@@ -22,6 +22,9 @@ class MemorySharing {
 
   /// Maps what has come within reach, and tells the engine.
   void meet(TimePoint now, Executor& executor, Actions& actions);
+  /// Names a neighbour that has held a bucket of ours for long: it lacks what was agreed on, and
+  /// nobody is shown our steps in it.
+  void watch(TimePoint now);
   /// Averages a few buckets; then the network has its turn again.
   void share(TimePoint now, Executor& executor, Actions& actions);
   /// What neighbours did to our model, as far as settling must know of it.
@@ -41,6 +44,8 @@ class MemorySharing {
   PumpCounters& counters_;
   Actions shares_;
   std::uint64_t notes_read_ = 0;
+  Rank holder_ = kNoRank;   ///< of a bucket of ours that could not be folded
+  TimePoint held_since_{};  ///< by it
 };
 
 }  // namespace stencil

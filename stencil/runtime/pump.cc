@@ -46,6 +46,7 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   for (Neighbour& neighbour : neighbours_) outbox_.flush(neighbour);
   executor_.make_up();
   sharing_.meet(now, executor_, actions_);
+  sharing_.watch(now);
   sharing_.share(now, executor_, actions_);
   update_settling(now);
   if (engine_.next_deadline() <= now) {
@@ -254,6 +255,7 @@ const PumpStatus& Pump::status() {
   s.refused = executor_.refused();
   s.engine = engine_.counters();
   s.pump = counters_;
+  s.pump.deferred = mixer_.deferred();
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
   s.flushed = exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();

@@ -22,7 +22,7 @@ namespace stencil {
 namespace {
 
 constexpr std::uint64_t kSegmentMagic = 0x5453414644454853ULL;
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -54,28 +54,32 @@ struct Segment::Header {
   alignas(64) std::atomic<std::uint64_t> noted;
 };
 
-BucketGuard::BucketGuard(BucketControl& control, int result) {
+BucketGuard::BucketGuard(BucketControl& control, int result, Rank holder) : holder_(holder) {
   if (result == EOWNERDEAD) {
     pthread_mutex_consistent(&control.mutex);
     inherited_ = true;
   }
-  if (result == 0 || inherited_) held_ = &control;
+  if (result != 0 && !inherited_) return;
+  held_ = &control;
+  if (inherited_ || holder_ != kNoRank) control.holder = holder_;
 }
 
 BucketGuard::~BucketGuard() {
-  if (held_ != nullptr) pthread_mutex_unlock(&held_->mutex);
+  if (held_ == nullptr) return;
+  if (holder_ != kNoRank) held_->holder = kNoRank;
+  pthread_mutex_unlock(&held_->mutex);
 }
 
 BucketGuard BucketGuard::try_once(BucketControl& control) {
   return {control, pthread_mutex_trylock(&control.mutex)};
 }
 
-BucketGuard BucketGuard::try_for_a_while(BucketControl& control) {
+BucketGuard BucketGuard::try_for_a_while(BucketControl& control, Rank holder) {
   constexpr int kTries = 128;
   constexpr int kHasty = 32;
   for (int i = 0; i < kTries; ++i) {
     const int result = pthread_mutex_trylock(&control.mutex);
-    if (result != EBUSY) return {control, result};
+    if (result != EBUSY) return {control, result, holder};
     if (i >= kHasty) ::sched_yield();
   }
   return {};
@@ -155,7 +159,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   for (std::uint32_t b = 0; b < buckets_; ++b) {
-    new (&controls_[b]) BucketControl{};
+    new (&controls_[b]) BucketControl{.mutex = {}, .room = 0, .holder = kNoRank};
     pthread_mutex_init(&controls_[b].mutex, &attributes);
     new (&notes_[b]) SharedNote{0.0F, 0.0F};
   }
@@ -198,6 +202,9 @@ Segment::~Segment() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+Rank Segment::rank() const {
+  return header_->rank;
+}
 std::uint64_t Segment::id() const {
   return header_->id;
 }

@@ -19,6 +19,8 @@ struct alignas(64) BucketControl {
   pthread_mutex_t mutex;  ///< process-shared, robust
   /// 0: the owner has no request open on this bucket; 1 + k: it has, and may answer k times more.
   std::atomic<std::uint32_t> room;
+  /// The neighbour that holds the lock, or kNoRank: the owner does, nobody, or it is not known yet.
+  std::atomic<Rank> holder;
 };
 
 /// What neighbours' exchanges did to one bucket since the owner looked last.
@@ -33,12 +35,15 @@ class BucketGuard {
   BucketGuard() = default;
   ~BucketGuard();
   BucketGuard(BucketGuard&& other) noexcept
-      : held_(std::exchange(other.held_, nullptr)), inherited_(other.inherited_) {}
+      : held_(std::exchange(other.held_, nullptr)),
+        inherited_(other.inherited_),
+        holder_(other.holder_) {}
   BucketGuard& operator=(BucketGuard&&) = delete;
 
   /// Once, or a bounded number of times for as long as an exchange on one bucket takes.
   static BucketGuard try_once(BucketControl& control);
-  static BucketGuard try_for_a_while(BucketControl& control);
+  /// `holder`: the rank of a neighbour of the owner's, so that it can be named.
+  static BucketGuard try_for_a_while(BucketControl& control, Rank holder = kNoRank);
   /// Waits. Only for memory that no other process maps.
   static BucketGuard wait(BucketControl& control);
 
@@ -48,9 +53,10 @@ class BucketGuard {
   [[nodiscard]] bool inherited() const { return inherited_; }
 
  private:
-  BucketGuard(BucketControl& control, int result);
+  BucketGuard(BucketControl& control, int result, Rank holder = kNoRank);
   BucketControl* held_ = nullptr;
   bool inherited_ = false;
+  Rank holder_ = kNoRank;
 };
 
 /// The memory of a worker's exchange: y and p, each as large as the model, with a lock per bucket.
@@ -84,6 +90,8 @@ class Segment {
   [[nodiscard]] BucketControl& control(std::uint32_t bucket) const { return controls_[bucket]; }
   [[nodiscard]] SharedNote& note(std::uint32_t bucket) const { return notes_[bucket]; }
 
+  /// The owner's.
+  [[nodiscard]] Rank rank() const;
   /// Differs for each segment ever made.
   [[nodiscard]] std::uint64_t id() const;
   /// Whether neighbours may exchange with it: its owner trains or settles. Read under a bucket's

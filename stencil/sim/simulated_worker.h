@@ -10,7 +10,7 @@
 
 #include "stencil/core/random.h"
 #include "stencil/runtime/boundary.h"
-#include "stencil/runtime/made_parts.h"
+#include "stencil/runtime/step_boundary.h"
 #include "stencil/sim/direct_meeting.h"
 #include "stencil/sim/simulator.h"
 
@@ -27,13 +27,12 @@ struct Simulation::Worker {
   std::unique_ptr<Mixer> mixer;
   std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
   std::unique_ptr<Pump> pump;
-  Standing standing;
   bool waiting = false;     ///< at a boundary it may not pass yet
   bool published = false;   ///< lock-step: waits for its round to complete
   bool stepping = false;    ///< a local step is under way
   std::uint64_t parts = 0;  ///< of it that are made
   Boundary boundary{0, 0};
-  std::optional<MadeParts> made;
+  std::optional<StepBoundary> steps;
   bool frozen = false;
   std::uint64_t incarnation = 1;
   TimePoint next_turn = kNever;

@@ -76,10 +76,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
   worker->incarnation = incarnation;
-  // All begin together with what they have; only who comes back copies a neighbour.
-  worker->standing.stop_joining = incarnation == 1;
   worker->boundary = Boundary(config_.exchange.phase_lock, config_.exchange.linger);
-  worker->made.emplace(layout_);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -87,6 +84,9 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
+  worker->steps.emplace(*worker->mixer);
+  // All begin together with what they have; only who comes back copies a neighbour.
+  worker->steps->standing().stop_joining = incarnation == 1;
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   options.engine = engine_config(rank, worker->mixer->bucket_count());
@@ -144,21 +144,20 @@ void Simulation::make_part(Worker& worker) {
     objective_.step(worker.rank, worker.next);
   }
   if (overlaps() && worker.parts < kParts) {
-    const auto made = worker.made->made_from(layout_.size() * (kParts - worker.parts) / kParts);
-    if (!made) return;
-    worker.take(layout_.bucket(made->from).begin);
-    (void)worker.mixer->fold(worker.x, made->from, made->to);
-    worker.standing.made_from = made->from;
-    return turn(worker);
+    const std::size_t first = layout_.size() * (kParts - worker.parts) / kParts;
+    // Buckets that are whole, and so folded.
+    const std::size_t bucket = layout_.bucket_floats();
+    worker.take(std::min(worker.taken, (first + bucket - 1) / bucket * bucket));
+    if (worker.steps->made_from(worker.x, first)) turn(worker);
+    return;
   }
   worker.take(0);
   worker.stepping = false;
-  worker.standing.made_from = Standing::kNoBucket;
   boundary(worker);
 }
 
 void Simulation::turn(Worker& worker) {
-  TimePoint next = worker.pump->turn(now_, worker.standing);
+  TimePoint next = worker.pump->turn(now_, worker.steps->standing());
   worker.boundary.note(now_, worker.pump->engine());
   if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
   if (next != kNever && next != worker.next_turn) {
@@ -172,7 +171,7 @@ void Simulation::turn(Worker& worker) {
 void Simulation::boundary(Worker& worker) {
   const PumpStatus status = worker.pump->status();
   const bool sync = mode_.kind == Mode::Kind::kSync;
-  if (worker.standing.wanted != WorkerState::kTraining) {
+  if (worker.steps->standing().wanted != WorkerState::kTraining) {
     worker.waiting = false;
     return;
   }
@@ -184,24 +183,23 @@ void Simulation::boundary(Worker& worker) {
     (void)worker.mixer->publish(worker.x, worker.telemetry,
                                 *make_codec(pulled_as(parse_codec(config_.exchange.codec))),
                                 weights.weight(worker.rank, worker.rank));
-    ++worker.standing.round;
+    ++worker.steps->standing().round;
     worker.published = true;
     turn(worker);
     return boundary(worker);
   }
   if (sync) {
-    if (status.completed_round < worker.standing.round) return;
+    if (status.completed_round < worker.steps->standing().round) return;
     worker.mixer->collect(worker.x, worker.telemetry);
     worker.published = false;
-    if (worker.standing.round == config_.steps) worker.standing.wanted = WorkerState::kFrozen;
+    if (worker.steps->standing().round == config_.steps)
+      worker.steps->standing().wanted = WorkerState::kFrozen;
   } else {
-    if (worker.standing.step + 1 > status.limit.step) return;
+    if (worker.steps->next() > status.limit.step) return;
     worker.telemetry[0] += 1;
-    (void)worker.mixer->fold(worker.x);
-    worker.mixer->fold_telemetry(worker.telemetry);
-    ++worker.standing.step;
-    worker.boundary.begin(now_, worker.standing.step);
-    worker.standing.pause = worker.boundary.advance(now_);
+    (void)worker.steps->end_step(worker.x, worker.telemetry);
+    worker.boundary.begin(now_, worker.steps->standing().step);
+    worker.steps->pause(worker.boundary.advance(now_));
   }
   worker.waiting = false;
   turn(worker);
@@ -211,17 +209,13 @@ void Simulation::boundary(Worker& worker) {
 /// Begins the next step once there is nothing more to wait for at this boundary.
 void Simulation::linger(Worker& worker) {
   if (worker.boundary.over(now_)) {
-    worker.standing.pause = worker.boundary.advance(now_);
+    worker.steps->pause(worker.boundary.advance(now_));
     turn(worker);
     return linger(worker);
   }
   if (worker.boundary.pause() != Pause::kNone) return;
-  if (worker.standing.wanted != WorkerState::kTraining) return;
-  worker.made->boundary();
-  if (worker.boundary.waited()) {
-    (void)worker.mixer->fold(worker.x);
-    worker.mixer->fold_telemetry(worker.telemetry);
-  }
+  if (worker.steps->standing().wanted != WorkerState::kTraining) return;
+  (void)worker.steps->resume(worker.x, worker.telemetry);
   begin_step(worker);
 }
 
@@ -232,7 +226,7 @@ void Simulation::proceed(Worker& worker) {
   if (!joined) return;
   if (worker.waiting) return boundary(worker);
   if (worker.boundary.pause() != Pause::kNone) return linger(worker);
-  if (!worker.stepping && worker.standing.wanted == WorkerState::kTraining) {
+  if (!worker.stepping && worker.steps->standing().wanted == WorkerState::kTraining) {
     if (worker.pump->engine().joining().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);
       worker.mixer->fold_telemetry(worker.telemetry);
@@ -263,7 +257,7 @@ void Simulation::run_until(double until) {
       Worker& worker = *workers_[due.rank];
       if (!worker.alive) continue;
       if (due.is_step) {
-        if (worker.standing.wanted == WorkerState::kTraining) {
+        if (worker.steps->standing().wanted == WorkerState::kTraining) {
           make_part(worker);
         } else {
           worker.stepping = false;
@@ -283,12 +277,12 @@ bool Simulation::finish() {
     const double begun = std::chrono::duration<double>(now_.time_since_epoch()).count();
     run_until(begun + config_.exchange.settle_deadline);
     return std::ranges::all_of(workers_, [&](const auto& worker) {
-      return worker->standing.round == config_.steps && !worker->published;
+      return worker->steps->standing().round == config_.steps && !worker->published;
     });
   }
   for (auto& worker : workers_) {
     if (!worker->alive) continue;
-    worker->standing.wanted = WorkerState::kSettling;
+    worker->steps->standing().wanted = WorkerState::kSettling;
     // What is left of a step whose gradient is there.
     if (worker->stepping && worker->parts > 0) worker->take(0);
     objective_.last(worker->rank, worker->x);
@@ -310,7 +304,7 @@ bool Simulation::finish() {
         continue;
       }
       worker->frozen = true;
-      worker->standing.wanted = WorkerState::kFrozen;
+      worker->steps->standing().wanted = WorkerState::kFrozen;
       turn(*worker);
     }
   }

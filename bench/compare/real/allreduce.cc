@@ -1,8 +1,6 @@
 #include "bench/compare/real/allreduce.h"
 
 #include <torch/csrc/autograd/engine.h>
-#include <torch/csrc/distributed/c10d/FileStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "bench/compare/real/counted_exchange.h"
 #include "bench/compare/real/tcp_bytes.h"
 #include "bench/compare/real/wrapped_learner.h"
+#include "bench/support/gloo_group.h"
 #include "fast/session/exchange.h"
 
 namespace fast::compare {
@@ -24,12 +23,8 @@ constexpr std::int64_t kBucketBytes = 25 << 20;
 
 c10::intrusive_ptr<c10d::ProcessGroup> meet(const Place& place) {
   const auto deadline = std::chrono::milliseconds(static_cast<std::int64_t>(place.deadline * 1e3));
-  const auto store =
-      c10::make_intrusive<c10d::FileStore>((place.meeting / "gloo").string(), place.workers);
-  store->setTimeout(deadline);
-  const auto options = c10d::ProcessGroupGloo::Options::create(deadline);
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(place.host));
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.workers, options);
+  return bench::make_gloo_group(place.meeting / "gloo", place.host, place.rank, place.workers,
+                                deadline);
 }
 
 /// `bucket_kib` 0: buckets as DistributedDataParallel has them unasked.

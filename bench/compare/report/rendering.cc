@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "bench/compare/report/pairing.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
 namespace {

@@ -10,9 +10,9 @@
 #include "bench/compare/cell_store.h"
 #include "bench/compare/report/ceiling.h"
 #include "bench/compare/spec.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/topology.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
 namespace {

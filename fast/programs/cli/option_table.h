@@ -16,11 +16,11 @@
 #include "fast/train/models.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_config.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topologies/kinds.h"
 #include "stencil/core/topology.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast {
 

@@ -12,8 +12,8 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/field_checks.h"
 #include "fast/programs/cli/option_binder.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/topologies/kinds.h"
+#include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast {
 namespace {

@@ -134,7 +134,8 @@ TopKEdgeCodec::Shown TopKEdgeCodec::shown(const BucketValues& ours) {
 }
 
 Outcome TopKEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
-  const auto [bucket, y, p] = ours;
+  const std::span<const float> y = ours.y;
+  const std::span<float> p = ours.p;
   const Shown shown = this->shown(ours);
   const std::size_t count = top_k_.count(y.size());
   if (news_.size() < y.size()) {
@@ -165,13 +166,14 @@ Outcome TopKEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
 
 Outcome TopKEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offer, int divisor,
                               std::span<std::byte> reply) {
-  const auto [bucket, y, p] = ours;
+  const std::span<const float> y = ours.y;
+  const std::span<float> p = ours.p;
   const std::optional<Part> theirs = Part::read(offer, y.size());
   if (!theirs) return malformed();
   const Shown shown = this->shown(ours);
   Outcome outcome;
   const float beta = 1.0F / static_cast<float>(divisor);
-  theirs->for_each([&, y = y, p = p](std::size_t j, std::uint32_t i, float value) {
+  theirs->for_each([&](std::size_t j, std::uint32_t i, float value) {
     const float apart = value - (y[i] + p[i]);
     outcome.finite &= std::isfinite(apart);
     outcome.distance2 += double{apart} * apart;
@@ -179,7 +181,7 @@ Outcome TopKEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offe
   });
   if (!outcome.finite) return outcome;
   TurnsTaken turns(theirs->turn(), p.size());
-  theirs->for_each([&, y = y, p = p](std::size_t j, std::uint32_t i, float) {
+  theirs->for_each([&](std::size_t j, std::uint32_t i, float) {
     p[i] += load_delta(reply, j);
     shown.values[i] = y[i] + p[i];
     turns.visit(i);

@@ -13,8 +13,8 @@
 #include "fast/programs/cli/options.h"
 #include "fast/run/metrics_json.h"
 #include "fast/run/summary.h"
-#include "stencil/runtime/exchange_option_fields.h"
 #include "stencil/core/option_checks.h"
+#include "stencil/runtime/exchange_option_fields.h"
 #include "tests/support/cifar_files.h"
 
 namespace fast::compare {

@@ -116,6 +116,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("unknown_senders", status.pump.unknown_senders);
   count("frames_dropped", status.pump.frames_dropped);
   count("resent", status.engine.resent);
+  count("deferred", status.pump.deferred);
   count("put_off", status.pump.put_off);
   count("inherited_locks", status.pump.inherited_locks);
   count("bytes_shared", status.pump.bytes_shared);

@@ -54,7 +54,6 @@ class BoundaryTest : public testing::Test {
 
 TEST_F(BoundaryTest, knows_nothing_to_wait_for_at_first) {
   EXPECT_EQ(begin(), Pause::kNone);
-  EXPECT_FALSE(boundary_.waited());
 }
 
 TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
@@ -82,7 +81,6 @@ TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   note();
   ASSERT_TRUE(boundary_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kNone);
-  EXPECT_TRUE(boundary_.waited());
 }
 
 TEST_F(BoundaryTest, goes_on_without_a_neighbour_that_does_not_come) {

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <string>
 #include <thread>
 
 #include "stencil/core/random.h"
@@ -75,6 +77,32 @@ TEST(Share, a_bucket_that_a_third_process_holds_is_skipped_counted_and_come_back
   pair.boundary(0);
   pair.settle();
   EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
+/// A neighbour's process that is stopped, or swapped out, in the middle of an exchange.
+TEST(Share, a_neighbour_that_stands_still_with_a_bucket_is_counted_and_named) {
+  EnginePair pair({.sharing = true});
+  pair.meet();
+  const auto said = [&] {
+    return std::ranges::count_if(pair.log(0), [](const std::string& line) {
+      return line.find("neighbour 1: stands still and holds a bucket") != std::string::npos;
+    });
+  };
+  {
+    const BucketGuard held = BucketGuard::try_for_a_while(pair.mixer(0).segment().control(0), 1);
+    ASSERT_TRUE(held);
+    for (int step = 0; step < 2; ++step) pair.boundary(0);
+    EXPECT_EQ(pair.pump(0).status().pump.deferred, 2U);
+    EXPECT_EQ(said(), 0) << "that may be over in a moment";
+    pair.pass(4);
+    pair.boundary(0);
+    EXPECT_EQ(said(), 1);
+    pair.pass(4);
+    EXPECT_EQ(said(), 1) << "once";
+  }
+  pair.boundary(0);
+  EXPECT_EQ(pair.pump(0).status().pump.deferred, 3U);
+  EXPECT_EQ(pair.mixer(0).held_by(), kNoRank);
 }
 
 TEST(Share, what_is_not_finite_is_refused_and_counted) {

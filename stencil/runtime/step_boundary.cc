@@ -1,0 +1,35 @@
+#include "stencil/runtime/step_boundary.h"
+
+namespace stencil {
+
+bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
+  const auto made = made_.made_from(first);
+  if (!made) return false;
+  (void)mixer_.fold(x, made->from, made->to);
+  standing_.made_from = made->from;
+  return true;
+}
+
+bool StepBoundary::end_step(std::span<float> x, std::span<double> scalars) {
+  const FoldReport report = mixer_.fold(x);
+  mixer_.fold_telemetry(scalars);
+  standing_.made_from = Standing::kNoBucket;
+  ++standing_.step;
+  waited_ = false;
+  return report.finite;
+}
+
+void StepBoundary::pause(Pause pause) {
+  standing_.pause = pause;
+  waited_ |= pause != Pause::kNone;
+}
+
+bool StepBoundary::resume(std::span<float> x, std::span<double> scalars) {
+  made_.boundary();
+  if (!waited_) return true;
+  const FoldReport report = mixer_.fold(x);
+  mixer_.fold_telemetry(scalars);
+  return report.finite;
+}
+
+}  // namespace stencil
