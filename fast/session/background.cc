@@ -26,7 +26,7 @@ constexpr std::size_t kFrameSlack = 4096;
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
                        const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary)
     : options_(options),
-      peers_(options.peers, options.peers_file, options.peer_template),
+      peers_(Peers(options.peers, options.peers_file, options.peer_template)),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {

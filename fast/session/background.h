@@ -64,7 +64,7 @@ class Background {
   std::string endpoint_;
 
   // Background thread, once the loop has started.
-  Peers peers_;
+  PeersOnAThread peers_;
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;

@@ -1,9 +1,12 @@
 #include "fast/session/peers.h"
 
 #include <charconv>
+#include <condition_variable>
 #include <fstream>
-#include <iterator>
-#include <sstream>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
 
 #include "fast/errors.h"
 
@@ -57,6 +60,13 @@ std::map<int, std::string> Peers::parse(std::string_view text) {
   return peers;
 }
 
+bool Peers::in_file(int rank) const {
+  if (const auto it = endpoints_.find(rank); it != endpoints_.end()) {
+    return it->second.starts_with(kFileScheme);
+  }
+  return !file_.empty() || pattern_.starts_with(kFileScheme);
+}
+
 std::optional<std::string> Peers::find(int rank) const {
   std::string endpoint;
   if (const auto it = endpoints_.find(rank); it != endpoints_.end()) {
@@ -74,6 +84,50 @@ std::optional<std::string> Peers::find(int rank) const {
   }
   if (endpoint.empty()) return std::nullopt;
   return endpoint;
+}
+
+/// Read and written by both threads under the mutex, but `peers`, which is the reader's.
+struct PeersOnAThread::Shared {
+  explicit Shared(Peers where) : peers(std::move(where)) {}
+  const Peers peers;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<int> wanted;
+  std::map<int, std::optional<std::string>> found;
+  bool over = false;
+
+  void read_on() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [this] { return over || !wanted.empty(); });
+      if (over) return;
+      const int rank = *wanted.begin();
+      lock.unlock();
+      std::optional<std::string> endpoint = peers.find(rank);
+      lock.lock();
+      wanted.erase(rank);
+      found[rank] = std::move(endpoint);
+    }
+  }
+};
+
+PeersOnAThread::PeersOnAThread(Peers peers) : shared_(std::make_shared<Shared>(std::move(peers))) {}
+
+PeersOnAThread::~PeersOnAThread() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->over = true;
+  shared_->changed.notify_all();
+}
+
+std::optional<std::string> PeersOnAThread::find(int rank) {
+  if (!shared_->peers.in_file(rank)) return shared_->peers.find(rank);
+  if (!std::exchange(started_, true)) {
+    std::thread([shared = shared_] { shared->read_on(); }).detach();
+  }
+  const std::lock_guard lock(shared_->mutex);
+  shared_->wanted.insert(rank);
+  shared_->changed.notify_all();
+  return shared_->found[rank];
 }
 
 }  // namespace fast

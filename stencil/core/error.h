@@ -21,6 +21,12 @@ class NetworkError : public ConfigError {
   using ConfigError::ConfigError;
 };
 
+/// The system cannot give what was asked of it now, such as a descriptor; later it may.
+class ResourceError : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// An invariant of ours is broken: a defect in this program, never a peer's doing.
 class InvariantError : public std::logic_error {
  public:

@@ -15,6 +15,9 @@ using LinkId = std::uint64_t;
 /// Serialised headers: all but those with texts fit without an allocation.
 using HeaderBytes = boost::container::small_vector<std::byte, 128>;
 
+/// Largest legal header; longer ones are no frames of ours.
+inline constexpr std::size_t kMaxHeaderBytes = 4096;
+
 /// What a transport carries: an opaque header (protobuf, see wire/) and an optional payload.
 struct Frame {
   HeaderBytes header;

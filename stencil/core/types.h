@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,10 @@
 #include <string_view>
 
 namespace stencil {
+
+// Codecs and lengths are written byte by byte, but telemetry, exact values and hashes go as they
+// lie in memory.
+static_assert(std::endian::native == std::endian::little, "hosts must be little-endian");
 
 /// A worker's place in the topology: 0 .. N-1.
 using Rank = std::int32_t;

@@ -56,6 +56,8 @@ void LinkBook::dial(Neighbour& neighbour, const std::string& endpoint) {
   try {
     neighbour.link.dialled = transport_.dial(endpoint);
     dialled_[neighbour.link.dialled] = &neighbour;
+  } catch (const ResourceError&) {
+    // As one that cannot be reached: tried again, and named if that goes on.
   } catch (const ConfigError& error) {
     neighbour.link.undiallable = true;
     log_(LogLevel::kWarning,

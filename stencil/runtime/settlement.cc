@@ -35,15 +35,21 @@ void Settlement::measured(Neighbour& neighbour, std::uint32_t bucket, double dis
     if (apart.distance2[bucket] < 0) --apart.missing;
     apart.distance2.set(bucket, static_cast<float>(distance2));
   }
-  if (norm2 > 0) norm2_.set(bucket, static_cast<float>(norm2));
+  note_norm(bucket, norm2);
   widen(bucket, std::sqrt(distance2) / divisor, telling ? &neighbour : nullptr);
 }
 
 void Settlement::moved(std::uint32_t bucket, double distance, double norm2) {
   // Another process wrote these.
-  if (bucket >= buckets_ || !(distance >= 0) || !std::isfinite(distance)) return;
-  if (norm2 > 0 && std::isfinite(norm2)) norm2_.set(bucket, static_cast<float>(norm2));
+  if (bucket >= buckets_ || !(distance >= 0)) return;
+  note_norm(bucket, norm2);
   widen(bucket, distance, nullptr);
+}
+
+/// What is too large for a float, as squares of 2e19 and more are, tells nothing.
+void Settlement::note_norm(std::uint32_t bucket, double norm2) {
+  const auto value = static_cast<float>(norm2);
+  if (norm2 > 0 && std::isfinite(value)) norm2_.set(bucket, value);
 }
 
 void Settlement::widen(std::uint32_t bucket, double moved, const Neighbour* except) {
@@ -67,7 +73,7 @@ bool Settlement::settled() const {
     ++counted;
   }
   if (counted == 0) return true;
-  return sum <= counted * threshold_ * threshold_ * norm2_.sum();
+  return std::isfinite(sum) && sum <= counted * threshold_ * threshold_ * norm2_.sum();
 }
 
 double Settlement::relative_distance() const {

@@ -45,6 +45,7 @@ class Settlement {
   [[nodiscard]] double threshold() const { return threshold_; }
 
  private:
+  void note_norm(std::uint32_t bucket, double norm2);
   void widen(std::uint32_t bucket, double moved, const Neighbour* except);
 
   const Neighbours& neighbours_;

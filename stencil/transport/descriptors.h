@@ -15,10 +15,10 @@ namespace stencil {
 /// Owns one descriptor. Movable.
 class Descriptor {
  public:
-  /// Throws ConfigError where the system has not given one.
+  /// Throws ResourceError where the system has not given one.
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {
     if (descriptor_ < 0)
-      throw ConfigError("cannot make a descriptor", "raise the limit of open files (ulimit -n)");
+      throw ResourceError("cannot make a descriptor", "raise the limit of open files (ulimit -n)");
   }
   ~Descriptor() {
     if (descriptor_ >= 0) ::close(descriptor_);

@@ -48,7 +48,8 @@ class Transport {
   [[nodiscard]] virtual std::string endpoint() const = 0;
 
   /// Begins to connect, and keeps trying (resolving names anew) until drop(). Throws ConfigError
-  /// for an address it cannot even parse.
+  /// for an address it cannot even parse, and ResourceError where it is out of descriptors: then it
+  /// may be dialled again.
   virtual LinkId dial(const std::string& endpoint) = 0;
 
   /// Forgets a link. Unknown links are ignored.

@@ -16,7 +16,4 @@ namespace stencil {
 /// strings, checksum mismatches and malformed headers are Errors.
 [[nodiscard]] Result<Message> decode_frame(const Frame& frame);
 
-/// Largest legal header, in bytes; longer ones are malformed. Transports add the largest payload.
-inline constexpr std::size_t kMaxHeaderBytes = 4096;
-
 }  // namespace stencil

@@ -92,9 +92,9 @@ void InprocNetwork::Impl::drop(Node& node, LinkId id) {
 
 SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
   const std::size_t bytes = frame.header.size() + view(frame.payload).size();
-  const std::size_t largest = std::max(frame.header.size(), view(frame.payload).size());
-  if (largest > std::max<std::size_t>(node.max_frame_bytes, 4096))
-    throw InvariantError("a part of " + std::to_string(largest) + " bytes, over max_frame_bytes");
+  const std::size_t payload = view(frame.payload).size();
+  if (frame.header.size() > kMaxHeaderBytes || payload > node.max_frame_bytes)
+    throw InvariantError("a frame of " + std::to_string(bytes) + " bytes is over max_frame_bytes");
   const std::lock_guard lock(mutex_);
   const auto found = node.links.find(id);
   if (found == node.links.end() || found->second.peer == nullptr) return SendStatus::kDown;
@@ -102,7 +102,7 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
   // What the owner has not been told yet has not happened for it.
   if (link.queue.size() != link.frames) return SendStatus::kDown;
   Node& peer = *link.peer;
-  if (largest > std::max<std::size_t>(peer.max_frame_bytes, 4096)) {
+  if (payload > peer.max_frame_bytes) {
     ++peer.stats.strangers;
     frame = Frame{};
     disconnect(node, id);

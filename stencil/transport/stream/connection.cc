@@ -24,6 +24,8 @@ int unsent_bytes(const TransportOptions& options) {
   return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 2, 8 << 10, 32 << 10));
 }
 constexpr std::size_t kLargestPiece = 64 << 10;
+/// Frames taken at a time of one that we leave: it may have more without end.
+constexpr int kMostDiscarded = 64;
 /// Over fast links small buckets are written as a whole, which takes fewer calls.
 std::size_t largest_piece(const TransportOptions& options) {
   return options.max_frame_bytes > 2 * kLargestPiece ? kLargestPiece : FrameWriter::kWhole;
@@ -69,8 +71,7 @@ Connection::Connection(Descriptor&& socket, State state, const TransportOptions&
                        BucketPool& payloads)
     : socket_(std::move(socket)),
       state_(state),
-      reader_(std::max<std::size_t>(options.max_frame_bytes, 4096), options.max_frame_bytes,
-              payloads),
+      reader_(kMaxHeaderBytes, options.max_frame_bytes, payloads),
       writer_(std::max<std::size_t>(options.queue_frames, 1)),
       largest_piece_(largest_piece(options)),
       piece_(largest_piece_) {
@@ -111,10 +112,13 @@ void Connection::on_events(std::uint32_t events) {
 }
 
 std::optional<Frame> Connection::receive() {
-  while (state_ == State::kOpen) {
+  more_ = false;
+  for (int discarded = 0; state_ == State::kOpen;) {
     if (std::optional<Frame> frame = reader_.next()) {
-      if (leaving_) continue;
-      return frame;
+      if (!leaving_) return frame;
+      more_ = ++discarded == kMostDiscarded;
+      if (more_) return std::nullopt;
+      continue;
     }
     if (reader_.broken()) {
       end();

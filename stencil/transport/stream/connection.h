@@ -34,6 +34,8 @@ class Connection {
   /// The next frame. Nothing: wait for the next event, unless the state is kEnded. All that has
   /// come is returned before the end is shown.
   [[nodiscard]] std::optional<Frame> receive();
+  /// receive() has given nothing, but may have more to drop.
+  [[nodiscard]] bool has_more() const { return more_; }
 
   /// kDown in all states but kOpen, and once a write has failed: then the end will show in time.
   [[nodiscard]] SendStatus send(Frame&& frame);
@@ -64,6 +66,7 @@ class Connection {
   bool writable_ = false;              ///< a write may take something
   bool write_broken_ = false;
   bool leaving_ = false, shut_ = false;
+  bool more_ = false;  ///< to be dropped
   bool refused_ = false, room_again_ = false;
 };
 

@@ -31,6 +31,8 @@ constexpr Duration kConnectPatience = std::chrono::seconds(5);
 constexpr Duration kTick = std::chrono::seconds(1);
 constexpr int kGreetingTicks = 6;  ///< for a stranger who connects and says nothing
 constexpr int kAcceptedAtOnce = 32;
+/// Connections looked into for nothing in one call of receive().
+constexpr int kMostFruitless = 4096;
 
 /// A descriptor that the transport waits on.
 struct Source {
@@ -88,15 +90,13 @@ class StreamTransport final : public Transport {
     while (!dialled_.empty()) drop(dialled_.back()->id);
     for (const auto& peer : peers_) leave(*peer);
     bool patient = true;
-    Timer patience;
-    Source patience_source;
-    watch(patience_source, patience.descriptor(), EPOLLIN,
-          [&patient](std::uint32_t) { patient = false; });
-    patience.arm(options_.linger);
+    tick_source_.on_events = [&patient](std::uint32_t) { patient = false; };
+    tick_.arm(options_.linger);
     while (patient && !std::ranges::all_of(
                           peers_, [](const auto& peer) { return peer->connection.may_close(); })) {
       (void)poll(1);
-      while (!ready_.empty()) (void)from_next_ready();
+      // Whoever sends without end does not keep us.
+      for (std::size_t i = ready_.size(); i > 0 && !ready_.empty(); --i) (void)from_next_ready();
     }
   }
 
@@ -139,8 +139,7 @@ class StreamTransport final : public Transport {
 
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
     const std::size_t header = frame.header.size(), payload = view(frame.payload).size();
-    if (header > std::max<std::size_t>(options_.max_frame_bytes, 4096) ||
-        payload > options_.max_frame_bytes)
+    if (header > kMaxHeaderBytes || payload > options_.max_frame_bytes)
       throw InvariantError("a frame of " + std::to_string(header) + " + " +
                            std::to_string(payload) + " bytes is over max_frame_bytes");
     Peer* const peer = peer_of(link);
@@ -156,6 +155,7 @@ class StreamTransport final : public Transport {
 
   [[nodiscard]] std::optional<Received> receive() override {
     room_.clear();
+    int fruitless = 0;
     do {
       if (!down_.empty()) {
         const LinkId link = down_.front();
@@ -164,6 +164,9 @@ class StreamTransport final : public Transport {
       }
       while (!ready_.empty()) {
         if (std::optional<Received> received = from_next_ready()) return received;
+        if (++fruitless < kMostFruitless) continue;
+        room_.set();  // what is left is for the next call
+        return std::nullopt;
       }
     } while (poll(0));
     return std::nullopt;
@@ -243,6 +246,7 @@ class StreamTransport final : public Transport {
       return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame)};
     }
     if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
+    if (peer.connection.has_more()) make_ready(peer);
     return std::nullopt;
   }
 
@@ -323,8 +327,10 @@ class StreamTransport final : public Transport {
     if (!d.literal.empty()) return connect(d, d.literal);
     try {
       d.lookup.emplace(d.endpoint);
+    } catch (const ResourceError&) {
+      return try_again(d);
     } catch (const std::system_error&) {
-      return try_again(d);  // no descriptor or thread to be had just now
+      return try_again(d);  // no thread to be had just now
     }
     watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
       unwatch(d.lookup_source);

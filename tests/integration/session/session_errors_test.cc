@@ -1,4 +1,5 @@
 // What a session refuses, what it warns of, and which errors end it.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -55,6 +56,27 @@ TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
     }
     network_ = std::make_shared<stencil::InprocNetwork>();
   }
+}
+
+/// A file on a network that hangs: opening a pipe that nobody writes to takes as long.
+TEST_F(SessionTest, AFileOfPeersThatCannotBeReadHoldsUpNothing) {
+  const std::string path = ::testing::TempDir() + "fast_peers_" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  Quadratic worker(0);
+  {
+    SessionOptions alone = options("ring:2", 0);
+    alone.peers.clear();
+    alone.peers_file = path;
+    alone.exchange.start_deadline = 0.5;
+    Session session(worker.adapter, alone);
+    session.join();
+    for (int step = 0; step < 3; ++step) session.exchange({.samples = 1, .loss = 1});
+    EXPECT_EQ(session.steps(), 3U);
+  }
+  // Lets go of the thread that reads it.
+  const int writer = ::open(path.c_str(), O_WRONLY | O_NONBLOCK);
+  ::close(writer);
+  ::unlink(path.c_str());
 }
 
 TEST_F(SessionTest, AModelThatIsNoNumberAnyMoreIsAnErrorAndIsNotPassedOn) {

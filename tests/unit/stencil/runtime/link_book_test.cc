@@ -18,6 +18,7 @@ class SilentTransport final : public Transport {
   std::string endpoint() const override { return "here"; }
   LinkId dial(const std::string& endpoint) override {
     if (endpoint == "nonsense") throw ConfigError("no address", "give one");
+    if (out_of_descriptors) throw ResourceError("no descriptor", "raise ulimit -n");
     dialled.push_back(endpoint);
     return dialled.size();
   }
@@ -27,6 +28,7 @@ class SilentTransport final : public Transport {
   std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return {}; }
 
+  bool out_of_descriptors = false;
   std::vector<std::string> dialled;
   std::vector<LinkId> dropped;
 };
@@ -105,6 +107,17 @@ TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_tried_again_when_
   where_[0] = "a";
   book_.tend(at(4500));
   EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
+}
+
+TEST_F(LinkBookTest, a_moment_without_descriptors_is_one_without_a_connection_and_no_more) {
+  where_[0] = "a";
+  transport_.out_of_descriptors = true;
+  for (int ms = 0; ms <= 2000; ms += 500) book_.tend(at(ms));
+  EXPECT_TRUE(transport_.dialled.empty());
+  transport_.out_of_descriptors = false;
+  book_.tend(at(2500));
+  EXPECT_EQ(transport_.dialled, std::vector<std::string>{"a"});
+  EXPECT_TRUE(said_.empty());
 }
 
 // Both ends dial. The connection dialled by the higher rank stays, whichever is up first.

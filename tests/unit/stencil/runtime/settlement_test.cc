@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace stencil {
@@ -66,6 +67,23 @@ TEST_F(SettlementTest, counts_its_own_moves_against_the_edges_measured_before) {
   EXPECT_FALSE(settlement.settled());
   settlement.measured(edge(1), 0, 0, 1, 2);
   EXPECT_TRUE(settlement.settled());
+}
+
+/// Squares of values beyond 2e19 are more than a float holds.
+TEST_F(SettlementTest, is_not_settled_by_distances_that_overflow) {
+  constexpr double kHuge = std::numeric_limits<float>::infinity();
+  Settlement& settlement = of_buckets(1);
+  const auto measure_both = [&] {
+    for (const Rank rank : {1, 2}) settlement.measured(edge(rank), 0, 0, 1, 2);
+  };
+  measure_both();
+  EXPECT_TRUE(settlement.settled());
+  settlement.moved(0, kHuge, 1);
+  EXPECT_FALSE(settlement.settled()) << "a neighbour moved us by who knows how much";
+  measure_both();
+  EXPECT_TRUE(settlement.settled()) << "measured anew";
+  settlement.measured(edge(1), 0, 1e39, 1e40, 2);
+  EXPECT_FALSE(settlement.settled()) << "nor is such a norm one that all is small beside";
 }
 
 TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
