@@ -25,8 +25,18 @@ install(FILES ${PROJECT_BINARY_DIR}/fastConfig.cmake ${PROJECT_BINARY_DIR}/fastC
   DESTINATION ${package})
 
 # pkg-config: the session and the flat adapter, which is what embedding without a framework takes.
-set(pc_libs "-lfast_flat -lfast_session")
-set(pc_engine "-lstencil_runtime -lstencil_engine -lstencil_mix -lstencil_codec -lstencil_shared -lstencil_wire -lstencil_transport -lstencil_io -lstencil_core")
+get_property(libraries GLOBAL PROPERTY FAST_LIBRARIES_session)
+list(REVERSE libraries)  # who needs a library comes before it
+list(TRANSFORM libraries PREPEND -l)
+set(pc_libs ${libraries})
+list(FILTER pc_libs INCLUDE REGEX "^-lfast_")
+set(pc_engine ${libraries})
+list(FILTER pc_engine INCLUDE REGEX "^-lstencil_")
+list(JOIN pc_libs " " pc_libs)
+list(JOIN pc_engine " " pc_engine)
+# The folder may be moved, and installed with another prefix than it was configured with.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
 set(pc_needs "protobuf-lite, libxxhash, libhwy")
 if(BUILD_SHARED_LIBS)
   set(pc_private "Requires.private: ${pc_needs}\nLibs.private: ${pc_engine}")
