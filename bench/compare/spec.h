@@ -21,11 +21,10 @@ struct Spec {
 ///
 ///     name = "uniform"
 ///     question = "..."     # what it answers, in one line
-///     include = "FILE"     # a file beside this one, whose [job] and [time] hold where the spec's
-///     own
-///                          # do not name a key
+///     include = "FILE"     # a file beside this one: its [job] and [time] hold for the keys that
+///                          # the spec's own do not name
 ///     seeds = [1, 2, 3]
-///     tuned_by = "tune-8"  # only said, where the rates were found by a comparison with [tune]
+///     tuned_by = "tune-rates"  # only said, where the rates were found by a comparison with [tune]
 ///     [job]                # what is trained and judged on; see Job
 ///     [time]               # kind = "real" | "virtual" | "stand-in"; step_seconds for the latter
 ///                          # two; latency, rate_mbit for virtual

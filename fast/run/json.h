@@ -84,13 +84,13 @@ void to_json(Json& json, const ExchangeOptions& options) {
   visit_fields(options, write);
 }
 
-/// Options that are not there stay as they are.
+/// A record that does not name an option is of a time before it.
 template <typename Json>
 void from_json(const Json& json, ExchangeOptions& options) {
   const auto read = [&json](const auto& field, auto& value) {
     using Value = std::remove_reference_t<decltype(value)>;
     const auto it = json.find(std::string(field.key));
-    if (it != json.end()) value = it->template get<Value>();
+    value = it != json.end() ? it->template get<Value>() : Value(field.before);
   };
   visit_fields(options, read);
 }

@@ -4,6 +4,7 @@
 
 #include "fast/errors.h"
 #include "fast/session/peers.h"
+#include "stencil/core/text.h"
 #include "stencil/core/topology.h"
 #include "stencil/transport/inproc/inproc_network.h"
 
@@ -25,8 +26,8 @@ void SessionOptions::validate() const {
                       "use 0 to " + std::to_string(size - 1));
   }
   if (run_id.empty() || run_id.size() > kMostRunId || std::ranges::any_of(run_id, is_control)) {
-    throw ConfigError("the run id is empty, longer than " + std::to_string(kMostRunId) +
-                          " bytes or holds control characters",
+    throw ConfigError("the run id " + stencil::in_quotes(run_id) + " is empty, longer than " +
+                          std::to_string(kMostRunId) + " bytes or holds control characters",
                       "name the run in a few letters, the same at every worker");
   }
   check_peer_template(peer_template);
