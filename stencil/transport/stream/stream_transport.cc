@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <functional>
 #include <map>
@@ -20,8 +19,7 @@
 #include <vector>
 
 #include "stencil/core/error.h"
-#include "stencil/transport/stream/connection.h"
-#include "stencil/transport/stream/lookup.h"
+#include "stencil/transport/stream/peer.h"
 
 namespace stencil {
 namespace {
@@ -34,50 +32,10 @@ constexpr int kAcceptedAtOnce = 32;
 /// Connections looked into for nothing in one call of receive().
 constexpr int kMostFruitless = 4096;
 
-/// A descriptor that the transport waits on.
-struct Source {
-  int descriptor = -1;
-  std::function<void(std::uint32_t)> on_events;  ///< with epoll's events
-  bool watched = false;
-};
-
-struct Dialled;
-
-/// A connection, and whose it is.
-struct Peer {
-  Peer(Descriptor&& socket, Connection::State state, const TransportOptions& options,
-       BucketPool& payloads)
-      : connection(std::move(socket), state, options, payloads) {}
-
-  Connection connection;
-  Source source;
-  Dialled* dialled = nullptr;  ///< null: accepted, or dropped
-  LinkId link = 0;             ///< of an accepted one, from its first frame until drop()
-  bool stranger = false;       ///< accepted, and no frame has come
-  bool leaving = false;
-  bool ready = false;  ///< stands in ready_
-  int age = 0;         ///< ticks without their greeting, or since we have left
-  std::uint64_t last_used = 0;
-};
-
-struct Dialled {
-  LinkId id = 0;
-  Endpoint endpoint;
-  std::vector<Address> literal;  ///< empty for a name
-  std::size_t attempts = 0;
-  Duration pause{};  ///< before the next attempt
-  Timer timer;       ///< until the next attempt, or for the present one to succeed
-  Source timer_source;
-  std::optional<Lookup> lookup;
-  Source lookup_source;
-  Peer* peer = nullptr;
-  bool up = false;  ///< as the caller has been told
-};
-
 class StreamTransport final : public Transport {
  public:
   explicit StreamTransport(const TransportOptions& options) : options_(options) {
-    watch(tick_source_, tick_.descriptor(), EPOLLIN, [this](std::uint32_t) { on_tick(); });
+    sources_.watch(tick_source_, tick_.descriptor(), EPOLLIN, [this](std::uint32_t) { on_tick(); });
     if (options.listen.empty()) return;
     listener_.emplace(options.listen);
     begin_accepting();
@@ -85,7 +43,7 @@ class StreamTransport final : public Transport {
 
   /// Says good-bye to all, for as long as they take to hear it, `linger` at most.
   ~StreamTransport() override {
-    unwatch(accept_source_);
+    sources_.unwatch(accept_source_);
     listener_.reset();
     while (!dialled_.empty()) drop(dialled_.back()->id);
     for (const auto& peer : peers_) leave(*peer);
@@ -111,7 +69,7 @@ class StreamTransport final : public Transport {
     d.literal = literal_addresses(d.endpoint);
     d.id = ++last_link_;
     d.pause = options_.reconnect_min;
-    watch(d.timer_source, d.timer.descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
+    sources_.watch(d.timer_source, d.timer.descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
       d.timer.acknowledge();
       if (d.peer == nullptr) return attempt(d);
       (void)finish(*d.peer);
@@ -131,8 +89,8 @@ class StreamTransport final : public Transport {
       d.peer->dialled = nullptr;
       leave(*d.peer);
     }
-    unwatch(d.timer_source);
-    unwatch(d.lookup_source);
+    sources_.unwatch(d.timer_source);
+    sources_.unwatch(d.lookup_source);
     buried_dials_.push_back(std::move(*found));
     dialled_.erase(found);
   }
@@ -173,7 +131,7 @@ class StreamTransport final : public Transport {
   }
 
   [[nodiscard]] std::vector<int> descriptors() const override {
-    return {epoll_.get(), room_.descriptor()};
+    return {sources_.descriptor(), room_.descriptor()};
   }
   [[nodiscard]] TransportStats stats() const override { return stats_; }
 
@@ -181,33 +139,12 @@ class StreamTransport final : public Transport {
   using Dials = std::vector<std::unique_ptr<Dialled>>;
   using Inbound = std::map<LinkId, Peer*>;
 
-  void watch(Source& source, int descriptor, std::uint32_t interest,
-             std::function<void(std::uint32_t)> on_events) {
-    epoll_event event{};
-    event.events = interest;
-    event.data.ptr = &source;
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
-      throw InvariantError("cannot watch a descriptor");
-    source = {descriptor, std::move(on_events), true};
-  }
-  void unwatch(Source& source) {
-    if (!std::exchange(source.watched, false)) return;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, source.descriptor, nullptr);
-  }
-
   /// Lets every source that has something note it. False: none has.
   bool poll(int milliseconds) {
     // Events at hand may have been of these.
     buried_peers_.clear();
     buried_dials_.clear();
-    std::array<epoll_event, 64> events;
-    const int count =
-        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), milliseconds);
-    for (int i = 0; i < count; ++i) {
-      auto& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
-      if (source.watched) source.on_events(events[static_cast<std::size_t>(i)].events);
-    }
-    return count > 0;
+    return sources_.poll(milliseconds);
   }
 
   // Connections.
@@ -215,12 +152,12 @@ class StreamTransport final : public Transport {
   Peer& add_peer(Descriptor&& socket, Connection::State state) {
     peers_.push_back(std::make_unique<Peer>(std::move(socket), state, options_, payloads_));
     Peer& peer = *peers_.back();
-    watch(peer.source, peer.connection.descriptor(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-          [this, &peer](std::uint32_t events) {
-            peer.connection.on_events(events);
-            if (peer.connection.has_room_again()) room_.set();
-            make_ready(peer);
-          });
+    sources_.watch(peer.source, peer.connection.descriptor(),
+                   EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, [this, &peer](std::uint32_t events) {
+                     peer.connection.on_events(events);
+                     if (peer.connection.has_room_again()) room_.set();
+                     make_ready(peer);
+                   });
     return peer;
   }
 
@@ -303,7 +240,7 @@ class StreamTransport final : public Transport {
     } else if (peer.stranger) {
       ++stats_.strangers;
     }
-    unwatch(peer.source);
+    sources_.unwatch(peer.source);
     if (peer.ready) std::erase(ready_, &peer);
     const auto owner = std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get);
     buried_peers_.push_back(std::move(*owner));
@@ -332,8 +269,8 @@ class StreamTransport final : public Transport {
     } catch (const std::system_error&) {
       return try_again(d);  // no thread to be had just now
     }
-    watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
-      unwatch(d.lookup_source);
+    sources_.watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
+      sources_.unwatch(d.lookup_source);
       connect(d, d.lookup->result().value_or(std::vector<Address>()));
     });
   }
@@ -363,7 +300,8 @@ class StreamTransport final : public Transport {
   // Listening.
 
   void begin_accepting() {
-    watch(accept_source_, listener_->descriptor(), EPOLLIN, [this](std::uint32_t) { accept(); });
+    sources_.watch(accept_source_, listener_->descriptor(), EPOLLIN,
+                   [this](std::uint32_t) { accept(); });
   }
 
   void accept() {
@@ -376,7 +314,7 @@ class StreamTransport final : public Transport {
         tick();
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         ++stats_.strangers;
-        unwatch(accept_source_);  // until the next tick
+        sources_.unwatch(accept_source_);  // until the next tick
         tick();
         return;
       } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -417,7 +355,7 @@ class StreamTransport final : public Transport {
   }
 
   const TransportOptions options_;
-  Descriptor epoll_{::epoll_create1(EPOLL_CLOEXEC)};
+  SourceSet sources_;
   Flag room_;  ///< a link that refused a frame takes one again
   Timer tick_;
   bool ticking_ = false;
