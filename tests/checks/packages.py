@@ -28,7 +28,8 @@ def headers_of(deps):
     for line in deps.splitlines():
         entry = re.match(r"(\S+): #deps \d+,.*\((VALID|STALE)\)$", line)
         if entry:
-            target = entry[1] if entry[2] == "VALID" else None
+            compiled = entry[1].endswith((".o", ".gch"))  # newer CMakes tell of what is linked, too
+            target = entry[1] if entry[2] == "VALID" and compiled else None
         elif target and re.match(r"    /usr/(?!lib/gcc/|lib/llvm)", line):
             headers.setdefault(target, set()).add(os.path.realpath(line.strip()))
     return headers
@@ -93,10 +94,11 @@ def self_test():
     deps = ("bench/a.o: #deps 3, deps mtime 1 (VALID)\n    ../a.h\n    /usr/include/zmq.hpp\n"
             "    /usr/lib/gcc/x/stddef.h\n\n"
             "stencil/b.o: #deps 1, deps mtime 1 (VALID)\n    /usr/include/gtest.h\n\n"
+            "bin/b: #deps 1, deps mtime 1 (VALID)\n    /usr/lib/libzmq.so\n\n"
             "gone.o: #deps 1, deps mtime 1 (STALE)\n    /usr/include/gone.h\n")
     headers = headers_of(deps)
     owner = {"/usr/include/zmq.hpp": "cppzmq-dev", "/usr/include/gtest.h": "gtest",
-             "/usr/include/gone.h": "gone", "/usr/lib/gcc/x/stddef.h": "gcc"}
+             "/usr/lib/libzmq.so": "libzmq", "/usr/include/gone.h": "gone", "/usr/lib/gcc/x/stddef.h": "gcc"}
     relations = {"zmq-all": set(names("libc6 (>= 2.1), libx | cppzmq-dev (= 4)")), "gtest": set()}
     for build, test, expected in [({"gtest"}, {"zmq-all"}, 0), ({"gtest"}, set(), 1),
                                   (set(), {"gtest", "cppzmq-dev"}, 1), (set(), set(), 2)]:
