@@ -7,49 +7,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <vector>
+#include <span>
 
 #include "stencil/shared/packet.h"
+#include "tests/support/send_descriptors.h"
 
-namespace {
-
-int next_descriptor() {
-  const int fd = ::dup(STDERR_FILENO);
-  ::close(fd);
-  return fd;
-}
-
-void send(int socket, std::uint8_t* data, std::size_t size, std::size_t descriptors) {
-  iovec part{data, size};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  std::vector<char> control(CMSG_SPACE(descriptors * sizeof(int)));
-  if (descriptors > 0) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    const std::vector<int> passed(descriptors, STDERR_FILENO);
-    std::memcpy(CMSG_DATA(header), passed.data(), descriptors * sizeof(int));
-  }
-  if (::sendmsg(socket, &message, MSG_DONTWAIT) < 0) std::abort();
-}
-
-}  // namespace
+using stencil::test::next_descriptor;
+using stencil::test::send_with_descriptors;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1 || size > 4096) return 0;
   const std::size_t descriptors = data[0] % 6U;
-  std::vector<std::uint8_t> bytes(data + 1, data + size);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return 0;
   const int before = next_descriptor();
   if (stencil::receive_packet(ends[1]).anything) std::abort();  // nothing was sent
-  send(ends[0], bytes.data(), bytes.size(), descriptors);
+  const auto bytes = std::as_bytes(std::span(data + 1, size - 1));
+  if (!send_with_descriptors(ends[0], bytes, descriptors)) std::abort();
   const stencil::Heard heard = stencil::receive_packet(ends[1]);
   if (!heard.anything || heard.packet.has_value() != (heard.descriptor >= 0)) std::abort();
   if (heard.packet && descriptors != 1) std::abort();

@@ -7,12 +7,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "stencil/shared/packet.h"
 #include "tests/support/descriptors.h"
+#include "tests/support/send_descriptors.h"
 
 namespace stencil {
 namespace {
@@ -173,35 +174,14 @@ TEST(Meeting, a_stranger_gets_nothing) {
 
 /// Says what a neighbour would, with as many descriptors as asked for.
 void say(int connection, const Packet& packet, std::size_t descriptors) {
-  Packet copy = packet;
-  iovec part{&copy, sizeof copy};
-  std::vector<char> control(CMSG_SPACE(descriptors * sizeof(int)));
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (descriptors > 0) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    const std::vector<int> passed(descriptors, STDERR_FILENO);
-    std::memcpy(CMSG_DATA(header), passed.data(), descriptors * sizeof(int));
-  }
-  ASSERT_EQ(::sendmsg(connection, &message, 0), static_cast<ssize_t>(sizeof copy));
-}
-
-int next_descriptor() {
-  const int fd = ::dup(STDERR_FILENO);
-  ::close(fd);
-  return fd;
+  ASSERT_TRUE(
+      test::send_with_descriptors(connection, std::as_bytes(std::span(&packet, 1)), descriptors));
 }
 
 /// Room for one descriptor has room for two, by the way it is aligned: none of them may stay open.
 TEST(Meeting, descriptors_that_come_amiss_are_closed) {
   Worker low(0);
-  const int before = next_descriptor();
+  const int before = test::next_descriptor();
   for (const std::size_t count : {0U, 1U, 2U, 3U, 10U}) {
     for (const bool known : {false, true}) {
       const int stranger = dial(low.meeting.token());
@@ -210,7 +190,7 @@ TEST(Meeting, descriptors_that_come_amiss_are_closed) {
       char byte = 0;
       EXPECT_EQ(::recv(stranger, &byte, 1, MSG_DONTWAIT), 0) << "the connection should have ended";
       ::close(stranger);
-      EXPECT_EQ(next_descriptor(), before) << count;
+      EXPECT_EQ(test::next_descriptor(), before) << count;
     }
   }
 }
@@ -249,7 +229,7 @@ TEST(Meeting, who_finds_no_room_to_wait_dials_again) {
 }
 
 TEST(Meeting, leaves_no_descriptor_behind) {
-  const int before = next_descriptor();
+  const int before = test::next_descriptor();
   for (int i = 0; i < 3; ++i) {
     Worker low(0), high(1);
     high.meeting.meet(0, low.meeting.token());
@@ -257,7 +237,7 @@ TEST(Meeting, leaves_no_descriptor_behind) {
     if (i > 0) low.meeting.meet(1, high.meeting.token());
     if (i > 1) high.meeting.poll();
   }
-  EXPECT_EQ(next_descriptor(), before);
+  EXPECT_EQ(test::next_descriptor(), before);
 }
 
 }  // namespace
