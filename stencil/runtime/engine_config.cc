@@ -16,7 +16,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& 
   engine.stand(topology, turns, rank);
   engine.mode = Mode::parse(options.mode);
   engine.buckets = buckets;
-  const double sweeps = options.sweeps.value_or(usual_sweeps(topology));
+  const double sweeps = options.sweeps ? *options.sweeps : usual_sweeps(topology);
   engine.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
   engine.window = static_cast<std::uint32_t>(options.window);
   engine.window_total = 4 * engine.window;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stencil/core/mixing_weights.h"
+#include "stencil/core/usual_sweeps.h"
 #include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
@@ -33,6 +34,8 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
     const auto it = config_.links.find(std::minmax(a, b));
     return it == config_.links.end() ? config_.link : it->second;
   };
+  // Takes long on large topologies: once for all.
+  if (!config_.exchange.sweeps) config_.exchange.sweeps = usual_sweeps(config_.topology);
   const int workers = config_.topology.size();
   network_ = std::make_unique<Network>(workers, model, config_.outages, config_.seed,
                                        config_.worker_bandwidth);
