@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "stencil/core/keys.h"
 #include "stencil/core/types.h"
 #include "stencil/transport/transport.h"
 
@@ -23,6 +24,9 @@ struct TransportOptions {
   Duration reconnect_min = std::chrono::milliseconds(50);
   Duration reconnect_max = std::chrono::seconds(2);
   std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
+  /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
+  /// stranger. Throws ConfigError where the transport cannot do that.
+  KeySource keys{};
   /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
   std::shared_ptr<InprocNetwork> inproc;
 };

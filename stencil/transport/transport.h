@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stencil/core/frame.h"
+#include "stencil/core/peer_address.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
@@ -20,6 +21,9 @@ struct Received {
   LinkEvent event = LinkEvent::kFrame;
   LinkId link = 0;
   Frame frame;
+  /// Whose key the other end of the link has proven to hold, by the keys as they are now
+  /// (TransportOptions::keys); nothing where it has proven none. Says nothing of a kDown.
+  std::optional<Rank> proven = std::nullopt;
 };
 
 enum class SendStatus : std::uint8_t {
@@ -47,10 +51,11 @@ class Transport {
   /// Where others can dial us, e.g. "tcp://127.0.0.1:40123"; "" where nobody can.
   [[nodiscard]] virtual std::string endpoint() const = 0;
 
-  /// Begins to connect, and keeps trying (resolving names anew) until drop(). Throws ConfigError
-  /// for an address it cannot even parse, and ResourceError where it is out of descriptors: then it
-  /// may be dialled again.
-  virtual LinkId dial(const std::string& endpoint) = 0;
+  /// Begins to connect, and keeps trying (resolving names anew) until drop(). Where the address has
+  /// a key, the link is up only once the other end has proven it. Throws ConfigError for an address
+  /// it cannot even parse, or whose key it cannot have proven, and ResourceError where it is out of
+  /// descriptors: then it may be dialled again.
+  virtual LinkId dial(const PeerAddress& address) = 0;
 
   /// Forgets a link. Unknown links are ignored.
   virtual void drop(LinkId link) = 0;

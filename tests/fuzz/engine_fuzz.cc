@@ -42,7 +42,7 @@ class Source {
 class Scripted : public Transport {
  public:
   std::string endpoint() const override { return "fuzz"; }
-  LinkId dial(const std::string&) override { return ++links_; }
+  LinkId dial(const PeerAddress&) override { return ++links_; }
   void drop(LinkId) override {}
   SendStatus send(LinkId, Frame&& frame) override {
     if (status_ == SendStatus::kSent) {

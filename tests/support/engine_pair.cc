@@ -17,7 +17,7 @@ class Wire::End : public Transport {
  public:
   explicit End(const bool& up) : up_(up) {}
   std::string endpoint() const override { return "wire"; }
-  LinkId dial(const std::string&) override { return kLink; }
+  LinkId dial(const PeerAddress&) override { return kLink; }
   void drop(LinkId) override {}
   SendStatus send(LinkId link, Frame&& frame) override {
     if (!up_ || link != kLink) return SendStatus::kDown;

@@ -50,8 +50,8 @@ TimePoint FaultyTransport::next_change() const {
   return next;
 }
 
-LinkId FaultyTransport::dial(const std::string& endpoint) {
-  const LinkId inner = inner_->dial(endpoint);
+LinkId FaultyTransport::dial(const PeerAddress& address) {
+  const LinkId inner = inner_->dial(address);
   const LinkId id = outer(inner);
   links_.at(id).dialled = true;
   links_.at(id).up = false;

@@ -57,7 +57,7 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] Transport& inner() { return *inner_; }
 
   [[nodiscard]] std::string endpoint() const override { return inner_->endpoint(); }
-  LinkId dial(const std::string& endpoint) override;
+  LinkId dial(const PeerAddress& address) override;
   void drop(LinkId link) override;
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override;
   [[nodiscard]] std::optional<Received> receive() override;

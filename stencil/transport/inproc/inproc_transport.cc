@@ -24,7 +24,7 @@ class InprocTransport final : public Transport {
   [[nodiscard]] std::string endpoint() const override {
     return node_.name.empty() ? "" : "inproc://" + node_.name;
   }
-  LinkId dial(const std::string& endpoint) override { return network_.dial(node_, endpoint); }
+  LinkId dial(const PeerAddress& address) override { return network_.dial(node_, address.endpoint); }
   void drop(LinkId link) override { network_.drop(node_, link); }
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
     return network_.send(node_, link, frame);

@@ -62,10 +62,10 @@ class StreamTransport final : public Transport {
     return listener_ ? listener_->endpoint() : std::string();
   }
 
-  LinkId dial(const std::string& endpoint) override {
+  LinkId dial(const PeerAddress& address) override {
     auto dialled = std::make_unique<Dialled>();
     Dialled& d = *dialled;
-    d.endpoint = parse_endpoint(endpoint, true);
+    d.endpoint = parse_endpoint(address.endpoint, true);
     d.literal = literal_addresses(d.endpoint);
     d.id = ++last_link_;
     d.pause = options_.reconnect_min;

@@ -16,10 +16,10 @@ namespace {
 class SilentTransport final : public Transport {
  public:
   std::string endpoint() const override { return "here"; }
-  LinkId dial(const std::string& endpoint) override {
-    if (endpoint == "nonsense") throw ConfigError("no address", "give one");
+  LinkId dial(const PeerAddress& address) override {
+    if (address.endpoint == "nonsense") throw ConfigError("no address", "give one");
     if (out_of_descriptors) throw ResourceError("no descriptor", "raise ulimit -n");
-    dialled.push_back(endpoint);
+    dialled.push_back(address.endpoint);
     return dialled.size();
   }
   void drop(LinkId link) override { dropped.push_back(link); }

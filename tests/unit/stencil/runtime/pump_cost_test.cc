@@ -18,7 +18,7 @@ class Wire final : public Transport {
   void connect(Wire& other) { other_ = &other; }
 
   [[nodiscard]] std::string endpoint() const override { return "here"; }
-  LinkId dial(const std::string&) override {
+  LinkId dial(const PeerAddress&) override {
     up_ = true;
     return kLink;
   }
