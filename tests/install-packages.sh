@@ -12,9 +12,10 @@ set -euo pipefail
 build=(build-essential cmake ninja-build ccache pkg-config
        libtorch-dev libboost-dev libcli11-dev libspdlog-dev libfmt-dev
        libxxhash-dev libhwy-dev nlohmann-json3-dev libtomlplusplus-dev libprotobuf-dev protobuf-compiler zlib1g-dev
+       cppzmq-dev libzmq3-dev
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
-      openmpi-bin cppzmq-dev libzmq3-dev python3)
+      openmpi-bin python3)
 ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-numpy python3-pil iproute2 git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }

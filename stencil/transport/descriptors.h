@@ -26,6 +26,8 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Descriptor& operator=(Descriptor&&) = delete;
   [[nodiscard]] int get() const { return descriptor_; }
+  /// Somebody else closes it from now on.
+  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;

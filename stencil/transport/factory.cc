@@ -7,6 +7,7 @@
 #include "stencil/core/text.h"
 #include "stencil/transport/inproc/inproc_transport.h"
 #include "stencil/transport/stream/stream_transport.h"
+#include "stencil/transport/zmq/zmq_transport.h"
 
 namespace stencil {
 namespace {
@@ -18,6 +19,8 @@ struct TransportKind {
 };
 
 constexpr TransportKind kKinds[] = {
+    {"zmq://", "zmq://HOST:PORT", make_zmq_transport},
+    {"zmq+ipc://", "zmq+ipc://PATH", make_zmq_transport},
     {"tcp://", "tcp://HOST:PORT", make_stream_transport},
     {"ipc://", "ipc://PATH", make_stream_transport},
     {"inproc://", "inproc://NAME", make_inproc_transport},

@@ -27,10 +27,7 @@ std::vector<Address> addresses(const Endpoint& endpoint, int flags) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
   const bool all = endpoint.host == "*";
-  if (all) {
-    hints.ai_family = AF_INET;
-    hints.ai_flags |= AI_PASSIVE;
-  }
+  if (all) hints.ai_flags |= AI_PASSIVE;
   addrinfo* found = nullptr;
   std::vector<Address> result;
   if (::getaddrinfo(all ? nullptr : endpoint.host.c_str(), std::to_string(endpoint.port).c_str(),
@@ -59,21 +56,34 @@ std::string own_name() {
   return name.data();
 }
 
-std::string endpoint_of(int socket, const Endpoint& asked) {
+struct HostAndPort {
+  std::string host, port;
+};
+HostAndPort numbers_of(const Address& address) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (::getnameinfo(address.get(), address.size, host.data(), host.size(), port.data(), port.size(),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    throw InvariantError("an address without numbers");
+  }
+  return {host.data(), port.data()};
+}
+
+std::string joined(std::string_view scheme, const HostAndPort& place) {
+  const bool v6 = place.host.find(':') != std::string::npos;
+  return std::string(scheme) + (v6 ? "[" + place.host + "]" : place.host) + ":" + place.port;
+}
+
+std::string endpoint_of(int socket, const Endpoint& asked, const Schemes& schemes) {
   if (asked.local) return asked.text;
   Address bound;
   bound.size = sizeof bound.storage;
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0 ||
-      ::getnameinfo(bound.get(), bound.size, host.data(), host.size(), port.data(), port.size(),
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0) {
     throw InvariantError("a bound socket without an address");
   }
-  std::string name = host.data();
-  if (name == "0.0.0.0" || name == "::") name = own_name();
-  if (name.find(':') != std::string::npos) name = "[" + name + "]";
-  return "tcp://" + name + ":" + port.data();
+  HostAndPort place = numbers_of(bound);
+  if (place.host == "0.0.0.0" || place.host == "::") place.host = own_name();
+  return joined(schemes.tcp, place);
 }
 
 [[noreturn]] void cannot_listen(const Endpoint& endpoint, int error) {
@@ -87,12 +97,12 @@ std::string endpoint_of(int socket, const Endpoint& asked) {
     case EADDRNOTAVAIL:
     case ENODEV:
       throw NetworkError(cannot + "no such interface or address here (" + text_of(error) + ")",
-                         "use an address of this machine, or tcp://*:PORT for all of them");
+                         "use an address of this machine, or *:PORT for all of them");
     case EACCES:
       throw NetworkError(cannot + text_of(error),
                          "choose a port from 1024 on, or a path that is writable");
     default:
-      throw NetworkError(cannot + text_of(error), "use tcp://HOST:PORT, with PORT 0 to 65535");
+      throw NetworkError(cannot + text_of(error), "use HOST:PORT, with PORT 0 to 65535");
   }
 }
 
@@ -111,11 +121,19 @@ Descriptor listening_socket(const Endpoint& endpoint) {
   std::vector<Address> found = literal_addresses(endpoint);
   if (found.empty()) found = look_up(endpoint);
   if (found.empty()) cannot_listen(endpoint, EADDRNOTAVAIL);
+  // Of all interfaces: those of both families by one socket, where the system has both.
+  const auto v6 = [](const Address& one) { return one.storage.ss_family == AF_INET6; };
+  if (endpoint.host == "*") std::ranges::stable_partition(found, v6);
+  int made = -1;
+  for (std::size_t i = 0; i < found.size() && made < 0; ++i) {
+    std::swap(found.front(), found[i]);
+    made = ::socket(found.front().storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  }
   const Address& address = found.front();
-  Descriptor socket(
-      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int yes = 1;
+  Descriptor socket(made);
+  const int yes = 1, no = 0;
   if (!endpoint.local) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (v6(address)) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
   int error = bind_and_listen(socket.get(), address);
   if (error == EADDRINUSE && endpoint.local && is_abandoned(address)) {
     ::unlink(endpoint.host.c_str());
@@ -127,33 +145,37 @@ Descriptor listening_socket(const Endpoint& endpoint) {
 
 }  // namespace
 
-Endpoint parse_endpoint(const std::string& text, bool dialling) {
+std::string text_of(const Address& address, std::string_view scheme) {
+  return joined(scheme, numbers_of(address));
+}
+
+Endpoint parse_endpoint(const std::string& text, bool dialling, const Schemes& schemes) {
   const std::string cannot =
       std::string("cannot ") + (dialling ? "dial" : "listen on") + " '" + text + "': ";
-  constexpr std::string_view kLocal = "ipc://", kTcp = "tcp://";
+  const std::string form = std::string(schemes.tcp) + "HOST:PORT";
   Endpoint endpoint;
   endpoint.text = text;
-  if (text.starts_with(kLocal) && text.size() > kLocal.size()) {
+  if (text.starts_with(schemes.local) && text.size() > schemes.local.size()) {
     endpoint.local = true;
-    endpoint.host = text.substr(kLocal.size());
+    endpoint.host = text.substr(schemes.local.size());
     if (endpoint.host.size() >= sizeof(sockaddr_un::sun_path))
       throw ConfigError(cannot + "a path of " + std::to_string(endpoint.host.size()) + " bytes",
                         "use one of at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1));
     return endpoint;
   }
-  if (!text.starts_with(kTcp))
-    throw ConfigError(cannot + "unknown scheme", "use tcp://HOST:PORT or ipc://PATH");
+  if (!text.starts_with(schemes.tcp))
+    throw ConfigError(cannot + "unknown scheme",
+                      "use " + form + " or " + std::string(schemes.local) + "PATH");
   const std::size_t colon = text.rfind(':');
   const std::string_view port = std::string_view(text).substr(colon + 1);
   const bool any = !dialling && port == "*";
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   const bool number = error == std::errc() && end == port.data() + port.size();
-  if (colon <= kTcp.size() || !(any || (number && (endpoint.port > 0 || !dialling))))
+  if (colon <= schemes.tcp.size() || !(any || (number && (endpoint.port > 0 || !dialling))))
     throw ConfigError(cannot + "no valid port",
-                      dialling ? "use tcp://HOST:PORT, with PORT 1 to 65535"
-                               : "use tcp://HOST:PORT, with PORT 1 to 65535, or 0 for one handed "
-                                 "out by the system");
-  endpoint.host = text.substr(kTcp.size(), colon - kTcp.size());
+                      "use " + form + ", with PORT 1 to 65535" +
+                          (dialling ? "" : ", or 0 for one handed out by the system"));
+  endpoint.host = text.substr(schemes.tcp.size(), colon - schemes.tcp.size());
   if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']'))
     endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   return endpoint;
@@ -174,10 +196,10 @@ std::vector<Address> look_up(const Endpoint& endpoint) {
   return addresses(endpoint, AI_ADDRCONFIG);
 }
 
-Listener::Listener(const std::string& endpoint)
-    : asked_(parse_endpoint(endpoint, false)),
+Listener::Listener(const std::string& endpoint, const Schemes& schemes)
+    : asked_(parse_endpoint(endpoint, false, schemes)),
       socket_(listening_socket(asked_)),
-      dialable_(endpoint_of(socket_.get(), asked_)) {}
+      dialable_(endpoint_of(socket_.get(), asked_, schemes)) {}
 
 Listener::~Listener() {
   if (asked_.local) ::unlink(asked_.host.c_str());

@@ -4,13 +4,21 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stencil/transport/descriptors.h"
 
 namespace stencil {
 
-/// "tcp://HOST:PORT" or "ipc://PATH", taken apart.
+/// How the addresses of a transport begin: of hosts, and of paths on this one.
+struct Schemes {
+  std::string_view tcp, local;
+};
+inline constexpr Schemes kStreamSchemes{"tcp://", "ipc://"};
+inline constexpr Schemes kZmqSchemes{"zmq://", "zmq+ipc://"};
+
+/// "tcp://HOST:PORT" or "ipc://PATH", taken apart; or of other schemes.
 struct Endpoint {
   std::string text;  ///< as it was given
   bool local = false;
@@ -20,13 +28,17 @@ struct Endpoint {
 
 /// Throws ConfigError that names the endpoint: unknown scheme, no valid port. Port 0 or * only to
 /// listen.
-[[nodiscard]] Endpoint parse_endpoint(const std::string& text, bool dialling);
+[[nodiscard]] Endpoint parse_endpoint(const std::string& text, bool dialling,
+                                      const Schemes& schemes = kStreamSchemes);
 
 struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
+
+/// "SCHEME1.2.3.4:PORT" or "SCHEME[1:2::3]:PORT".
+[[nodiscard]] std::string text_of(const Address& address, std::string_view scheme);
 
 /// Without asking anybody: of a path or a literal address; empty for a name.
 [[nodiscard]] std::vector<Address> literal_addresses(const Endpoint& endpoint);
@@ -39,7 +51,7 @@ struct Address {
 class Listener {
  public:
   /// Throws NetworkError naming the endpoint and the cause.
-  explicit Listener(const std::string& endpoint);
+  explicit Listener(const std::string& endpoint, const Schemes& schemes = kStreamSchemes);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -47,6 +59,7 @@ class Listener {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   /// Where others can dial it: all interfaces become this host's name.
   [[nodiscard]] const std::string& endpoint() const { return dialable_; }
+  [[nodiscard]] bool local() const { return asked_.local; }
 
  private:
   Endpoint asked_;

@@ -4,72 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "stencil/core/error.h"
+#include "tests/contract/transport/socket_worlds.h"
 #include "tests/contract/transport/transport_contract.h"
 
 namespace stencil::contract {
 namespace {
 
-class TcpWorld final : public TransportWorld {
- public:
-  ~TcpWorld() override {
-    for (const int reserved : reserved_) ::close(reserved);
-  }
-  /// A bound socket that never listens keeps the port from everybody who does not, as the
-  /// transport does, set SO_REUSEADDR on it by name.
-  std::string free_endpoint() override {
-    const int reserved = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1;
-    ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(::bind(reserved, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::getsockname(reserved, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    reserved_.push_back(reserved);
-    return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  std::string any_endpoint() override { return "tcp://127.0.0.1:0"; }
-  std::unique_ptr<Transport> make(const TransportOptions& options) override {
-    return make_transport(options);
-  }
-
- private:
-  std::vector<int> reserved_;
-};
-
-class IpcWorld final : public TransportWorld {
- public:
-  IpcWorld() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "fast-ipc-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = pattern;
-  }
-  ~IpcWorld() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string free_endpoint() override {
-    return "ipc://" + (folder_ / std::to_string(++count_)).string();
-  }
-  std::string any_endpoint() override { return free_endpoint(); }
-  std::unique_ptr<Transport> make(const TransportOptions& options) override {
-    return make_transport(options);
-  }
-
- private:
-  std::filesystem::path folder_;
-  int count_ = 0;
-};
-
 INSTANTIATE_TEST_SUITE_P(
     Stream, TransportContract,
-    ::testing::Values(TransportKind{"tcp", [] { return std::make_unique<TcpWorld>(); }},
-                      TransportKind{"ipc", [] { return std::make_unique<IpcWorld>(); }}));
+    ::testing::Values(
+        TransportKind{"tcp", [] { return std::make_unique<TcpWorld>("tcp://", make_transport); }},
+        TransportKind{"ipc", [] { return std::make_unique<IpcWorld>("ipc://", make_transport); }}));
 
 TEST(StreamTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
   for (const std::string listen : {"tcp://*:*", "tcp://0.0.0.0:0"}) {
@@ -120,7 +68,7 @@ TEST(StreamTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
 }
 
 TEST(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
-  IpcWorld world;
+  IpcWorld world("ipc://", make_transport);
   TransportOptions options;
   options.listen = world.any_endpoint();
   const std::string path = options.listen.substr(6);

@@ -16,8 +16,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportContract);
 TEST_P(TransportContract, FramesOfAllSizesArriveWholeAndInOrderBothWays) {
   auto server = listener();
   auto client = dialler();
-  const LinkId link = client->dial(server->endpoint());
-  EXPECT_EQ(expect_event(*client, LinkEvent::kUp).link, link);
+  const LinkId link = connect(*client, *server);
   constexpr std::array<std::size_t, 3> kSizes = {0, 1, 262144};
   LinkId inbound = 0;
   for (std::uint64_t i = 0; i < 30; ++i) {
@@ -44,7 +43,7 @@ TEST_P(TransportContract, ManyLinksKeepTheirFramesApart) {
   std::vector<LinkId> links;
   for (std::uint64_t c = 0; c < kClients; ++c) {
     clients.push_back(dialler());
-    links.push_back(clients.back()->dial(server->endpoint()));
+    links.push_back(connect(*clients.back(), *server));
   }
   for (std::uint64_t f = 0; f < kFrames; ++f) {
     for (std::uint64_t c = 0; c < kClients; ++c)
@@ -70,8 +69,7 @@ TEST_P(TransportContract, ALinkThatNobodyReadsFillsUpAndThenFlowsOn) {
   options.queue_frames = 8;
   auto server = listener(options);
   auto client = dialler(options);
-  const LinkId link = client->dial(server->endpoint());
-  expect_event(*client, LinkEvent::kUp);
+  const LinkId link = connect(*client, *server);
   const Frame model = numbered_frame(0, 65536);
   // Twice the queues, and what the system's buffers hold below them.
   constexpr std::uint64_t kMost = 2000;
@@ -111,7 +109,7 @@ TEST_P(TransportContract, AFullInboundLinkSaysSoAndItsSenderIsWokenWhenThereIsRo
   options.queue_frames = 4;
   auto server = listener(options);
   auto client = dialler(options);
-  const LinkId link = client->dial(server->endpoint());
+  const LinkId link = connect(*client, *server);
   send_in_time(*client, link, numbered_frame(0, 1));
   const LinkId inbound = expect_frame(*server).link;
   const Frame model = numbered_frame(0, 65536);
@@ -140,9 +138,9 @@ TEST_P(TransportContract, OneFloodingLinkDoesNotStarveAnother) {
   auto flooder = dialler();
   auto quiet = dialler();
   auto other = listener();
-  const LinkId flood_link = flooder->dial(server->endpoint());
-  const LinkId quiet_link = quiet->dial(server->endpoint());
-  const LinkId dialled = server->dial(other->endpoint());
+  const LinkId flood_link = connect(*flooder, *server);
+  const LinkId quiet_link = connect(*quiet, *server);
+  const LinkId dialled = connect(*server, *other);
   send_in_time(*server, dialled, numbered_frame(1, 1));
   const LinkId to_server = expect_frame(*other).link;
   send_in_time(*flooder, flood_link, numbered_frame(0, 1));
@@ -168,8 +166,8 @@ TEST_P(TransportContract, ATooLargeFrameNeverArrivesAndHarmsNobody) {
   auto server = listener(small);
   auto good = dialler(small);
   auto bad = dialler();
-  const LinkId good_link = good->dial(server->endpoint());
-  const LinkId bad_link = bad->dial(server->endpoint());
+  const LinkId good_link = connect(*good, *server);
+  const LinkId bad_link = connect(*bad, *server);
   send_in_time(*good, good_link, numbered_frame(1, 8192));
   expect_numbered(expect_frame(*server).frame, 1, 8192);
   send_in_time(*bad, bad_link, numbered_frame(2, 8193));
@@ -188,7 +186,7 @@ TEST_P(TransportContract, ATooLargeFrameNeverArrivesAndHarmsNobody) {
 TEST_P(TransportContract, CountsAddUp) {
   auto server = listener();
   auto client = dialler();
-  const LinkId link = client->dial(server->endpoint());
+  const LinkId link = connect(*client, *server);
   for (std::uint64_t i = 0; i < 10; ++i) send_in_time(*client, link, numbered_frame(i, 100 * i));
   LinkId inbound = 0;
   for (int i = 0; i < 10; ++i) inbound = expect_frame(*server).link;
@@ -256,7 +254,7 @@ TEST_P(TransportContract, TwoSleepingThreadsPlayPingPongByDescriptorsAlone) {
   Player left(*server, 2000), right(*client, 2000);
   auto left_done = left.done(), right_done = right.done();
   left.start(0);
-  right.start(client->dial(server->endpoint()));
+  right.start(client->dial(world_->address(server->endpoint())));
   EXPECT_EQ(left_done.wait_for(kDeadline), std::future_status::ready);
   EXPECT_EQ(right_done.wait_for(kDeadline), std::future_status::ready);
   left.stop();

@@ -23,6 +23,8 @@ class TransportWorld {
   /// Asks for an endpoint that the transport chooses by itself.
   virtual std::string any_endpoint() = 0;
   virtual std::unique_ptr<Transport> make(const TransportOptions& options) = 0;
+  /// How a listener of this world is dialled.
+  virtual PeerAddress address(const std::string& endpoint) { return endpoint; }
 };
 
 struct TransportKind {
@@ -39,6 +41,8 @@ class TransportContract : public ::testing::TestWithParam<TransportKind> {
   std::unique_ptr<Transport> listener(TransportOptions options = {});
   std::unique_ptr<Transport> listener_at(const std::string& endpoint);
   std::unique_ptr<Transport> dialler(TransportOptions options = {});
+  /// Dials `server`, whose endpoint it is, and waits for the link to be up. `server` has its turns.
+  LinkId connect(Transport& client, Transport& server);
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
 };

@@ -11,12 +11,12 @@ namespace stencil::contract {
 TEST_P(TransportContract, WhoDialsFirstIsConnectedOnceTheOtherListens) {
   const std::string endpoint = world_->free_endpoint();
   auto client = dialler();
-  const LinkId link = client->dial(endpoint);
+  const LinkId link = client->dial(world_->address(endpoint));
   EXPECT_FALSE(client->receive().has_value());
   EXPECT_EQ(client->send(link, numbered_frame(1, 10)), SendStatus::kDown);
   auto server = listener_at(endpoint);
   EXPECT_EQ(server->endpoint(), endpoint);
-  EXPECT_EQ(expect_event(*client, LinkEvent::kUp).link, link);
+  EXPECT_EQ(expect_event(*client, LinkEvent::kUp, server.get()).link, link);
   send_in_time(*client, link, numbered_frame(2, 10));
   expect_numbered(expect_frame(*server).frame, 2, 10);
 }
@@ -24,10 +24,8 @@ TEST_P(TransportContract, WhoDialsFirstIsConnectedOnceTheOtherListens) {
 TEST_P(TransportContract, AListenerCanDialOthersToo) {
   auto a = listener();
   auto b = listener();
-  const LinkId to_b = a->dial(b->endpoint());
-  const LinkId to_a = b->dial(a->endpoint());
-  expect_event(*a, LinkEvent::kUp);
-  expect_event(*b, LinkEvent::kUp);
+  const LinkId to_b = connect(*a, *b);
+  const LinkId to_a = connect(*b, *a);
   send_in_time(*a, to_b, numbered_frame(1, 5));
   send_in_time(*b, to_a, numbered_frame(2, 5));
   const Received at_b = expect_frame(*b);
@@ -41,9 +39,9 @@ TEST_P(TransportContract, AListenerCanDialOthersToo) {
 TEST_P(TransportContract, BothSidesLearnThatTheOtherHasGone) {
   auto server = listener();
   auto staying = dialler();
-  const LinkId staying_link = staying->dial(server->endpoint());
+  const LinkId staying_link = connect(*staying, *server);
   auto leaving = dialler();
-  const LinkId leaving_link = leaving->dial(server->endpoint());
+  const LinkId leaving_link = connect(*leaving, *server);
   send_in_time(*staying, staying_link, numbered_frame(1, 1));
   const LinkId staying_inbound = expect_frame(*server).link;
   send_in_time(*leaving, leaving_link, numbered_frame(2, 1));
@@ -63,7 +61,7 @@ TEST_P(TransportContract, BothSidesLearnThatTheOtherHasGone) {
 TEST_P(TransportContract, LastFramesOfOneWhoLeavesAreHeardBeforeItsEnd) {
   auto server = listener();
   auto client = dialler();
-  const LinkId link = client->dial(server->endpoint());
+  const LinkId link = connect(*client, *server);
   for (std::uint64_t i = 0; i < 20; ++i) send_in_time(*client, link, numbered_frame(i, 1000));
   client.reset();
   for (std::uint64_t i = 0; i < 20; ++i) {
@@ -79,10 +77,10 @@ TEST_P(TransportContract, LastFramesOfOneWhoLeavesAreHeardBeforeItsEnd) {
 TEST_P(TransportContract, ADialledLinkComesBackAfterARestart) {
   const std::string endpoint = world_->free_endpoint();
   auto client = dialler();
-  const LinkId link = client->dial(endpoint);
+  const LinkId link = client->dial(world_->address(endpoint));
   for (std::uint64_t life = 0; life < 3; ++life) {
     auto server = listener_at(endpoint);
-    EXPECT_EQ(expect_event(*client, LinkEvent::kUp).link, link);
+    EXPECT_EQ(expect_event(*client, LinkEvent::kUp, server.get()).link, link);
     send_in_time(*client, link, numbered_frame(life, 100));
     const Received received = expect_frame(*server);
     expect_numbered(received.frame, life, 100);
@@ -98,13 +96,13 @@ TEST_P(TransportContract, ADroppedLinkIsGoneForBothAndUnknownLinksAreIgnored) {
   auto client = dialler();
   client->drop(4711);
   EXPECT_EQ(client->send(4711, numbered_frame(1, 1)), SendStatus::kDown);
-  const LinkId link = client->dial(server->endpoint());
+  const LinkId link = connect(*client, *server);
   send_in_time(*client, link, numbered_frame(1, 1));
   const LinkId inbound = expect_frame(*server).link;
   client->drop(link);
   EXPECT_EQ(client->send(link, numbered_frame(2, 1)), SendStatus::kDown);
-  EXPECT_EQ(expect_event(*server, LinkEvent::kDown).link, inbound);
-  const LinkId again = client->dial(server->endpoint());
+  EXPECT_EQ(expect_event(*server, LinkEvent::kDown, client.get()).link, inbound);
+  const LinkId again = connect(*client, *server);
   EXPECT_NE(again, link) << "link ids are never used twice";
   send_in_time(*client, again, numbered_frame(3, 1));
   const Received received = expect_frame(*server);
@@ -115,7 +113,7 @@ TEST_P(TransportContract, ADroppedLinkIsGoneForBothAndUnknownLinksAreIgnored) {
 TEST_P(TransportContract, AFrameOnADroppedInboundLinkOpensANewOne) {
   auto server = listener();
   auto client = dialler();
-  const LinkId link = client->dial(server->endpoint());
+  const LinkId link = connect(*client, *server);
   send_in_time(*client, link, numbered_frame(1, 1));
   const LinkId first = expect_frame(*server).link;
   server->drop(first);
@@ -139,7 +137,7 @@ TEST_P(TransportContract, OnlySoManyInboundLinksAreRemembered) {
   std::vector<LinkId> inbound;
   for (std::uint64_t c = 0; c < 4; ++c) {
     clients.push_back(dialler());
-    send_in_time(*clients.back(), clients.back()->dial(server->endpoint()), numbered_frame(c, 1));
+    send_in_time(*clients.back(), connect(*clients.back(), *server), numbered_frame(c, 1));
     inbound.push_back(expect_frame(*server).link);
   }
   EXPECT_EQ(server->send(inbound[0], numbered_frame(1, 1)), SendStatus::kDown) << "the oldest";
@@ -151,8 +149,8 @@ TEST_P(TransportContract, TwoNetworksAtOnceNeverMeet) {
   auto first_server = listener(), second_server = listener();
   EXPECT_NE(first_server->endpoint(), second_server->endpoint());
   auto first = dialler(), second = dialler();
-  const LinkId first_link = first->dial(first_server->endpoint());
-  const LinkId second_link = second->dial(second_server->endpoint());
+  const LinkId first_link = connect(*first, *first_server);
+  const LinkId second_link = connect(*second, *second_server);
   for (std::uint64_t i = 0; i < 20; ++i) {
     send_in_time(*first, first_link, numbered_frame(1000 + i, 10));
     send_in_time(*second, second_link, numbered_frame(2000 + i, 10));
@@ -175,7 +173,7 @@ TEST_P(TransportContract, MistakesAtSetUpNameTheEndpoint) {
   }
   auto client = dialler();
   for (const std::string bad : {"", "nonsense", "tcp:/x", "carrier://pigeon"})
-    EXPECT_THROW((void)client->dial(bad), ConfigError) << "'" << bad << "'";
+    EXPECT_THROW((void)client->dial(world_->address(bad)), ConfigError) << "'" << bad << "'";
   EXPECT_EQ(client->endpoint(), "");
 }
 

@@ -27,6 +27,12 @@ std::unique_ptr<Transport> TransportContract::dialler(TransportOptions options) 
   return world_->make(options);
 }
 
+LinkId TransportContract::connect(Transport& client, Transport& server) {
+  const LinkId link = client.dial(world_->address(server.endpoint()));
+  EXPECT_EQ(expect_event(client, LinkEvent::kUp, &server).link, link);
+  return link;
+}
+
 bool wait_readable(const std::vector<Transport*>& transports, Instant deadline) {
   std::vector<pollfd> polled;
   for (const Transport* transport : transports) {

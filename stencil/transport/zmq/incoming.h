@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "stencil/core/frame.h"
+#include "stencil/core/payload_pool.h"
+
+namespace stencil {
+
+/// A payload where libzmq has received it.
+class MessageMemory final : public PooledMemory {
+ public:
+  void take(zmq::message_t&& message);
+
+ private:
+  void empty() override;
+  zmq::message_t message_;
+};
+
+/// One message of a ZeroMQ socket.
+struct Incoming {
+  std::string sender;          ///< the routing id, where the socket is a ROUTER
+  std::optional<Frame> frame;  ///< nothing: it is no frame of ours
+};
+
+/// Takes messages from sockets: header, then the payload where there is one. Payloads stay where
+/// libzmq put them. One thread; the payloads may be held anywhere.
+class Inbox {
+ public:
+  /// Nothing where nothing has come. The first part received from a sender not `known` to the
+  /// caller can be asked with about(): it is kept until the next call.
+  [[nodiscard]] std::optional<Incoming> receive(zmq::socket_t& socket, bool from_router);
+  /// The connection that the last message came on, and who its key says it is ("": nobody).
+  [[nodiscard]] int connection() const;
+  [[nodiscard]] std::string user() const;
+
+ private:
+  PayloadPool<MessageMemory> payloads_;
+  zmq::message_t header_;
+};
+
+}  // namespace stencil

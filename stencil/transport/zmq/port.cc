@@ -1,0 +1,112 @@
+#include "stencil/transport/zmq/port.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stencil/transport/zmq/zap.h"
+
+namespace stencil {
+namespace {
+
+constexpr int kUnsentBytes = 32 << 10;
+constexpr int kConnectMilliseconds = 5'000;
+/// A stranger who connects and says nothing.
+constexpr int kHandshakeMilliseconds = 5'000;
+/// When the other end does not acknowledge, or is silent and does not answer probes.
+constexpr int kSilenceMilliseconds = 30'000;
+
+int milliseconds(Duration duration) {
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
+}
+
+int frames(std::size_t count) {
+  return static_cast<int>(std::clamp<std::size_t>(count, 1, 1 << 20));
+}
+
+void set_up(zmq::socket_t& socket, zmq::socket_type type, const TransportOptions& options) {
+  using namespace zmq::sockopt;
+  socket.set(sndhwm, frames(options.queue_frames));
+  socket.set(rcvhwm, frames(options.queue_frames));
+  socket.set(zmq::sockopt::linger, milliseconds(options.linger));
+  // Without this a stranger's hundred bytes that claim 6 GiB reserve as much.
+  socket.set(maxmsgsize,
+             static_cast<std::int64_t>(std::max(options.max_frame_bytes, kMaxHeaderBytes)));
+  socket.set(handshake_ivl, kHandshakeMilliseconds);
+  socket.set(tcp_maxrt, kSilenceMilliseconds);
+  socket.set(tcp_keepalive, 1);
+  socket.set(tcp_keepalive_idle, 10);
+  socket.set(tcp_keepalive_intvl, 10);
+  socket.set(tcp_keepalive_cnt, 2);
+  socket.set(zap_domain, Zap::kDomain);
+  socket.set(ipv6, true);
+  if (type == zmq::socket_type::router) {
+    socket.set(router_mandatory, true);
+    socket.set(router_handover, false);
+  } else {
+    socket.set(immediate, true);
+    socket.set(connect_timeout, kConnectMilliseconds);
+    socket.set(reconnect_ivl, -1);  // a new attempt has a new socket: see Dialled
+  }
+}
+
+}  // namespace
+
+void ReadyList::add(EventSource& source) {
+  if (!std::exchange(source.ready_, true)) sources_.push_back(&source);
+}
+
+void ReadyList::remove(EventSource& source) {
+  if (std::exchange(source.ready_, false)) std::erase(sources_, &source);
+}
+
+EventSource* ReadyList::take() {
+  if (sources_.empty()) return nullptr;
+  EventSource* const first = sources_.front();
+  sources_.erase(sources_.begin());
+  first->ready_ = false;
+  return first;
+}
+
+Port::Port(ZmqShared& shared, zmq::socket_type type, EventSource& owner)
+    : socket(shared.context, type), sources_(shared.sources) {
+  set_up(socket, type, shared.options);
+  monitor.emplace(shared.context, socket, ++shared.sockets_made);
+  const auto make_ready = [&ready = shared.ready, &owner](std::uint32_t) { ready.add(owner); };
+  sources_.watch(socket_source_, socket.get(zmq::sockopt::fd), EPOLLIN, make_ready);
+  sources_.watch(monitor_source_, monitor->descriptor(), EPOLLIN, make_ready);
+}
+
+Port::~Port() {
+  sources_.unwatch(socket_source_);
+  sources_.unwatch(monitor_source_);
+  monitor.reset();
+}
+
+void bound_unsent_bytes(int descriptor) {
+  // The descriptor is libzmq's. Where the connection has ended since, and its number is another's
+  // now, that one's least is set instead, which harms it as little. A local socket takes no heed.
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+}
+
+std::optional<KeyFault> key_fault(const Monitor::Event& event, bool dialled) {
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+    return dialled ? KeyFault::kOurs : KeyFault::kUnknown;
+  }
+  if (event.kind != ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) return std::nullopt;
+  switch (event.value) {
+    case ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
+      return KeyFault::kNone;
+    case ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC:
+    case ZMQ_PROTOCOL_ERROR_ZMTP_KEY_EXCHANGE:
+      return KeyFault::kAnother;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace stencil

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+#include <zmq.hpp>
+
+#include "stencil/transport/factory.h"
+#include "stencil/transport/stream/source_set.h"
+#include "stencil/transport/zmq/incoming.h"
+#include "stencil/transport/zmq/monitor.h"
+#include "stencil/transport/zmq/wake.h"
+
+namespace stencil {
+
+/// Something of a transport that events come from.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  /// The next event; nothing until it is made ready again.
+  virtual std::optional<Received> next() = 0;
+
+ private:
+  friend class ReadyList;
+  bool ready_ = false;
+};
+
+/// Who may have an event, in turn. Each stands here once.
+class ReadyList {
+ public:
+  void add(EventSource& source);
+  void remove(EventSource& source);
+  /// Takes the first out; null where nobody is ready.
+  [[nodiscard]] EventSource* take();
+
+ private:
+  std::vector<EventSource*> sources_;
+};
+
+/// What all links of one ZmqTransport share. The context ends last, and waits for what is not sent
+/// yet, the sockets' linger at most.
+struct ZmqShared {
+  explicit ZmqShared(const TransportOptions& transport_options) : options(transport_options) {}
+
+  const TransportOptions options;
+  zmq::context_t context{1};
+  SourceSet sources;
+  ReadyList ready;
+  std::shared_ptr<Wake> room = std::make_shared<Wake>();  ///< a payload has left libzmq
+  Inbox inbox;
+  TransportStats stats;
+  std::shared_ptr<const KeyRing> keys;  ///< as they are now; null: none are in use
+  std::uint64_t sockets_made = 0;
+  LinkId last_link = 0;
+};
+
+/// A socket, the monitor of its connections, and the wait for both.
+class Port {
+ public:
+  /// Makes `owner` ready whenever either has something. Throws zmq::error_t.
+  Port(ZmqShared& shared, zmq::socket_type type, EventSource& owner);
+  ~Port();
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  zmq::socket_t socket;
+  std::optional<Monitor> monitor;
+
+ private:
+  SourceSet& sources_;
+  Source socket_source_, monitor_source_;
+};
+
+/// Of a connection that has just been made: bounds what the system holds of it unsent, so that
+/// libzmq's order is not kept for long; an urgent frame waits for that much.
+void bound_unsent_bytes(int descriptor);
+
+/// Why a handshake has failed, from the value of the monitor's event; nothing where it says no
+/// more than that the other end is no worker of this run.
+[[nodiscard]] std::optional<KeyFault> key_fault(const Monitor::Event& event, bool dialled);
+
+}  // namespace stencil

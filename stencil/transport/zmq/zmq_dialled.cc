@@ -1,0 +1,205 @@
+#include "stencil/transport/zmq/zmq_dialled.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+namespace {
+
+std::span<const std::byte> bytes_of(const PublicKey& key) {
+  return std::as_bytes(std::span(key.bytes));
+}
+
+zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
+  return zmq::const_buffer(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+ZmqDialled::ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address)
+    : shared_(shared),
+      id_(id),
+      endpoint_(parse_endpoint(address.endpoint, true, kZmqSchemes)),
+      literal_(literal_addresses(endpoint_)),
+      key_(address.key),
+      pause_(shared.options.reconnect_min),
+      outgoing_(std::max<std::size_t>(shared.options.queue_frames, 1), shared.room) {
+  if (key_.has_value() != (shared_.keys != nullptr)) {
+    throw ConfigError("cannot dial '" + address.endpoint + "': " +
+                          (key_ ? "a key is asked of it, and this worker has none"
+                                : "this worker goes by keys, and knows none of it"),
+                      "give every worker --keys, or none");
+  }
+  heed_keys(false);
+  shared_.sources.watch(timer_source_, timer_.descriptor(), EPOLLIN, [this](std::uint32_t) {
+    timer_.acknowledge();
+    attempt();
+  });
+  attempt();
+}
+
+ZmqDialled::~ZmqDialled() {
+  shared_.ready.remove(*this);
+  shared_.sources.unwatch(timer_source_);
+  shared_.sources.unwatch(lookup_source_);
+  if (port_ && connected_ && !ended_) outgoing_.hand_on_all(port_->socket);
+}
+
+void ZmqDialled::attempt() {
+  if (!literal_.empty()) return connect(literal_);
+  try {
+    lookup_.emplace(endpoint_);
+    shared_.sources.watch(lookup_source_, lookup_->descriptor(), EPOLLIN, [this](std::uint32_t) {
+      shared_.sources.unwatch(lookup_source_);
+      connect(lookup_->result().value_or(std::vector<Address>()));
+    });
+  } catch (const ResourceError&) {
+    try_again();
+  } catch (const std::system_error&) {
+    try_again();  // no thread to be had just now
+  }
+}
+
+void ZmqDialled::connect(const std::vector<Address>& addresses) {
+  if (addresses.empty()) return try_again();
+  const Address& address = addresses[attempts_ % addresses.size()];
+  try {
+    port_.emplace(shared_, zmq::socket_type::dealer, *this);
+    if (key_) {
+      const KeyRing& keys = *shared_.keys;
+      const std::span secret(keys.own_secret.bytes);
+      port_->socket.set(zmq::sockopt::curve_publickey, buffer_of(bytes_of(keys.own_public)));
+      port_->socket.set(zmq::sockopt::curve_secretkey, buffer_of(std::as_bytes(secret)));
+      port_->socket.set(zmq::sockopt::curve_serverkey, buffer_of(bytes_of(key_to_ask_for())));
+    }
+    ++attempts_;
+    port_->socket.connect(endpoint_.local ? "ipc://" + endpoint_.host : text_of(address, "tcp://"));
+  } catch (const zmq::error_t&) {  // no descriptor to be had just now
+    port_.reset();
+    try_again();
+  } catch (const ResourceError&) {
+    port_.reset();
+    try_again();
+  }
+}
+
+PublicKey ZmqDialled::key_to_ask_for() const {
+  if (!rank_) return *key_;
+  const std::span<const PublicKey> theirs = shared_.keys->of(*rank_);
+  const auto asked = std::ranges::find(theirs, *key_);
+  const auto first = static_cast<std::size_t>(asked - theirs.begin());
+  return theirs[(first + attempts_) % theirs.size()];
+}
+
+void ZmqDialled::try_again() {
+  timer_.arm(pause_);
+  pause_ = std::min(2 * pause_, shared_.options.reconnect_max);
+}
+
+void ZmqDialled::heed_keys(bool own_pair_changed) {
+  if (!key_) return;
+  rank_ = shared_.keys->rank_of(*key_);
+  abandoned_ = port_ && (own_pair_changed || !rank_);
+  if (abandoned_) end();
+}
+
+SendStatus ZmqDialled::send(Frame&& frame) {
+  if (!up_ || ended_) return SendStatus::kDown;
+  const SendStatus status = outgoing_.push(std::move(frame));
+  (void)hand_on();
+  return status;
+}
+
+bool ZmqDialled::hand_on() {
+  if (!connected_ || ended_) return false;
+  const std::size_t before = outgoing_.size();
+  (void)outgoing_.hand_on(port_->socket);
+  // What has come may have been noticed in passing, and then its descriptor tells no more.
+  if (outgoing_.size() < before) shared_.ready.add(*this);
+  return outgoing_.has_room_again();
+}
+
+void ZmqDialled::hear_monitor() {
+  while (const auto event = port_->monitor->next()) {
+    switch (event->kind) {
+      case ZMQ_EVENT_CONNECTED:
+        bound_unsent_bytes(event->value);
+        break;
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        connected_ = true;
+        break;
+      case ZMQ_EVENT_CLOSED:
+      case ZMQ_EVENT_DISCONNECTED:
+        end();
+        break;
+      default:
+        if (const auto fault = key_fault(*event, true); fault && key_) fault_ = fault;
+        if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) ++shared_.stats.strangers;
+    }
+  }
+}
+
+void ZmqDialled::end() {
+  ended_ = port_.has_value();
+  if (ended_) shared_.ready.add(*this);
+}
+
+Received ZmqDialled::event(LinkEvent kind) const {
+  return {.event = kind, .link = id_, .frame = {}, .proven = rank_};
+}
+
+/// The monitor may tell of the end before libzmq has passed on the last frames; it has once the
+/// socket cannot be written to.
+bool ZmqDialled::is_gone() const {
+  return (port_->socket.get(zmq::sockopt::events) & ZMQ_POLLOUT) == 0;
+}
+
+std::optional<Received> ZmqDialled::next_frame() {
+  if (!up_) return std::nullopt;
+  while (std::optional<Incoming> incoming = shared_.inbox.receive(port_->socket, false)) {
+    if (!incoming->frame) {
+      ++shared_.stats.strangers;
+      continue;
+    }
+    pause_ = shared_.options.reconnect_min;
+    shared_.ready.add(*this);
+    Received received = event(LinkEvent::kFrame);
+    received.frame = std::move(*incoming->frame);
+    return received;
+  }
+  return std::nullopt;
+}
+
+std::optional<Received> ZmqDialled::next() {
+  if (!port_) return std::nullopt;
+  hear_monitor();
+  bool gone = abandoned_;
+  // Lets the socket see what its descriptor tells of, which would go on telling.
+  if (!up_) (void)port_->socket.get(zmq::sockopt::events);
+  if (connected_ && !up_) {
+    shared_.ready.add(*this);
+    up_ = true;
+    return event(LinkEvent::kUp);
+  }
+  do {
+    if (std::optional<Received> received = next_frame()) return received;
+  } while (!gone && ended_ && (gone = is_gone()));
+  if (!gone) return std::nullopt;
+  shared_.stats.discarded += outgoing_.size();
+  outgoing_ = Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room);
+  port_.reset();
+  connected_ = ended_ = abandoned_ = false;
+  try_again();
+  if (std::exchange(up_, false)) return event(LinkEvent::kDown);
+  if (!fault_) return std::nullopt;
+  Received refused = event(LinkEvent::kRefused);
+  refused.fault = std::exchange(fault_, std::nullopt);
+  return refused;
+}
+
+}  // namespace stencil

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stencil/transport/stream/lookup.h"
+#include "stencil/transport/zmq/outgoing.h"
+#include "stencil/transport/zmq/port.h"
+
+namespace stencil {
+
+/// A link that we dial, from dial() to drop(): one attempt after another, each with a DEALER of its
+/// own to one of the name's addresses, until one is connected, and again when that has ended.
+class ZmqDialled final : public EventSource {
+ public:
+  /// Throws ConfigError for an address that it cannot parse, or a key that no keys of ours go with.
+  ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address);
+  /// What waits is sent all the same, the linger at most.
+  ~ZmqDialled() override;
+
+  [[nodiscard]] LinkId id() const { return id_; }
+  [[nodiscard]] SendStatus send(Frame&& frame);
+  std::optional<Received> next() override;
+  /// A payload of some link has left libzmq. True where the link takes frames again.
+  [[nodiscard]] bool hand_on();
+  [[nodiscard]] bool idle() const { return !port_ || outgoing_.size() == 0; }
+  /// The keys have changed: a connection that does not go by them any more ends.
+  void heed_keys(bool own_pair_changed);
+
+ private:
+  void attempt();
+  void connect(const std::vector<Address>& addresses);
+  void try_again();
+  void hear_monitor();
+  void end();
+  [[nodiscard]] bool is_gone() const;
+  [[nodiscard]] std::optional<Received> next_frame();
+  [[nodiscard]] Received event(LinkEvent kind) const;
+  /// The key to ask for in this attempt; those of the same rank take turns.
+  [[nodiscard]] PublicKey key_to_ask_for() const;
+
+  ZmqShared& shared_;
+  const LinkId id_;
+  const Endpoint endpoint_;
+  const std::vector<Address> literal_;  ///< empty for a name
+  const std::optional<PublicKey> key_;
+  std::optional<Rank> rank_;  ///< whose key it is, by the keys as they are now
+  std::size_t attempts_ = 0;
+  Duration pause_;  ///< before the next attempt
+  Timer timer_;
+  Source timer_source_, lookup_source_;
+  std::optional<Lookup> lookup_;
+  std::optional<Port> port_;  ///< of the present attempt
+  Outgoing outgoing_;
+  std::optional<KeyFault> fault_;  ///< to report
+  bool connected_ = false;         ///< the handshake has succeeded
+  bool ended_ = false;             ///< and there may still be frames to read
+  bool abandoned_ = false;         ///< by us: nothing of it is waited for
+  bool up_ = false;                ///< as the caller has been told
+};
+
+}  // namespace stencil

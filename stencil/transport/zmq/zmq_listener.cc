@@ -1,0 +1,234 @@
+#include "stencil/transport/zmq/zmq_listener.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "stencil/core/error.h"
+
+namespace stencil {
+namespace {
+
+/// In place of the link of a connection that is open and whose link is forgotten.
+constexpr LinkId kForgotten = 0;
+/// Faults of strangers to report at a time; all are counted.
+constexpr std::size_t kMostFaults = 16;
+
+}  // namespace
+
+ZmqListener::ZmqListener(ZmqShared& shared)
+    : shared_(shared), listener_(shared.options.listen, kZmqSchemes) {
+  listen();
+}
+
+ZmqListener::~ZmqListener() {
+  shared_.ready.remove(*this);
+  for (auto& [id, link] : links_) link.outgoing.hand_on_all(port_->socket, link.sender);
+}
+
+/// The listening socket stays ours; libzmq closes the copy that it is given.
+void ZmqListener::listen() {
+  try {
+    port_.emplace(shared_, zmq::socket_type::router, *this);
+    zmq::socket_t& socket = port_->socket;
+    if (shared_.keys) {
+      const std::span secret(shared_.keys->own_secret.bytes);
+      socket.set(zmq::sockopt::curve_server, true);
+      socket.set(zmq::sockopt::curve_secretkey, zmq::const_buffer(secret.data(), secret.size()));
+    }
+    Descriptor copy(::fcntl(listener_.descriptor(), F_DUPFD_CLOEXEC, 0));
+    socket.set(zmq::sockopt::use_fd, copy.get());
+    socket.bind(listener_.local() ? "ipc://" + endpoint().substr(endpoint().find('/') + 2)
+                                  : "tcp://127.0.0.1:0");
+    copy.release();
+  } catch (const zmq::error_t& error) {
+    throw NetworkError("cannot listen on '" + shared_.options.listen + "': " + error.what(),
+                       "raise the limit of open files (ulimit -n)");
+  }
+}
+
+void ZmqListener::heed_keys(bool own_pair_changed) {
+  for (auto& [id, link] : links_) {
+    link.rank = link.key ? shared_.keys->rank_of(*link.key) : std::nullopt;
+  }
+  const bool withdrawn = std::ranges::any_of(
+      links_, [](const auto& entry) { return entry.second.key && !entry.second.rank; });
+  if (!own_pair_changed && !withdrawn) return;
+  while (!links_.empty()) end(links_.begin()->first);
+  by_connection_.clear();
+  closed_.clear();
+  port_.reset();
+  listen();
+}
+
+SendStatus ZmqListener::send(LinkId link, Frame&& frame) {
+  Link& to = links_.at(link);
+  const SendStatus status = to.outgoing.push(std::move(frame));
+  if (status == SendStatus::kSent) to.last_used = ++uses_;
+  (void)to.outgoing.hand_on(port_->socket, to.sender);
+  // What has come may have been noticed in passing, and then its descriptor tells no more.
+  shared_.ready.add(*this);
+  return status;
+}
+
+bool ZmqListener::hand_on() {
+  bool room = false;
+  for (auto& [id, link] : links_) {
+    const std::size_t before = link.outgoing.size();
+    (void)link.outgoing.hand_on(port_->socket, link.sender);
+    if (link.outgoing.size() < before) shared_.ready.add(*this);  // as in send()
+    room = link.outgoing.has_room_again() || room;
+  }
+  return room;
+}
+
+bool ZmqListener::idle() const {
+  return std::ranges::all_of(links_,
+                             [](const auto& entry) { return entry.second.outgoing.size() == 0; });
+}
+
+void ZmqListener::drop(LinkId link) {
+  std::erase(down_, link);
+  const auto known = links_.find(link);
+  if (known == links_.end()) return;
+  known->second.outgoing.hand_on_all(port_->socket, known->second.sender);
+  forget(known);
+}
+
+void ZmqListener::hear_monitor() {
+  while (const auto event = port_->monitor->next()) {
+    switch (event->kind) {
+      case ZMQ_EVENT_ACCEPTED:
+        // The descriptor has a new connection.
+        if (closed_.erase(event->value) > 0) end_connection(event->value);
+        bound_unsent_bytes(event->value);
+        break;
+      case ZMQ_EVENT_DISCONNECTED:
+        closed_.emplace(event->value, false);
+        break;
+      case ZMQ_EVENT_ACCEPT_FAILED:
+        ++shared_.stats.strangers;
+        break;
+      default:
+        const auto fault = key_fault(*event, false);
+        if (!fault || !shared_.keys) break;
+        ++shared_.stats.refused_keys;
+        if (faults_.size() < kMostFaults) faults_.push_back(*fault);
+    }
+  }
+}
+
+std::optional<Received> ZmqListener::next() {
+  hear_monitor();
+  if (!down_.empty()) {
+    shared_.ready.add(*this);
+    const LinkId link = down_.front();
+    down_.pop_front();
+    return Received{.event = LinkEvent::kDown, .link = link, .frame = {}};
+  }
+  if (!faults_.empty()) {
+    shared_.ready.add(*this);
+    Received refused{.event = LinkEvent::kRefused, .link = 0, .frame = {}};
+    refused.fault = faults_.front();
+    faults_.pop_front();
+    return refused;
+  }
+  do {
+    if (std::optional<Received> received = next_frame()) return received;
+  } while (another_is_gone());
+  for (auto it = closed_.begin(); it != closed_.end();) {
+    const auto [connection, gone] = *it++;
+    if (!gone) continue;
+    closed_.erase(connection);
+    end_connection(connection);
+  }
+  return std::nullopt;
+}
+
+bool ZmqListener::another_is_gone() {
+  if (closed_.empty()) return false;
+  // Lets the socket see all that its descriptor has told of; is_gone() sees nothing beyond.
+  (void)port_->socket.get(zmq::sockopt::events);
+  bool another = false;
+  for (auto& [connection, gone] : closed_) {
+    if (gone) continue;
+    const auto known = by_connection_.find(connection);
+    const auto link = known == by_connection_.end() ? links_.end() : links_.find(known->second);
+    gone = link == links_.end() || Outgoing::is_gone(port_->socket, link->second.sender);
+    another = another || gone;
+  }
+  return another;
+}
+
+std::optional<Received> ZmqListener::next_frame() {
+  while (std::optional<Incoming> incoming = shared_.inbox.receive(port_->socket, true)) {
+    if (!incoming->frame) {
+      ++shared_.stats.strangers;
+      continue;
+    }
+    const LinkId id = link_of(incoming->sender);
+    Link& link = links_.at(id);
+    link.last_used = ++uses_;
+    shared_.ready.add(*this);
+    return Received{.event = LinkEvent::kFrame,
+                    .link = id,
+                    .frame = std::move(*incoming->frame),
+                    .proven = link.rank};
+  }
+  return std::nullopt;
+}
+
+/// A new one where the sender had none.
+LinkId ZmqListener::link_of(const std::string& sender) {
+  if (const auto known = by_sender_.find(sender); known != by_sender_.end()) return known->second;
+  const int connection = shared_.inbox.connection();
+  hear_monitor();
+  const auto before = by_connection_.find(connection);
+  if (before != by_connection_.end() && before->second != kForgotten) end_connection(connection);
+  if (links_.size() >= std::max<std::size_t>(shared_.options.max_links, 1)) {
+    const auto oldest = std::ranges::min_element(
+        links_, {}, [](const auto& entry) { return entry.second.last_used; });
+    end(oldest->first);
+  }
+  const LinkId id = ++shared_.last_link;
+  const std::optional<PublicKey> key = parse_public_key(shared_.inbox.user());
+  links_.emplace(
+      id, Link{.sender = sender,
+               .connection = connection,
+               .key = key,
+               .rank = key && shared_.keys ? shared_.keys->rank_of(*key) : std::nullopt,
+               .last_used = 0,
+               .outgoing =
+                   Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room)});
+  by_sender_.emplace(sender, id);
+  if (connection >= 0) by_connection_[connection] = id;
+  return id;
+}
+
+void ZmqListener::end_connection(int connection) {
+  const auto known = by_connection_.find(connection);
+  if (known == by_connection_.end()) {
+    ++shared_.stats.strangers;
+    return;
+  }
+  if (known->second != kForgotten) end(known->second);
+  by_connection_.erase(connection);
+}
+
+void ZmqListener::end(LinkId link) {
+  down_.push_back(link);
+  forget(links_.find(link));
+  shared_.ready.add(*this);
+}
+
+void ZmqListener::forget(Links::iterator link) {
+  shared_.stats.discarded += link->second.outgoing.size();
+  by_sender_.erase(link->second.sender);
+  // Until its end the connection stays known as no stranger's.
+  if (link->second.connection >= 0) by_connection_[link->second.connection] = kForgotten;
+  links_.erase(link);
+}
+
+}  // namespace stencil

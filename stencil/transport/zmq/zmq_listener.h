@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "stencil/transport/stream/endpoint.h"
+#include "stencil/transport/zmq/outgoing.h"
+#include "stencil/transport/zmq/port.h"
+
+namespace stencil {
+
+/// Whoever dials us: one ROUTER. A link appears with its first frame.
+///
+///   1. A frame is received before the end of its connection is reported. The monitor tells of the
+///      end, which may be before libzmq has passed on the last frames; it has once the peer cannot
+///      be sent to. Then the socket is read empty.
+///   2. A connection ends in exactly one of two ways: as a link that goes down, or, if it never
+///      sent a frame of our shape, as a stranger.
+class ZmqListener final : public EventSource {
+ public:
+  /// Throws ConfigError (NetworkError) that names the endpoint and the cause.
+  explicit ZmqListener(ZmqShared& shared);
+  /// What waits is sent all the same, the linger at most.
+  ~ZmqListener() override;
+
+  [[nodiscard]] const std::string& endpoint() const { return listener_.endpoint(); }
+  [[nodiscard]] bool has(LinkId link) const { return links_.contains(link); }
+  /// Requires has(link).
+  [[nodiscard]] SendStatus send(LinkId link, Frame&& frame);
+  /// Forgets the link. ZeroMQ 4.3 cannot hang up on one peer: a frame that still comes from it
+  /// opens a new one.
+  void drop(LinkId link);
+  std::optional<Received> next() override;
+  /// A payload of some link has left libzmq. True where some link takes frames again.
+  [[nodiscard]] bool hand_on();
+  [[nodiscard]] bool idle() const;
+  /// The keys have changed. A new pair of our own takes a new socket, and all links end: they are
+  /// dialled again.
+  void heed_keys(bool own_pair_changed);
+
+ private:
+  struct Link {
+    std::string sender;  ///< its routing id
+    int connection = -1;
+    std::optional<PublicKey> key;
+    std::optional<Rank> rank;  ///< whose key it is, by the keys as they are now
+    std::uint64_t last_used = 0;
+    Outgoing outgoing;
+  };
+  using Links = std::map<LinkId, Link>;
+
+  void listen();
+  void hear_monitor();
+  [[nodiscard]] std::optional<Received> next_frame();
+  LinkId link_of(const std::string& sender);
+  /// Whether another one of those that have ended has no more to come than can be received now.
+  [[nodiscard]] bool another_is_gone();
+  void end_connection(int connection);
+  /// kDown is reported of it.
+  void end(LinkId link);
+  void forget(Links::iterator link);
+
+  ZmqShared& shared_;
+  Listener listener_;
+  std::optional<Port> port_;
+  Links links_;
+  std::unordered_map<std::string, LinkId> by_sender_;
+  std::unordered_map<int, LinkId> by_connection_;  ///< 0: its link is forgotten
+  /// Connections that have ended, and whether all their frames can be received.
+  std::map<int, bool> closed_;
+  std::deque<LinkId> down_;      ///< to report
+  std::deque<KeyFault> faults_;  ///< of strangers, to report
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace stencil

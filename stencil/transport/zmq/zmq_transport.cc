@@ -1,0 +1,165 @@
+#include "stencil/transport/zmq/zmq_transport.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "stencil/core/error.h"
+#include "stencil/transport/zmq/zap.h"
+#include "stencil/transport/zmq/zmq_dialled.h"
+#include "stencil/transport/zmq/zmq_listener.h"
+
+namespace stencil {
+namespace {
+
+/// How often keys that have been replaced are looked for.
+constexpr Duration kKeysEvery = std::chrono::seconds(1);
+
+class ZmqTransport final : public Transport {
+ public:
+  explicit ZmqTransport(const TransportOptions& options) try
+      : shared_(options), zap_(shared_.context) {
+    if (options.keys) {
+      shared_.keys = options.keys();
+      watch(keys_source_, keys_timer_.descriptor(), [this] {
+        keys_timer_.acknowledge();
+        keys_timer_.arm(kKeysEvery);
+        heed_keys();
+      });
+      keys_timer_.arm(kKeysEvery);
+    }
+    watch(room_source_, shared_.room->descriptor(), [this] {
+      shared_.room->clear();
+      hand_on();
+    });
+    watch(zap_source_, zap_.descriptor(), [this] { zap_.serve(shared_.keys.get()); });
+    if (!options.listen.empty()) listener_.emplace(shared_);
+  } catch (const zmq::error_t& error) {
+    throw ResourceError(std::string("cannot start ZeroMQ: ") + error.what(),
+                        "raise the limit of open files (ulimit -n)");
+  }
+
+  /// What waits is sent for as long as that takes, `linger` at most.
+  ~ZmqTransport() override {
+    bool patient = true;
+    Timer timer;
+    Source timer_source;
+    watch(timer_source, timer.descriptor(), [&patient] { patient = false; });
+    timer.arm(shared_.options.linger);
+    hand_on();
+    while (patient && !idle()) {
+      (void)shared_.sources.poll(-1);
+      hand_on();
+      if (EventSource* const source = shared_.ready.take()) (void)source->next();
+    }
+    shared_.sources.unwatch(timer_source);
+  }
+
+  [[nodiscard]] std::string endpoint() const override {
+    return listener_ ? listener_->endpoint() : std::string();
+  }
+
+  LinkId dial(const PeerAddress& address) override {
+    heed_keys();
+    const LinkId id = shared_.last_link + 1;
+    dialled_.emplace(std::piecewise_construct, std::forward_as_tuple(id),
+                     std::forward_as_tuple(shared_, id, address));
+    return ++shared_.last_link;
+  }
+
+  void drop(LinkId link) override {
+    dialled_.erase(link);
+    if (listener_) listener_->drop(link);
+  }
+
+  [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
+    const std::size_t header = frame.header.size(), payload = view(frame.payload).size();
+    if (header > kMaxHeaderBytes || payload > shared_.options.max_frame_bytes) {
+      throw InvariantError("a frame of " + std::to_string(header) + " + " +
+                           std::to_string(payload) + " bytes is over max_frame_bytes");
+    }
+    SendStatus status = SendStatus::kDown;
+    if (const auto dialled = dialled_.find(link); dialled != dialled_.end()) {
+      status = dialled->second.send(std::move(frame));
+    } else if (listener_ && listener_->has(link)) {
+      status = listener_->send(link, std::move(frame));
+    }
+    if (status != SendStatus::kSent) return status;
+    ++shared_.stats.frames_sent;
+    shared_.stats.bytes_sent += header + payload;
+    return status;
+  }
+
+  [[nodiscard]] std::optional<Received> receive() override {
+    room_.clear();
+    do {
+      while (EventSource* const source = shared_.ready.take()) {
+        if (std::optional<Received> received = source->next()) {
+          count(*received);
+          return received;
+        }
+        hand_on();  // libzmq's own room comes with the descriptor of what is received
+      }
+    } while (shared_.sources.poll(0));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<int> descriptors() const override {
+    return {shared_.sources.descriptor(), room_.descriptor()};
+  }
+  [[nodiscard]] TransportStats stats() const override { return shared_.stats; }
+
+ private:
+  void watch(Source& source, int descriptor, std::function<void()> on_readable) {
+    shared_.sources.watch(source, descriptor, EPOLLIN,
+                          [on_readable = std::move(on_readable)](std::uint32_t) { on_readable(); });
+  }
+
+  void count(const Received& received) {
+    if (received.event != LinkEvent::kFrame) return;
+    ++shared_.stats.frames_received;
+    shared_.stats.bytes_received +=
+        received.frame.header.size() + view(received.frame.payload).size();
+  }
+
+  /// Gives libzmq what it takes now. A link that has refused a frame may take one again.
+  void hand_on() {
+    bool room = listener_ && listener_->hand_on();
+    for (auto& [id, dialled] : dialled_) room = dialled.hand_on() || room;
+    if (room) room_.set();
+  }
+
+  [[nodiscard]] bool idle() const {
+    return (!listener_ || listener_->idle()) &&
+           std::ranges::all_of(dialled_, [](const auto& entry) { return entry.second.idle(); });
+  }
+
+  void heed_keys() {
+    if (!shared_.options.keys) return;
+    std::shared_ptr<const KeyRing> now = shared_.options.keys();
+    if (now == shared_.keys) return;
+    const bool own = now->own_public != shared_.keys->own_public;
+    shared_.keys = std::move(now);
+    for (auto& [id, dialled] : dialled_) dialled.heed_keys(own);
+    if (listener_) listener_->heed_keys(own);
+  }
+
+  ZmqShared shared_;
+  Flag room_;
+  Zap zap_;
+  Timer keys_timer_;
+  Source keys_source_, room_source_, zap_source_;
+  std::optional<ZmqListener> listener_;
+  std::map<LinkId, ZmqDialled> dialled_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_zmq_transport(const TransportOptions& options) {
+  return std::make_unique<ZmqTransport>(options);
+}
+
+}  // namespace stencil

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/contract/transport/transport_contract.h"
+
+namespace stencil::contract {
+
+using MakeTransport = std::unique_ptr<Transport> (*)(const TransportOptions& options);
+
+/// Transports over tcp, on the loopback interface.
+class TcpWorld final : public TransportWorld {
+ public:
+  TcpWorld(std::string scheme, MakeTransport make) : scheme_(std::move(scheme)), make_(make) {}
+  ~TcpWorld() override;
+  /// A bound socket that never listens keeps the port from everybody who does not, as the
+  /// transport does, set SO_REUSEADDR on it by name.
+  std::string free_endpoint() override;
+  std::string any_endpoint() override { return scheme_ + "127.0.0.1:0"; }
+  std::unique_ptr<Transport> make(const TransportOptions& options) override {
+    return make_(options);
+  }
+
+ private:
+  std::string scheme_;
+  MakeTransport make_;
+  std::vector<int> reserved_;
+};
+
+/// Transports over local sockets, in a folder of their own.
+class IpcWorld final : public TransportWorld {
+ public:
+  IpcWorld(std::string scheme, MakeTransport make);
+  ~IpcWorld() override;
+  std::string free_endpoint() override {
+    return scheme_ + (folder_ / std::to_string(++count_)).string();
+  }
+  std::string any_endpoint() override { return free_endpoint(); }
+  std::unique_ptr<Transport> make(const TransportOptions& options) override {
+    return make_(options);
+  }
+
+ private:
+  std::string scheme_;
+  MakeTransport make_;
+  std::filesystem::path folder_;
+  int count_ = 0;
+};
+
+}  // namespace stencil::contract
