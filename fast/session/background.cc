@@ -42,7 +42,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
   if (meeting_) config.engine.hello.meeting = meeting_->token();
   pump_ = std::make_unique<stencil::Pump>(
       std::move(config), mixer, *transport_,
-      [this](stencil::Rank rank) { return peers_.find(rank); }, options.log, EventLoop::now(),
+      [this](stencil::Rank rank) { return addresses_of(rank); }, options.log, EventLoop::now(),
       meeting_.get());
   status_ = pump_->status();
   for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
@@ -112,6 +112,12 @@ void Background::rethrow_failure() const {
   if (!failed_) return;
   const std::lock_guard lock(mutex_);
   throw std::runtime_error("the background thread failed: " + failure_);
+}
+
+std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
+  const std::optional<std::string> endpoint = peers_.find(rank);
+  if (!endpoint) return {};
+  return {*endpoint};
 }
 
 TimePoint Background::turn(TimePoint now) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
@@ -56,6 +57,7 @@ class Background {
  private:
   bool wait(double deadline, const Condition& condition, bool heed_stop);
   void fail(const std::string& what);
+  [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
   stencil::TimePoint turn(stencil::TimePoint now);
   void watch_sweeps(const stencil::PumpStatus& status, std::uint64_t step);
 
