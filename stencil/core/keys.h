@@ -67,9 +67,9 @@ struct KeyRing {
   [[nodiscard]] std::span<const PublicKey> of(Rank rank) const;
 };
 
-/// The keys to go by now, never null. A transport asks at each dial and whenever a peer proves a
-/// key, so that keys can be replaced while it runs. Must not block: files are read elsewhere. An
-/// empty KeySource means that no keys are in use.
+/// The keys to go by now, never null. Asked often, such as at each receive(), so that keys can be
+/// replaced while a worker runs. Must not block: files are read elsewhere. An empty KeySource means
+/// that no keys are in use.
 using KeySource = std::function<std::shared_ptr<const KeyRing>()>;
 
 }  // namespace stencil

@@ -14,14 +14,30 @@ namespace {
 /// One scheme of addresses. To add a transport: a folder beside this file and a line here.
 struct TransportKind {
   std::string_view scheme, form;
+  bool proves_keys;
   std::unique_ptr<Transport> (*make)(const TransportOptions& options);
 };
 
 constexpr TransportKind kKinds[] = {
-    {"tcp://", "tcp://HOST:PORT", make_stream_transport},
-    {"ipc://", "ipc://PATH", make_stream_transport},
-    {"inproc://", "inproc://NAME", make_inproc_transport},
+    {"tcp://", "tcp://HOST:PORT", false, make_stream_transport},
+    {"ipc://", "ipc://PATH", false, make_stream_transport},
+    {"inproc://", "inproc://NAME", true, make_inproc_transport},
 };
+
+/// For whoever only dials.
+const TransportKind& usual_kind(bool inproc) {
+  return *std::ranges::find(kKinds, inproc ? "inproc://" : "tcp://", &TransportKind::scheme);
+}
+
+const TransportKind& kind_of(const TransportOptions& options) {
+  const std::string& listen = options.listen;
+  if (listen.empty()) return usual_kind(options.inproc != nullptr);
+  const auto kind = std::ranges::find_if(
+      kKinds, [&](const TransportKind& one) { return listen.starts_with(one.scheme); });
+  if (kind != std::end(kKinds)) return *kind;
+  throw ConfigError("cannot listen on " + in_quotes(listen) + ": unknown scheme",
+                    "use one of " + transport_forms());
+}
 
 }  // namespace
 
@@ -31,18 +47,22 @@ std::string transport_forms() {
   return listed(forms);
 }
 
+void check_key(const PeerAddress& address, bool keys_in_use) {
+  if (address.key.has_value() == keys_in_use) return;
+  const std::string what = in_quotes(address.endpoint);
+  if (keys_in_use) {
+    throw ConfigError("no key is known for " + what, "add it to the public keys");
+  }
+  throw ConfigError(what + " shall prove a key, and this worker has none", "give it a key too");
+}
+
 std::unique_ptr<Transport> make_transport(const TransportOptions& options) {
-  const std::string& listen = options.listen;
-  if (listen.empty()) {
-    return options.inproc ? make_inproc_transport(options) : make_stream_transport(options);
+  const TransportKind& kind = kind_of(options);
+  if (options.keys && !kind.proves_keys) {
+    throw ConfigError("bare sockets (" + std::string(kind.scheme) + ") prove no keys",
+                      "use a transport that does, or leave the keys out");
   }
-  const auto kind = std::ranges::find_if(
-      kKinds, [&](const TransportKind& one) { return listen.starts_with(one.scheme); });
-  if (kind == std::end(kKinds)) {
-    throw ConfigError("cannot listen on " + in_quotes(listen) + ": unknown scheme",
-                      "use one of " + transport_forms());
-  }
-  return kind->make(options);
+  return kind.make(options);
 }
 
 }  // namespace stencil

@@ -17,6 +17,7 @@ class InprocTransport final : public Transport {
     node_.bound = std::max<std::size_t>(options.queue_frames, 1);
     node_.max_frame_bytes = options.max_frame_bytes;
     node_.max_links = std::max<std::size_t>(options.max_links, 1);
+    node_.keys = options.keys;
     network_.enter(node_, options.listen);
   }
   ~InprocTransport() override { network_.leave(node_); }
@@ -24,7 +25,7 @@ class InprocTransport final : public Transport {
   [[nodiscard]] std::string endpoint() const override {
     return node_.name.empty() ? "" : "inproc://" + node_.name;
   }
-  LinkId dial(const PeerAddress& address) override { return network_.dial(node_, address.endpoint); }
+  LinkId dial(const PeerAddress& address) override { return network_.dial(node_, address); }
   void drop(LinkId link) override { network_.drop(node_, link); }
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
     return network_.send(node_, link, frame);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stencil/transport/factory.h"
+#include "tests/support/key_rings.h"
 
 namespace stencil::contract {
 
@@ -41,6 +42,18 @@ class TransportContract : public ::testing::TestWithParam<TransportKind> {
   std::unique_ptr<Transport> dialler(TransportOptions options = {});
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+};
+
+/// What a transport that proves keys must do beside that.
+class KeyedTransportContract : public TransportContract {
+ protected:
+  KeyedTransportContract();
+  /// Listens with rank 0's key.
+  std::unique_ptr<Transport> server();
+  /// Dials with the key of this pair.
+  std::unique_ptr<Transport> client(std::uint8_t pair);
+
+  test::Keys server_keys_, client_keys_;
 };
 
 /// No test waits longer than this for anything.
