@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/session/security.h"
 #include "fast/session/sharing.h"
 #include "stencil/transport/factory.h"
 
@@ -21,6 +22,13 @@ constexpr stencil::Duration kStatusEvery = std::chrono::milliseconds(50);
 constexpr double kFlushSeconds = 2;
 constexpr std::size_t kFrameSlack = 4096;
 
+std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::EngineConfig& engine,
+                                     const LogSink& log) {
+  std::vector<stencil::Rank> neighbours;
+  for (const stencil::Place& place : engine.neighbours) neighbours.push_back(place.rank);
+  return std::make_unique<KeyWatch>(files, engine.rank, std::move(neighbours), log);
+}
+
 }  // namespace
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
@@ -30,10 +38,12 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
+  if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
   transport_ = stencil::make_transport(
       {.listen = options.listen,
        .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
+       .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
        .inproc = options.inproc});
   endpoint_ = transport_->endpoint();
   if (mixer.segment().descriptor() >= 0) {
@@ -117,7 +127,12 @@ void Background::rethrow_failure() const {
 std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
   const std::optional<std::string> endpoint = peers_.find(rank);
   if (!endpoint) return {};
-  return {*endpoint};
+  if (!keys_) return {*endpoint};
+  std::vector<stencil::PeerAddress> addresses;
+  for (const stencil::PublicKey& key : keys_->current()->of(rank)) {
+    addresses.emplace_back(*endpoint, key);
+  }
+  return addresses;
 }
 
 TimePoint Background::turn(TimePoint now) {

@@ -10,6 +10,7 @@
 
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
+#include "fast/session/key_watch.h"
 #include "fast/session/peers.h"
 #include "fast/session/session_options.h"
 #include "fast/session/sweep_watch.h"
@@ -67,6 +68,7 @@ class Background {
 
   // Background thread, once the loop has started.
   PeersOnAThread peers_;
+  std::unique_ptr<KeyWatch> keys_;  ///< null: no keys are in use
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;

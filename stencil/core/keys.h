@@ -61,7 +61,7 @@ struct KeyRing {
   /// The public keys of rank K at [K]: one, or several while its key is being replaced.
   std::vector<std::vector<PublicKey>> by_rank;
 
-  /// Whose key it is; nothing for a stranger's.
+  /// Whose key it is; nothing for a stranger's. Looks at all of them.
   [[nodiscard]] std::optional<Rank> rank_of(const PublicKey& key) const;
   /// Those of `rank`; none where it has none, or is no rank.
   [[nodiscard]] std::span<const PublicKey> of(Rank rank) const;
