@@ -35,6 +35,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
                        const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary)
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template)),
+      complaints_(options.log),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
@@ -44,6 +45,8 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
        .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
+       .complain = [this](const std::string& cause,
+                          std::string_view text) { complaints_.about_stranger(cause, text); },
        .inproc = options.inproc});
   endpoint_ = transport_->endpoint();
   if (mixer.segment().descriptor() >= 0) {

@@ -69,6 +69,7 @@ class Background {
   // Background thread, once the loop has started.
   PeersOnAThread peers_;
   std::unique_ptr<KeyWatch> keys_;  ///< null: no keys are in use
+  stencil::Complaints complaints_;  ///< of the transport
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;

@@ -58,11 +58,14 @@ void LinkBook::tend_to(TimePoint now, Neighbour& neighbour) {
   if (now < link.complain_at || link.undiallable) return;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(now - link.lost_since).count();
-  log_(LogLevel::kWarning, "neighbour " + std::to_string(neighbour.rank) + " not reached for " +
-                               std::to_string(seconds) + " s (" +
-                               (addresses.empty() ? std::string("waiting for it to dial us")
-                                                  : "dialling " + link.address.endpoint) +
-                               "); still trying: is it started, and its address and port right?");
+  log_(LogLevel::kWarning,
+       "neighbour " + std::to_string(neighbour.rank) + " not reached for " +
+           std::to_string(seconds) + " s (" +
+           (addresses.empty() ? std::string("waiting for it to dial us")
+                              : "dialling " + link.address.endpoint) +
+           "); still trying: is it started, and " +
+           (link.address.key ? "are its address, port and key" : "its address and port") +
+           " right?");
   link.complain_at = now + kComplainAgain;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "stencil/core/keys.h"
 #include "stencil/core/types.h"
@@ -29,12 +31,24 @@ struct TransportOptions {
   /// (Received::proven), and after the own pair was replaced all links are made anew with the new
   /// one. make_transport() throws ConfigError where the transport proves no keys.
   KeySource keys{};
+  /// Called in receive() where a stranger was refused: what it lacked, in a word or two, and the
+  /// text for a log, where one line for each cause is enough.
+  std::function<void(const std::string& cause, std::string_view text)> complain{};
   /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
   std::shared_ptr<InprocNetwork> inproc{};
 };
 
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
 [[nodiscard]] std::string transport_forms();
+
+/// What is complained of where keys are in use.
+enum class Stranger : std::uint8_t {
+  kNoKey,       ///< it proves none
+  kUnknownKey,  ///< it has proven one that is nobody's
+  kWrongDial,   ///< it dialled for another key than ours
+};
+/// `key`: theirs that is unknown, or ours. Says nothing where nobody listens.
+void complain(const TransportOptions& options, Stranger about, const PublicKey& key = {});
 
 /// Throws ConfigError for an address that has no key where keys are in use, or has one where none
 /// are. For transports, in dial().

@@ -20,11 +20,14 @@ std::string name_of(const std::string& endpoint) {
   return endpoint.substr(kScheme.size());
 }
 
-/// Whether the listener has the key that is dialled, and knows the dialler's.
-bool prove(const KeyRing* dialler, const std::optional<PublicKey>& dialled,
-           const KeyRing* listener) {
-  if (dialler == nullptr || listener == nullptr) return dialler == listener;
-  return dialled == listener->own_public && listener->rank_of(dialler->own_public);
+/// Why the listener refuses the dialler; nothing where both prove who they are.
+std::optional<Stranger> stranger(const KeyRing* dialler, const std::optional<PublicKey>& dialled,
+                                 const KeyRing* listener) {
+  if (dialler == nullptr && listener == nullptr) return std::nullopt;
+  if (dialler == nullptr || listener == nullptr) return Stranger::kNoKey;
+  if (dialled != listener->own_public) return Stranger::kWrongDial;
+  if (!listener->rank_of(dialler->own_public)) return Stranger::kUnknownKey;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -174,6 +177,11 @@ std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
   return std::nullopt;
 }
 
+std::map<Stranger, PublicKey> InprocNetwork::Impl::take_refused(Node& node) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(node.refused, {});
+}
+
 TransportStats InprocNetwork::Impl::stats(const Node& node) {
   const std::lock_guard lock(mutex_);
   return node.stats;
@@ -200,11 +208,13 @@ void InprocNetwork::Impl::try_to_connect(Node& dialler, LinkId id) {
   Link& link = dialler.links.at(id);
   Node* const listener = find(link.target.endpoint);
   if (link.peer != nullptr || listener == nullptr) return;
-  if (prove(dialler.ring.get(), link.target.key, listener->ring.get())) {
-    connect(dialler, id, *listener);
-  } else {
-    ++listener->stats.strangers;
-  }
+  const auto refused = stranger(dialler.ring.get(), link.target.key, listener->ring.get());
+  if (!refused) return connect(dialler, id, *listener);
+  ++listener->stats.strangers;
+  if (!listener->ring) return;
+  const bool unknown = *refused == Stranger::kUnknownKey;
+  listener->refused[*refused] = unknown ? dialler.ring->own_public : listener->ring->own_public;
+  signal(*listener);
 }
 
 void InprocNetwork::Impl::connect(Node& dialler, LinkId id, Node& listener) {

@@ -49,6 +49,7 @@ class InprocNetwork::Impl {
     std::size_t max_links = 0;
     KeySource keys;
     std::shared_ptr<const KeyRing> ring;  ///< as of the last receive(); null: no keys
+    std::map<Stranger, PublicKey> refused;  ///< the last of each kind that is not told of yet
     std::map<LinkId, Link> links;
     LinkId last_link = 0;
     LinkId turn = 0;  ///< the link served last
@@ -65,6 +66,8 @@ class InprocNetwork::Impl {
   [[nodiscard]] SendStatus send(Node& node, LinkId id, Frame& frame);
   [[nodiscard]] std::optional<Received> receive(Node& node);
   [[nodiscard]] TransportStats stats(const Node& node);
+  /// Node::refused, and forgets them.
+  [[nodiscard]] std::map<Stranger, PublicKey> take_refused(Node& node);
 
  private:
   void connect_all_to(const Node& node);

@@ -12,7 +12,7 @@ namespace {
 class InprocTransport final : public Transport {
  public:
   explicit InprocTransport(const TransportOptions& options)
-      : keep_alive_(options.inproc), network_(options.inproc->impl()) {
+      : options_(options), network_(options.inproc->impl()) {
     node_.descriptor = descriptor_.get();
     node_.bound = std::max<std::size_t>(options.queue_frames, 1);
     node_.max_frame_bytes = options.max_frame_bytes;
@@ -30,12 +30,17 @@ class InprocTransport final : public Transport {
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
     return network_.send(node_, link, frame);
   }
-  [[nodiscard]] std::optional<Received> receive() override { return network_.receive(node_); }
+  [[nodiscard]] std::optional<Received> receive() override {
+    if (options_.keys) {
+      for (const auto& [about, key] : network_.take_refused(node_)) complain(options_, about, key);
+    }
+    return network_.receive(node_);
+  }
   [[nodiscard]] std::vector<int> descriptors() const override { return {descriptor_.get()}; }
   [[nodiscard]] TransportStats stats() const override { return network_.stats(node_); }
 
  private:
-  std::shared_ptr<InprocNetwork> keep_alive_;
+  TransportOptions options_;  ///< keeps the network alive
   InprocNetwork::Impl& network_;
   Descriptor descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   InprocNetwork::Impl::Node node_;

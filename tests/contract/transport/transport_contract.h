@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -53,7 +54,11 @@ class KeyedTransportContract : public TransportContract {
   /// Dials with the key of this pair.
   std::unique_ptr<Transport> client(std::uint8_t pair);
 
+  /// server() has counted a stranger, and complained of this.
+  [[nodiscard]] bool refused(const Transport& server, const std::string& cause) const;
+
   test::Keys server_keys_, client_keys_;
+  std::map<std::string, std::string> complaints_;  ///< of server(), by cause
 };
 
 /// No test waits longer than this for anything.

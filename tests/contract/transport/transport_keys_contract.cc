@@ -32,12 +32,19 @@ bool serve_until(Transport& a, Transport& b, const std::function<bool()>& done) 
 }  // namespace
 
 std::unique_ptr<Transport> KeyedTransportContract::server() {
-  return listener({.keys = server_keys_.source()});
+  return listener({.keys = server_keys_.source(),
+                   .complain = [this](const std::string& cause, std::string_view text) {
+                     complaints_[cause] = text;
+                   }});
 }
 
 std::unique_ptr<Transport> KeyedTransportContract::client(std::uint8_t pair) {
   client_keys_.replace(ring(pair, kEverybody));
   return dialler({.keys = client_keys_.source()});
+}
+
+bool KeyedTransportContract::refused(const Transport& server, const std::string& cause) const {
+  return server.stats().strangers > 0 && complaints_.contains(cause);
 }
 
 KeyedTransportContract::KeyedTransportContract()
@@ -73,7 +80,8 @@ TEST_P(KeyedTransportContract, EveryConnectionHasTheProofOfItsOwnEnd) {
 TEST_P(KeyedTransportContract, WhoHasAnotherKeyThanWasDialledIsNotConnected) {
   auto server = this->server(), client = this->client(11);
   const LinkId wrong = client->dial({server->endpoint(), KeyPair(12).open});
-  EXPECT_TRUE(serve_until(*server, *client, [&] { return server->stats().strangers > 0; }));
+  EXPECT_TRUE(serve_until(*server, *client, [&] { return refused(*server, "wrong dial"); }));
+  EXPECT_NE(complaints_["wrong dial"].find(text(KeyPair(10).open)), std::string::npos);
   EXPECT_EQ(client->send(wrong, numbered_frame(1, 1)), SendStatus::kDown);
   client->drop(wrong);
   const LinkId right = client->dial({server->endpoint(), KeyPair(10).open});
@@ -84,7 +92,8 @@ TEST_P(KeyedTransportContract, WhoHasAnotherKeyThanWasDialledIsNotConnected) {
 TEST_P(KeyedTransportContract, AStrangersKeyIsRefusedAndCountedUntilItIsAdded) {
   auto server = this->server(), client = this->client(99);
   const LinkId link = client->dial({server->endpoint(), KeyPair(10).open});
-  EXPECT_TRUE(serve_until(*server, *client, [&] { return server->stats().strangers > 0; }));
+  EXPECT_TRUE(serve_until(*server, *client, [&] { return refused(*server, "unknown key"); }));
+  EXPECT_NE(complaints_["unknown key"].find(text(KeyPair(99).open)), std::string::npos);
   EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
   EXPECT_EQ(server->stats().frames_received, 0U);
 
@@ -97,7 +106,7 @@ TEST_P(KeyedTransportContract, AStrangersKeyIsRefusedAndCountedUntilItIsAdded) {
 TEST_P(KeyedTransportContract, WhoHasNoKeyIsRefusedAndCounted) {
   auto server = this->server(), bare = dialler();
   const LinkId link = bare->dial(server->endpoint());
-  EXPECT_TRUE(serve_until(*server, *bare, [&] { return server->stats().strangers > 0; }));
+  EXPECT_TRUE(serve_until(*server, *bare, [&] { return refused(*server, "no key"); }));
   (void)bare->send(link, numbered_frame(1, 1));
   auto client = this->client(11);
   send_in_time(*client, client->dial({server->endpoint(), KeyPair(10).open}), numbered_frame(2, 1));

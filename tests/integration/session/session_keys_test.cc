@@ -101,6 +101,9 @@ TEST_F(SessionKeysTest, WhoHasNoKeyOrAStrangersIsNotHeard) {
     zero.join();
     EXPECT_NE(zero.status().neighbours.at(0).link, LinkState::kUp);
     EXPECT_GT(zero.status().counter("strangers"), 0U);
+    EXPECT_EQ(lines_with(theirs.empty() ? "0: a stranger: whoever dialled us without a key"
+                                        : "0: a stranger: whoever dialled another key than ours"),
+              1);
     EXPECT_EQ(zero.status().counter("frames_received"), 0U);
     EXPECT_EQ(one.status().counter("frames_received"), 0U);
   }
