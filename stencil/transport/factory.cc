@@ -47,33 +47,6 @@ std::string transport_forms() {
   return listed(forms);
 }
 
-void complain(const TransportOptions& options, Stranger about, const PublicKey& key) {
-  if (!options.complain) return;
-  switch (about) {
-    case Stranger::kNoKey:
-      return options.complain("no key",
-                              "whoever dialled us without a key was refused; give it its key");
-    case Stranger::kUnknownKey:
-      return options.complain("unknown key", "whoever has key " + text(key) +
-                                                 " was refused; if it is a worker of this run, "
-                                                 "add it to the public keys");
-    case Stranger::kWrongDial:
-      return options.complain("wrong dial",
-                              "whoever dialled another key than ours, " + text(key) +
-                                  ", was refused; are its public keys those of this run, and is "
-                                  "this the address of whom it dials?");
-  }
-}
-
-void check_key(const PeerAddress& address, bool keys_in_use) {
-  if (address.key.has_value() == keys_in_use) return;
-  const std::string what = in_quotes(address.endpoint);
-  if (keys_in_use) {
-    throw ConfigError("no key is known for " + what, "add it to the public keys");
-  }
-  throw ConfigError(what + " shall prove a key, and this worker has none", "give it a key too");
-}
-
 std::unique_ptr<Transport> make_transport(const TransportOptions& options) {
   const TransportKind& kind = kind_of(options);
   if (options.keys && !kind.proves_keys) {

@@ -41,19 +41,6 @@ struct TransportOptions {
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
 [[nodiscard]] std::string transport_forms();
 
-/// What is complained of where keys are in use.
-enum class Stranger : std::uint8_t {
-  kNoKey,       ///< it proves none
-  kUnknownKey,  ///< it has proven one that is nobody's
-  kWrongDial,   ///< it dialled for another key than ours
-};
-/// `key`: theirs that is unknown, or ours. Says nothing where nobody listens.
-void complain(const TransportOptions& options, Stranger about, const PublicKey& key = {});
-
-/// Throws ConfigError for an address that has no key where keys are in use, or has one where none
-/// are. For transports, in dial().
-void check_key(const PeerAddress& address, bool keys_in_use);
-
 /// Chooses by the scheme of `options.listen`; when empty, inproc where `options.inproc` is given,
 /// else tcp. Throws ConfigError that names the endpoint and the cause (port in use, unknown scheme,
 /// no such interface). The only place that knows the concrete transports.

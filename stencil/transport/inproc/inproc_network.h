@@ -9,6 +9,7 @@
 #include <string>
 
 #include "stencil/transport/inproc/inproc_transport.h"
+#include "stencil/transport/proof.h"
 
 namespace stencil {
 
