@@ -3,6 +3,8 @@
 //   embed_torch                          both workers on this machine: it starts the other itself
 //   embed_torch 0 tcp://0.0.0.0:5555     worker 0; on another machine:
 //   embed_torch 1 tcp://0.0.0.0:5555 tcp://first-machine:5555
+//
+// Between machines both need a folder `keys`, as `fast keys --out keys --workers 2` makes it.
 #include <sys/wait.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -39,6 +41,7 @@ int train(int rank, const std::string& listen, const std::string& peer) {
   fast::SessionOptions options{.topology = "ring:2", .rank = rank};  // FAST
   options.listen = listen;                                           // FAST
   if (!peer.empty()) options.peers[1 - rank] = peer;                 // FAST
+  if (listen.starts_with("tcp://")) options.keys = "keys";           // FAST
   options.budget = 2 * 64 * 1500;  // samples over both workers              // FAST
   fast::Session session(trainer.adapter(), options);  // FAST
   session.join();                                     // FAST

@@ -11,6 +11,7 @@
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/simulate_options.h"
 #include "fast/programs/fast_main.h"
+#include "fast/programs/keys_command.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/topology_command.h"
 #include "stencil/core/topologies/kinds.h"
@@ -35,6 +36,7 @@ Grammar grammar_of(const std::string& command, const Models& models) {
   SimulateQuery simulate;
   TopologyQuery topology;
   ReportQuery report;
+  KeysQuery keys;
   if (command == "train") {
     grammar.choices = bind_options(app, config, OptionSet::kTrain, models);
   } else if (command == "simulate") {
@@ -47,6 +49,8 @@ Grammar grammar_of(const std::string& command, const Models& models) {
     grammar.positionals = stencil::topology_choices();
   } else if (command == "report") {
     bind_report_options(app, report);
+  } else if (command == "keys") {
+    bind_keys_options(app, keys);
   }
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) grammar.flags.push_back("--" + name);

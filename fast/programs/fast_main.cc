@@ -11,6 +11,7 @@
 #include "fast/errors.h"
 #include "fast/programs/command.h"
 #include "fast/programs/completion.h"
+#include "fast/programs/keys_command.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/simulate_command.h"
 #include "fast/programs/topology_command.h"
@@ -29,11 +30,12 @@ struct Command {
   int (*run)(const Arguments&, const Models&);
 };
 
-constexpr std::array<Command, 5> kCommands = {{
+constexpr std::array<Command, 6> kCommands = {{
     {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
     {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep", topology_command},
     {"simulate", "thousands of virtual workers under a virtual clock", simulate_command},
     {"report", "gather worker folders into a mean model, a summary and a page", report_command},
+    {"keys", "make the keys with which workers prove who they are", keys_command},
     {"completion", "what makes bash complete these commands and options", completion_command},
 }};
 

@@ -142,7 +142,9 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     fmt::print("{}", to_toml(config, OptionSet::kTrain, models));
     return 0;
   }
-  const int workers = validate_config(config, models).size();
+  const stencil::Topology topology = validate_config(config, models);
+  const int workers = topology.size();
+  for (SessionOptions each = common.session; ++each.rank < workers;) validate_keys(each, topology);
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());

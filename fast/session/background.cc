@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/session/security.h"
 #include "fast/session/sharing.h"
 #include "stencil/transport/factory.h"
 
@@ -21,19 +22,31 @@ constexpr stencil::Duration kStatusEvery = std::chrono::milliseconds(50);
 constexpr double kFlushSeconds = 2;
 constexpr std::size_t kFrameSlack = 4096;
 
+std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::EngineConfig& engine,
+                                     const LogSink& log) {
+  std::vector<stencil::Rank> neighbours;
+  for (const stencil::Place& place : engine.neighbours) neighbours.push_back(place.rank);
+  return std::make_unique<KeyWatch>(files, engine.rank, std::move(neighbours), log);
+}
+
 }  // namespace
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
                        const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary)
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template)),
+      complaints_(options.log),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
+  if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
   transport_ = stencil::make_transport(
       {.listen = options.listen,
        .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
+       .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
+       .complain = [this](const std::string& cause,
+                          std::string_view text) { complaints_.about_stranger(cause, text); },
        .inproc = options.inproc});
   endpoint_ = transport_->endpoint();
   if (mixer.segment().descriptor() >= 0) {
@@ -42,7 +55,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
   if (meeting_) config.engine.hello.meeting = meeting_->token();
   pump_ = std::make_unique<stencil::Pump>(
       std::move(config), mixer, *transport_,
-      [this](stencil::Rank rank) { return peers_.find(rank); }, options.log, EventLoop::now(),
+      [this](stencil::Rank rank) { return addresses_of(rank); }, options.log, EventLoop::now(),
       meeting_.get());
   status_ = pump_->status();
   for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
@@ -112,6 +125,17 @@ void Background::rethrow_failure() const {
   if (!failed_) return;
   const std::lock_guard lock(mutex_);
   throw std::runtime_error("the background thread failed: " + failure_);
+}
+
+std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
+  const std::optional<std::string> endpoint = peers_.find(rank);
+  if (!endpoint) return {};
+  if (!keys_) return {*endpoint};
+  std::vector<stencil::PeerAddress> addresses;
+  for (const stencil::PublicKey& key : keys_->current()->of(rank)) {
+    addresses.emplace_back(*endpoint, key);
+  }
+  return addresses;
 }
 
 TimePoint Background::turn(TimePoint now) {

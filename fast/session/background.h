@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
+#include "fast/session/key_watch.h"
 #include "fast/session/peers.h"
 #include "fast/session/session_options.h"
 #include "fast/session/sweep_watch.h"
@@ -56,6 +58,7 @@ class Background {
  private:
   bool wait(double deadline, const Condition& condition, bool heed_stop);
   void fail(const std::string& what);
+  [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
   stencil::TimePoint turn(stencil::TimePoint now);
   void watch_sweeps(const stencil::PumpStatus& status, std::uint64_t step);
 
@@ -65,6 +68,8 @@ class Background {
 
   // Background thread, once the loop has started.
   PeersOnAThread peers_;
+  std::unique_ptr<KeyWatch> keys_;  ///< null: no keys are in use
+  stencil::Complaints complaints_;  ///< of the transport
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::unique_ptr<stencil::Pump> pump_;

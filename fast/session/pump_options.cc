@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "fast/session/security.h"
 #include "stencil/runtime/engine_config.h"
 
 namespace fast {
@@ -34,6 +35,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
       std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1));
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;
+  pump.keys = key_files(options).has_value();
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
   return pump;
 }

@@ -4,6 +4,7 @@
 
 #include "fast/errors.h"
 #include "fast/session/peers.h"
+#include "fast/session/security.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topology.h"
 #include "stencil/transport/inproc/inproc_network.h"
@@ -32,6 +33,7 @@ void SessionOptions::validate() const {
   }
   check_peer_template(peer_template);
   exchange.validate();
+  check_security(*this, stencil::as_field);
 }
 
 std::shared_ptr<InprocNetwork> make_inproc_network() {

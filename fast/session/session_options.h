@@ -31,6 +31,13 @@ struct SessionOptions {
   std::string peers_file{};     ///< lines "RANK ENDPOINT", read anew while one is missing
   std::string peer_template{};  ///< "tcp://worker-{rank}:5555"
 
+  // Who may take part. With keys both ends of every link prove who they are, and all is encrypted.
+  // Key files are read again when they change.
+  std::string keys{};         ///< a folder with rank-K.key and public.keys, as `fast keys` makes it
+  std::string key{};          ///< or this worker's key file
+  std::string public_keys{};  ///< and the file of everybody's public keys
+  bool insecure = false;      ///< listens to other hosts without keys too
+
   ExchangeOptions exchange{};  ///< mode, codec, waits and deadlines
 
   std::uint64_t budget = 0;     ///< samples over all workers after which done(); 0: no end

@@ -54,6 +54,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"non_finite", s.pump.non_finite},
                   {"own_non_finite", s.pump.own_non_finite},
                   {"unknown_senders", s.pump.unknown_senders},
+                  {"unproven", s.pump.unproven},
                   {"frames_dropped", s.pump.frames_dropped},
                   {"resent", s.engine.resent},
                   {"shares", s.engine.shares},

@@ -61,15 +61,15 @@ struct KeyRing {
   /// The public keys of rank K at [K]: one, or several while its key is being replaced.
   std::vector<std::vector<PublicKey>> by_rank;
 
-  /// Whose key it is; nothing for a stranger's.
+  /// Whose key it is; nothing for a stranger's. Looks at all of them.
   [[nodiscard]] std::optional<Rank> rank_of(const PublicKey& key) const;
   /// Those of `rank`; none where it has none, or is no rank.
   [[nodiscard]] std::span<const PublicKey> of(Rank rank) const;
 };
 
-/// The keys to go by now, never null. A transport asks at each dial and whenever a peer proves a
-/// key, so that keys can be replaced while it runs. Must not block: files are read elsewhere. An
-/// empty KeySource means that no keys are in use.
+/// The keys to go by now, never null. Asked often, such as at each receive(), so that keys can be
+/// replaced while a worker runs. Must not block: files are read elsewhere. An empty KeySource means
+/// that no keys are in use.
 using KeySource = std::function<std::shared_ptr<const KeyRing>()>;
 
 }  // namespace stencil

@@ -17,41 +17,58 @@ std::string hex(std::uint64_t value) {
   return text.data();
 }
 
-std::string differ(std::string_view what, const std::string& ours, const std::string& theirs,
-                   std::string_view remedy) {
-  return std::string(what) + " differs: ours " + ours + ", theirs " + theirs + "; " +
-         std::string(remedy);
+struct Difference {
+  std::string_view what;
+  std::string ours, theirs;
+  std::string_view remedy;
+};
+
+/// The first thing in which two workers must not differ and do.
+std::optional<Difference> difference(const Hello& ours, const Hello& theirs, bool adopt_initial) {
+  if (ours.protocol != theirs.protocol) {
+    return Difference{"protocol version", std::to_string(ours.protocol),
+                      std::to_string(theirs.protocol), "run the same version of FAST everywhere"};
+  }
+  if (ours.run_id != theirs.run_id) {
+    return Difference{"run id", "'" + ours.run_id + "'", "'" + theirs.run_id + "'",
+                      "give both the same run_id, or check the peer's address"};
+  }
+  if (ours.topology != theirs.topology) {
+    return Difference{"topology", ours.topology, theirs.topology, "give both the same topology"};
+  }
+  if (ours.layout_hash != theirs.layout_hash) {
+    return Difference{"model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
+                      "train the same model with the same bucket size on both"};
+  }
+  if (ours.mode != theirs.mode) {
+    return Difference{"mode", ours.mode, theirs.mode, "give both the same mode"};
+  }
+  if (ours.codec != theirs.codec) {
+    return Difference{"codec", name(ours.codec), name(theirs.codec), "give both the same codec"};
+  }
+  if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
+    return Difference{"initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
+                      "use the same seed on both, or init_from_neighbour on the one that joins"};
+  }
+  return std::nullopt;
+}
+
+std::string text(const Difference& found, const std::string& theirs) {
+  return std::string(found.what) + " differs: ours " + found.ours + ", theirs " + theirs + "; " +
+         std::string(found.remedy);
 }
 
 }  // namespace
 
 std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool adopt_initial) {
-  if (ours.protocol != theirs.protocol) {
-    return differ("protocol version", std::to_string(ours.protocol),
-                  std::to_string(theirs.protocol), "run the same version of FAST everywhere");
-  }
-  if (ours.run_id != theirs.run_id) {
-    return differ("run id", "'" + ours.run_id + "'", "'" + theirs.run_id + "'",
-                  "give both the same run_id, or check the peer's address");
-  }
-  if (ours.topology != theirs.topology) {
-    return differ("topology", ours.topology, theirs.topology, "give both the same topology");
-  }
-  if (ours.layout_hash != theirs.layout_hash) {
-    return differ("model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
-                  "train the same model with the same bucket size on both");
-  }
-  if (ours.mode != theirs.mode) {
-    return differ("mode", ours.mode, theirs.mode, "give both the same mode");
-  }
-  if (ours.codec != theirs.codec) {
-    return differ("codec", name(ours.codec), name(theirs.codec), "give both the same codec");
-  }
-  if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
-    return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
-                  "use the same seed on both, or init_from_neighbour on the one that joins");
-  }
-  return std::nullopt;
+  const std::optional<Difference> found = difference(ours, theirs, adopt_initial);
+  if (!found) return std::nullopt;
+  return text(*found, found->theirs);
+}
+
+Refusal refusal(const Hello& ours, const Hello& theirs) {
+  const Difference found = difference(theirs, ours, /*adopt_initial=*/false).value();
+  return {text(found, ours.run_id == theirs.run_id ? found.theirs : "is not told")};
 }
 
 void Handshake::add(TimePoint now, Neighbour& neighbour) const {
@@ -94,7 +111,7 @@ void Handshake::refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs,
                        Actions& out) {
   ++self_.counters.refusals;
   if (!neighbour.up()) neighbour.state = LinkState::kRefused;
-  self_.send(now, neighbour, Refusal{*mismatch(theirs, self_.config.hello, false)}, out);
+  self_.send(now, neighbour, refusal(self_.config.hello, theirs), out);
   out.push_back(action::Refused{&neighbour, std::move(why)});
 }
 

@@ -11,6 +11,9 @@ namespace stencil {
 /// Why two workers must not exchange, naming both sides' values; nothing when they may.
 [[nodiscard]] std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs,
                                                   bool adopt_initial);
+/// What a worker that is refused for a mismatch is told: both sides' values, as it sees them. A
+/// worker of another run may be anybody: it is told what differs, and no value of ours.
+[[nodiscard]] Refusal refusal(const Hello& ours, const Hello& theirs);
 
 /// Who is at the other end of an edge, which of its lives, and where both ends' sequence numbers
 /// stand, see Life. Keeps true:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stencil/core/frame.h"
+#include "stencil/core/peer_address.h"
 #include "stencil/core/states.h"
 #include "stencil/core/types.h"
 #include "stencil/mix/edge_codec.h"
@@ -73,8 +74,9 @@ struct EdgeTimes {
 struct Connection {
   LinkId in_service = 0;     ///< 0: none
   LinkId dialled = 0;        ///< by us; 0: none
-  std::string endpoint;      ///< of `dialled`; or the one that cannot be dialled
-  bool undiallable = false;  ///< `endpoint`, which was named in the log
+  PeerAddress address;       ///< of `dialled`; or the one that cannot be dialled
+  TimePoint dialled_at{};    ///< `address`
+  bool undiallable = false;  ///< `address`, which was named in the log
   TimePoint lost_since{};
   TimePoint complain_at{};
   TimePoint closes{};  ///< of an edge to be removed: the last word is still on its way

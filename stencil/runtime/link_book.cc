@@ -1,10 +1,26 @@
 #include "stencil/runtime/link_book.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "stencil/core/error.h"
 
 namespace stencil {
+namespace {
+
+/// Which of a neighbour's addresses to dial: the last one dialled, if it is still among them, and
+/// the one after it once that was tried for long enough.
+const PeerAddress& next_address(TimePoint now, const Connection& link,
+                                const std::vector<PeerAddress>& addresses) {
+  const auto current = std::ranges::find(addresses, link.address);
+  if (current == addresses.end()) return addresses.front();
+  const TimePoint since = std::max(link.dialled_at, link.lost_since);
+  const bool stays = link.undiallable || now < since + LinkBook::kTryEach;
+  const auto next = stays ? current : std::next(current);
+  return next == addresses.end() ? addresses.front() : *next;
+}
+
+}  // namespace
 
 LinkBook::LinkBook(Rank self, const Neighbours& neighbours, Transport& transport, Resolver resolver,
                    LogSink log)
@@ -33,28 +49,35 @@ TimePoint LinkBook::tend(TimePoint now) {
 
 void LinkBook::tend_to(TimePoint now, Neighbour& neighbour) {
   Connection& link = neighbour.link;
-  const std::optional<std::string> endpoint = resolver_(neighbour.rank);
-  const bool moved = endpoint && link.endpoint != *endpoint;
-  if (moved || (endpoint && link.dialled == 0 && !link.undiallable)) dial(neighbour, *endpoint);
+  const std::vector<PeerAddress> addresses = resolver_(neighbour.rank);
+  if (!addresses.empty()) {
+    const PeerAddress& address = next_address(now, link, addresses);
+    const bool moved = link.address != address;
+    if (moved || (link.dialled == 0 && !link.undiallable)) dial(now, neighbour, address);
+  }
   if (now < link.complain_at || link.undiallable) return;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(now - link.lost_since).count();
   log_(LogLevel::kWarning,
        "neighbour " + std::to_string(neighbour.rank) + " not reached for " +
            std::to_string(seconds) + " s (" +
-           (endpoint ? "dialling " + *endpoint : std::string("waiting for it to dial us")) +
-           "); still trying: is it started, and its address and port right?");
+           (addresses.empty() ? std::string("waiting for it to dial us")
+                              : "dialling " + link.address.endpoint) +
+           "); still trying: is it started, and " +
+           (link.address.key ? "are its address, port and key" : "its address and port") +
+           " right?");
   link.complain_at = now + kComplainAgain;
 }
 
 /// What cannot be dialled may be a file of addresses that is just being written: it is named once,
 /// and something else in its place is tried.
-void LinkBook::dial(Neighbour& neighbour, const std::string& endpoint) {
+void LinkBook::dial(TimePoint now, Neighbour& neighbour, const PeerAddress& address) {
   hang_up(neighbour);
-  neighbour.link.endpoint = endpoint;
+  neighbour.link.address = address;
+  neighbour.link.dialled_at = now;
   neighbour.link.undiallable = false;
   try {
-    neighbour.link.dialled = transport_.dial(endpoint);
+    neighbour.link.dialled = transport_.dial(address);
     dialled_[neighbour.link.dialled] = &neighbour;
   } catch (const ResourceError&) {
     // As one that cannot be reached: tried again, and named if that goes on.
@@ -83,10 +106,15 @@ Neighbour* LinkBook::served_by(LinkId link) const {
   return it == served_.end() ? nullptr : it->second;
 }
 
-Neighbour* LinkBook::dialled_up(LinkId link) {
+Neighbour* LinkBook::dialled_for(LinkId link) const {
   const auto it = dialled_.find(link);
-  if (it == dialled_.end()) return nullptr;
-  Neighbour& neighbour = *it->second;
+  return it == dialled_.end() ? nullptr : it->second;
+}
+
+Neighbour* LinkBook::dialled_up(LinkId link) {
+  Neighbour* const dialled = dialled_for(link);
+  if (dialled == nullptr) return nullptr;
+  Neighbour& neighbour = *dialled;
   const LinkId serves = neighbour.link.in_service;
   const bool ours_stays = self_ > neighbour.rank;
   if (serves != 0 && serves != link && !ours_stays) {

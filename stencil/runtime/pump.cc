@@ -35,7 +35,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       forms_(engine_.config().hello.codec, mixer),
       outbox_(transport, engine_.config().window, counters_.frames_dropped),
       executor_(engine_, mixer, forms_, outbox_, settlement_, complaints_, counters_),
-      reception_(engine_, links_, transport, complaints_, counters_),
+      reception_(options.keys, engine_, links_, transport, complaints_, counters_),
       sharing_(engine_, mixer, meeting, settlement_, complaints_, counters_) {
   for (Neighbour& neighbour : neighbours_) neighbour.codec = forms_.make_codec(mixer.segment().y());
 }
@@ -184,19 +184,25 @@ void Pump::receive(TimePoint now, Received&& received) {
     case LinkEvent::kDown:
       return link_down(now, received.link);
     case LinkEvent::kUp:
-      if (Neighbour* const neighbour = links_.dialled_up(received.link)) {
-        engine_.on_link_up(now, *neighbour, actions_);
-        act();
-      }
-      return;
+      return link_up(now, received.link, received.proven);
     case LinkEvent::kFrame:
-      return receive_frame(now, received.link, received.frame);
+      return receive_frame(now, received);
   }
 }
 
-void Pump::receive_frame(TimePoint now, LinkId link, const Frame& frame) {
+void Pump::link_up(TimePoint now, LinkId link, std::optional<Rank> proven) {
+  const Neighbour* const dialled = links_.dialled_for(link);
+  if (dialled == nullptr || !reception_.may_speak_for(dialled->rank, proven)) return;
+  if (Neighbour* const neighbour = links_.dialled_up(link)) {
+    engine_.on_link_up(now, *neighbour, actions_);
+    act();
+  }
+}
+
+void Pump::receive_frame(TimePoint now, const Received& received) {
+  const LinkId link = received.link;
   Neighbour* const from = links_.served_by(link);
-  Result<Message> message = decode_frame(frame);
+  Result<Message> message = decode_frame(received.frame);
   if (!message) {
     const Fault fault = message.error().fault;
     ++(fault == Fault::kChecksum      ? counters_.checksum
@@ -205,6 +211,11 @@ void Pump::receive_frame(TimePoint now, LinkId link, const Frame& frame) {
     const std::string cause = "decode" + std::to_string(static_cast<int>(fault));
     if (from == nullptr) return complaints_.about_stranger(cause, message.error().text);
     return complaints_.about(from->rank, cause, message.error().text);
+  }
+  if (!reception_.may_send(link, *message, received.proven)) {
+    // A key was taken back while its link was up: nothing more is said there.
+    if (from != nullptr && received.proven != from->rank) cut(now, *from);
+    return;
   }
   if (from != nullptr) return receive_message(now, *from, *message);
   if (Neighbour* const neighbour = reception_.hear(link, *message)) {
@@ -233,10 +244,17 @@ void Pump::receive_message(TimePoint now, Neighbour& from, const Message& messag
 }
 
 void Pump::link_down(TimePoint now, LinkId link) {
-  Neighbour* const neighbour = links_.down(link);
-  if (neighbour == nullptr) return;
-  neighbour->link.backlog.clear();
-  engine_.on_link_down(now, *neighbour, actions_);
+  if (Neighbour* const neighbour = links_.down(link)) without_link(now, *neighbour);
+}
+
+void Pump::cut(TimePoint now, Neighbour& neighbour) {
+  links_.drop(neighbour);
+  without_link(now, neighbour);
+}
+
+void Pump::without_link(TimePoint now, Neighbour& neighbour) {
+  neighbour.link.backlog.clear();
+  engine_.on_link_down(now, neighbour, actions_);
   act();
 }
 

@@ -24,6 +24,7 @@ namespace stencil {
 struct PumpOptions {
   EngineConfig engine;
   double settle_threshold = 1e-3;  ///< see settle_threshold()
+  bool keys = false;               ///< only links whose other end has proven its rank count
 };
 
 /// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport): the one way in
@@ -59,9 +60,12 @@ class Pump {
   /// A bounded number of what has come. True where there may be more.
   bool receive_some(TimePoint now);
   void receive(TimePoint now, Received&& received);
-  void receive_frame(TimePoint now, LinkId link, const Frame& frame);
+  void link_up(TimePoint now, LinkId link, std::optional<Rank> proven);
+  void receive_frame(TimePoint now, const Received& received);
   void receive_message(TimePoint now, Neighbour& from, const Message& message);
   void link_down(TimePoint now, LinkId link);
+  void cut(TimePoint now, Neighbour& neighbour);
+  void without_link(TimePoint now, Neighbour& neighbour);
   void update_settling(TimePoint now);
   /// Returns when to be called again.
   TimePoint remove_retired(TimePoint now);

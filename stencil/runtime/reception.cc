@@ -7,9 +7,10 @@
 
 namespace stencil {
 
-Reception::Reception(Engine& engine, LinkBook& links, Transport& transport, Complaints& complaints,
-                     PumpCounters& counters)
-    : engine_(engine),
+Reception::Reception(bool keys, Engine& engine, LinkBook& links, Transport& transport,
+                     Complaints& complaints, PumpCounters& counters)
+    : keys_(keys),
+      engine_(engine),
       links_(links),
       transport_(transport),
       complaints_(complaints),
@@ -22,13 +23,42 @@ void Reception::answer(LinkId link, const Neighbour* to, MessageBody body) {
 void Reception::turn_away(LinkId link, const Message& message) {
   ++counters_.unknown_senders;
   const std::string claimed = "rank " + std::to_string(message.header.from);
-  if (message.is<Hello>()) {
+  if (const Hello* const hello = message.as<Hello>()) {
     const EngineConfig& config = engine_.config();
+    const std::string us = " of rank " + std::to_string(config.rank) + " in " + config.topology;
     answer(link, nullptr,
-           Refusal{claimed + " is no neighbour of rank " + std::to_string(config.rank) + " in " +
-                   config.topology + "; check the rank and the peer's address"});
+           Refusal{claimed + " is no neighbour" + (hello->run_id == config.hello.run_id ? us : "") +
+                   "; check the rank and the peer's address"});
   }
   complaints_.about_stranger(claimed, claimed + " is no neighbour of ours");
+}
+
+bool Reception::may_speak_for(Rank rank, std::optional<Rank> proven) {
+  if (!keys_ || proven == rank) return true;
+  ++counters_.unproven;
+  const std::string who = "who speaks for rank " + std::to_string(rank);
+  if (!proven) {
+    complaints_.about_stranger(
+        "no key " + who, who + " has proven no key of this run; give it rank " +
+                             std::to_string(rank) + "'s key, or add its own to the public keys");
+  } else {
+    complaints_.about_stranger("key of " + std::to_string(*proven) + " " + who,
+                               who + " has rank " + std::to_string(*proven) +
+                                   "'s key; start each worker with the key of its own rank");
+  }
+  return false;
+}
+
+bool Reception::may_send(LinkId link, const Message& message, std::optional<Rank> proven) {
+  const Rank claimed = message.header.from;
+  if (may_speak_for(claimed, proven)) return true;
+  if (proven && message.is<Hello>()) {
+    answer(link, nullptr,
+           Refusal{"rank " + std::to_string(claimed) + " was said with rank " +
+                   std::to_string(*proven) +
+                   "'s key; start each worker with the key of its own rank"});
+  }
+  return false;
 }
 
 Neighbour* Reception::hear(LinkId link, const Message& message) {
@@ -52,7 +82,7 @@ Neighbour* Reception::hear(LinkId link, const Message& message) {
   }
   const EngineConfig& config = engine_.config();
   if (const auto why = mismatch(config.hello, *hello, config.init_from_neighbour)) {
-    answer(link, neighbour, Refusal{*mismatch(*hello, config.hello, false)});
+    answer(link, neighbour, refusal(config.hello, *hello));
     complaints_.about_stranger("mismatch " + claim, claim + *why);
     return nullptr;
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/complaints.h"
 #include "stencil/runtime/link_book.h"
@@ -13,9 +15,15 @@ namespace stencil {
 /// thread.
 class Reception {
  public:
-  Reception(Engine& engine, LinkBook& links, Transport& transport, Complaints& complaints,
-            PumpCounters& counters);
+  /// `keys`: only links whose other end has proven a key count.
+  Reception(bool keys, Engine& engine, LinkBook& links, Transport& transport,
+            Complaints& complaints, PumpCounters& counters);
 
+  /// Whether the other end of a link may speak for `rank`: always where no keys are in use, else
+  /// where it has proven that rank's key. Counts and names those that have not.
+  bool may_speak_for(Rank rank, std::optional<Rank> proven);
+  /// The same for the sender of a message; one that says Hello is told.
+  bool may_send(LinkId link, const Message& message, std::optional<Rank> proven);
   /// The neighbour that the link serves from now on; null where it serves none.
   Neighbour* hear(LinkId link, const Message& message);
 
@@ -23,6 +31,7 @@ class Reception {
   void answer(LinkId link, const Neighbour* to, MessageBody body);
   void turn_away(LinkId link, const Message& message);
 
+  bool keys_;
   Engine& engine_;
   LinkBook& links_;
   Transport& transport_;

@@ -107,9 +107,9 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
     engine.hello.meeting = worker->meeting->token();
   }
   // The higher rank dials: one connection per edge from the start.
-  const Resolver resolver = [rank](Rank to) -> std::optional<std::string> {
-    if (to > rank) return std::nullopt;
-    return Network::endpoint(to);
+  const Resolver resolver = [rank](Rank to) -> std::vector<PeerAddress> {
+    if (to > rank) return {};
+    return {Network::endpoint(to)};
   };
   worker->pump = std::make_unique<Pump>(
       options, *worker->mixer, network_->transport(rank), resolver,

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "stencil/core/keys.h"
 #include "stencil/core/types.h"
@@ -15,7 +17,7 @@ class InprocNetwork;
 struct TransportOptions {
   /// "tcp://HOST:PORT" with port 0 or * for one handed out by the system; "ipc://PATH"; "inproc://"
   /// or "inproc://NAME" (names are handed out for the former); "" to accept nobody and only dial.
-  std::string listen;
+  std::string listen{};
   /// Largest header and largest payload accepted, each; of the former never less than 4,096. Bytes
   /// that claim more end their connection unread.
   std::size_t max_frame_bytes = 1 << 20;
@@ -25,10 +27,15 @@ struct TransportOptions {
   Duration reconnect_max = std::chrono::seconds(2);
   std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
-  /// stranger. Throws ConfigError where the transport cannot do that.
+  /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on
+  /// (Received::proven), and after the own pair was replaced all links are made anew with the new
+  /// one. make_transport() throws ConfigError where the transport proves no keys.
   KeySource keys{};
+  /// Called in receive() where a stranger was refused: what it lacked, in a word or two, and the
+  /// text for a log, where one line for each cause is enough.
+  std::function<void(const std::string& cause, std::string_view text)> complain{};
   /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
-  std::shared_ptr<InprocNetwork> inproc;
+  std::shared_ptr<InprocNetwork> inproc{};
 };
 
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."

@@ -8,7 +8,7 @@ fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
 
 fast_test_room(contract/edge_codec PREFIX edge_codec_ LINK stencil_mix LABELS contract)
 
-fast_contract(transport LINK stencil_transport stencil_io)
+fast_contract(transport LINK stencil_transport stencil_io fast_test_key_rings)
 fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABELS contract)
 
 fast_contract(adapter LINK fast_train)

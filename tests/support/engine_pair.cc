@@ -51,7 +51,7 @@ Transport& Wire::end(Rank rank) {
 
 void Wire::connect() {
   up_ = true;
-  ends_[1]->in.push_back({LinkEvent::kUp, kLink, {}});
+  ends_[1]->in.push_back({LinkEvent::kUp, kLink, {}, proven[0]});
 }
 
 void Wire::cut() {
@@ -70,7 +70,7 @@ std::size_t Wire::deliver(Rank from, std::size_t count) {
   auto& out = ends_[from]->out;
   count = std::min(count, out.size());
   for (std::size_t i = 0; i < count; ++i) {
-    ends_[1 - from]->in.push_back({LinkEvent::kFrame, kLink, std::move(out.front())});
+    ends_[1 - from]->in.push_back({LinkEvent::kFrame, kLink, std::move(out.front()), proven[from]});
     out.pop_front();
   }
   return count;
@@ -117,6 +117,7 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
       layout, x[rank], side->telemetry,
       Segment(layout, rank, shared ? Segment::Reach::kShared : Segment::Reach::kOwn));
   PumpOptions options;
+  options.keys = options_.keys;
   EngineConfig& engine = options.engine;
   engine.stand(Topology::parse("ring:2"), rank);
   engine.mode = Mode::parse(options_.mode);
@@ -140,7 +141,7 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   standing[rank] = {};
   standing[rank].stop_joining = options_.join_at_once;
   const Resolver resolver = [rank](Rank) {
-    return rank == 1 ? std::optional<std::string>("wire") : std::nullopt;
+    return rank == 1 ? std::vector<PeerAddress>{"wire"} : std::vector<PeerAddress>();
   };
   Side* raw = side.get();
   side->pump = std::make_unique<Pump>(

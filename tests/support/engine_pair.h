@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class Wire {
   void swallow(Rank from);
   /// Puts a message on the wire as if `from` had sent it, behind what is under way.
   void inject(Rank from, const Message& message);
+  /// Whose key each end has proven: its own rank's, unless a test says otherwise.
+  std::optional<Rank> proven[2] = {0, 1};
   /// What waits at the front, decoded.
   [[nodiscard]] Message front(Rank from) const;
 
@@ -52,6 +55,7 @@ class EnginePair {
     Duration tell_every{};
     bool shareable = false;  ///< memory that other processes could map
     bool sharing = false;    ///< and that the two of them do
+    bool keys = false;       ///< in use: see Wire::proven
   };
   explicit EnginePair(Options options);
   EnginePair() : EnginePair(Options()) {}

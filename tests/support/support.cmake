@@ -10,6 +10,9 @@ target_link_libraries(fast_test_sim_cases PUBLIC stencil_sim GTest::gtest)
 # Counts what is allocated.
 add_library(fast_test_allocations OBJECT support/allocations.cc)
 target_include_directories(fast_test_allocations PUBLIC ${PROJECT_SOURCE_DIR})
+# Keys that are always the same.
+add_library(fast_test_key_rings STATIC support/key_rings.cc)
+target_link_libraries(fast_test_key_rings PUBLIC stencil_core PRIVATE PkgConfig::sodium)
 # Data sets in their file formats.
 add_library(fast_test_data_files STATIC support/cifar_files.cc)
 target_link_libraries(fast_test_data_files PUBLIC stencil_core PRIVATE ZLIB::ZLIB)
@@ -19,6 +22,6 @@ target_include_directories(fast_test_process PUBLIC ${PROJECT_SOURCE_DIR})
 add_library(fast_test_faults STATIC support/faults.cc)
 target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
   nlohmann_json::nlohmann_json)
-foreach(support engine_pair sim_cases allocations data_files process faults)
+foreach(support engine_pair key_rings sim_cases allocations data_files process faults)
   fast_warnings(fast_test_${support})
 endforeach()

@@ -40,6 +40,24 @@ template <typename Names>
 }
 
 template <typename Visitor>
+void visit_single_keys(SessionOptions& s, Visitor& visit) {
+  visit(OptionField<std::string>{.key = "key",
+                                 .unit = "FILE",
+                                 .help = "instead of --keys: this worker's key file",
+                                 .example = "keys/rank-3.key"},
+        s.key);
+  visit(OptionField<std::string>{.key = "public_keys",
+                                 .unit = "FILE",
+                                 .help = "with --key: everybody's public keys",
+                                 .example = "keys/public.keys"},
+        s.public_keys);
+  visit(OptionField<bool>{.key = "insecure",
+                          .help = "listen to other hosts without keys: on a network that you trust",
+                          .example = true},
+        s.insecure);
+}
+
+template <typename Visitor>
 void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
   SessionOptions& s = config.worker.session;
   visit.group("Where it stands");
@@ -107,6 +125,15 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
             .example = "tcp://worker-{rank}:5555"},
         s.peer_template);
   }
+  visit(
+      OptionField<std::string>{
+          .key = "keys",
+          .unit = "DIR",
+          .help = "folder of rank-RANK.key and public.keys, as 'fast keys' makes it: every link "
+                  "between workers is encrypted and both its ends are proven",
+          .example = "keys"},
+      s.keys);
+  if (set == OptionSet::kWorker) visit_single_keys(s, visit);
   visit(OptionField<std::string>{.key = "out",
                                  .unit = "DIR",
                                  .help = "run folder",

@@ -6,6 +6,7 @@
 #include "fast/programs/cli/field_checks.h"
 #include "fast/programs/cli/option_table.h"
 #include "fast/session/peers.h"
+#include "fast/session/security.h"
 
 namespace fast {
 namespace {
@@ -32,6 +33,7 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
   visit_options(copy, OptionSet::kTrain, models, checks);
   const WorkerConfig& w = config.worker;
   w.session.exchange.validate(stencil::as_flag);
+  check_security(w.session, stencil::as_flag);
   (void)Schedule::parse(w.schedule, w.optimizer.learning_rate, w.warmup);
   stencil::Topology topology = stencil::Topology::parse(w.session.topology);
   if (config.workers != 0 && config.workers != topology.size()) {
@@ -61,6 +63,13 @@ void validate_place(const SessionOptions& session, const stencil::Topology& topo
                                     endpoint, rank, session.rank, session.topology),
                         fmt::format("'fast topology {}' shows who is", session.topology));
     }
+  }
+  validate_keys(session, topology);
+}
+
+void validate_keys(const SessionOptions& session, const stencil::Topology& topology) {
+  if (const auto files = key_files(session)) {
+    (void)read_keys(*files, session.rank, topology.neighbours(session.rank));
   }
 }
 

@@ -11,8 +11,11 @@ namespace fast {
 /// remedy. Returns the topology, which every caller needs next.
 [[nodiscard]] stencil::Topology validate_config(const TrainConfig& config, const Models& models);
 
-/// Checks that the rank stands on the topology, and that every --peer is a neighbour of it. Throws
-/// ConfigError.
+/// Checks that the rank stands on the topology, that every --peer is a neighbour of it, and its key
+/// files. Throws ConfigError.
 void validate_place(const SessionOptions& session, const stencil::Topology& topology);
+
+/// Checks the key files of the rank, where keys are in use. Throws ConfigError.
+void validate_keys(const SessionOptions& session, const stencil::Topology& topology);
 
 }  // namespace fast

@@ -131,6 +131,7 @@ void FaultyTransport::take_in(Received received) {
   if (received.event == LinkEvent::kDown && !by_inner_.contains(received.link)) return;
   const LinkId id = outer(received.link);
   Link& link = links_.at(id);
+  if (received.event != LinkEvent::kDown) link.proven = received.proven;
   if (received.event == LinkEvent::kFrame) {
     take_in_frame(id, link, std::move(received.frame));
     return;
@@ -159,7 +160,7 @@ void FaultyTransport::take_in_frame(LinkId id, Link& link, Frame frame) {
 }
 
 void FaultyTransport::hold(LinkId id, Link& link, LinkEvent event, Frame frame, bool delayed) {
-  Held held{{event, id, std::move(frame)}, calls_, now_};
+  Held held{{event, id, std::move(frame), link.proven}, calls_, now_};
   if (delayed) {
     ++counts_.delayed;
     if (options_.delay_calls > 0)

@@ -71,6 +71,7 @@ class FaultyTransport final : public Transport {
     bool dialled = false;
     bool up = false;  ///< the inner link of a dialled one
     bool cut = false;
+    std::optional<Rank> proven;  ///< as of the last frame or kUp
     TimePoint until = kNever;
     std::int64_t last_call = 0;              ///< no later frame of this link before this call ...
     TimePoint last_time = TimePoint::min();  ///< ... and this time

@@ -20,6 +20,16 @@ std::string name_of(const std::string& endpoint) {
   return endpoint.substr(kScheme.size());
 }
 
+/// Why the listener refuses the dialler; nothing where both prove who they are.
+std::optional<Stranger> stranger(const KeyRing* dialler, const std::optional<PublicKey>& dialled,
+                                 const KeyRing* listener) {
+  if (dialler == nullptr && listener == nullptr) return std::nullopt;
+  if (dialler == nullptr || listener == nullptr) return Stranger::kNoKey;
+  if (dialled != listener->own_public) return Stranger::kWrongDial;
+  if (!listener->rank_of(dialler->own_public)) return Stranger::kUnknownKey;
+  return std::nullopt;
+}
+
 }  // namespace
 
 InprocNetwork::InprocNetwork() : impl_(std::make_unique<Impl>()) {}
@@ -38,11 +48,14 @@ void InprocNetwork::Impl::enter(Node& node, const std::string& listen) {
                          "choose another name, or inproc:// for one handed out");
   }
   nodes_.insert(&node);
-  if (node.name.empty()) return;
+  if (node.keys) node.ring = node.keys();
+  if (!node.name.empty()) connect_all_to(node);
+}
+
+void InprocNetwork::Impl::connect_all_to(const Node& node) {
   for (Node* other : nodes_) {
-    for (auto& [id, link] : other->links) {
-      if (link.dialled && link.peer == nullptr && link.target == node.name)
-        connect(*other, id, node);
+    for (const auto& [id, link] : other->links) {
+      if (link.dialled && link.target.endpoint == node.name) try_to_connect(*other, id);
     }
   }
 }
@@ -56,15 +69,18 @@ void InprocNetwork::Impl::leave(Node& node) {
   node.links.clear();
 }
 
-LinkId InprocNetwork::Impl::dial(Node& node, const std::string& target) {
-  const std::string name = name_of(target);
-  if (name.empty()) throw ConfigError("cannot dial '" + target + "'", "name who shall answer");
+LinkId InprocNetwork::Impl::dial(Node& node, const PeerAddress& address) {
+  const std::string name = name_of(address.endpoint);
+  if (name.empty()) {
+    throw ConfigError("cannot dial '" + address.endpoint + "'", "name who shall answer");
+  }
+  check_key(address, node.ring != nullptr);
   const std::lock_guard lock(mutex_);
   const LinkId id = ++node.last_link;
   Link& link = node.links[id];
   link.dialled = link.announced = true;
-  link.target = name;
-  if (Node* listener = find(name)) connect(node, id, *listener);
+  link.target = {name, address.key};
+  try_to_connect(node, id);
   return id;
 }
 
@@ -81,11 +97,13 @@ void InprocNetwork::Impl::drop(Node& node, LinkId id) {
   // Who has dialled stays connected, as with every transport: its next frame opens a new link.
   Node& dialler = *link.peer;
   const LinkId dialler_link = link.peer_link;
+  const PublicKey proven = link.peer_key;
   node.stats.discarded += link.frames;
   node.links.erase(found);
   const LinkId fresh = ++node.last_link;
   node.links[fresh].peer = &dialler;
   node.links[fresh].peer_link = dialler_link;
+  node.links[fresh].peer_key = proven;
   dialler.links.at(dialler_link).peer_link = fresh;
   signal(dialler);
 }
@@ -106,7 +124,7 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
     ++peer.stats.strangers;
     frame = Frame{};
     disconnect(node, id);
-    if (Node* again = link.dialled ? find(link.target) : nullptr) connect(node, id, *again);
+    if (link.dialled) try_to_connect(node, id);
     return SendStatus::kSent;  // as on a wire: accepted here, refused there, the link breaks
   }
   Link& other = peer.links.at(link.peer_link);
@@ -126,6 +144,7 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
 
 std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
   const std::lock_guard lock(mutex_);
+  look_at_keys(node);
   auto at = node.links.upper_bound(node.turn);
   for (std::size_t tried = 0; tried < node.links.size(); ++tried, ++at) {
     if (at == node.links.end()) at = node.links.begin();
@@ -134,6 +153,7 @@ std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
     Received received = std::move(link.queue.front());
     link.queue.pop_front();
     node.turn = at->first;
+    if (node.ring) received.proven = node.ring->rank_of(link.peer_key);
     if (received.event == LinkEvent::kFrame) {
       --link.frames;
       link.announced = true;
@@ -157,9 +177,44 @@ std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
   return std::nullopt;
 }
 
+std::map<Stranger, PublicKey> InprocNetwork::Impl::take_refused(Node& node) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(node.refused, {});
+}
+
 TransportStats InprocNetwork::Impl::stats(const Node& node) {
   const std::lock_guard lock(mutex_);
   return node.stats;
+}
+
+void InprocNetwork::Impl::look_at_keys(Node& node) {
+  if (!node.keys) return;
+  std::shared_ptr<const KeyRing> now = node.keys();
+  if (now == node.ring) return;
+  const bool replaced = node.ring->own_public != now->own_public;
+  node.ring = std::move(now);
+  std::vector<LinkId> ids;
+  for (const auto& entry : node.links) ids.push_back(entry.first);
+  for (const LinkId id : ids) {
+    if (replaced) disconnect(node, id);
+    if (const auto at = node.links.find(id); at != node.links.end() && at->second.dialled) {
+      try_to_connect(node, id);
+    }
+  }
+  if (!node.name.empty()) connect_all_to(node);
+}
+
+void InprocNetwork::Impl::try_to_connect(Node& dialler, LinkId id) {
+  Link& link = dialler.links.at(id);
+  Node* const listener = find(link.target.endpoint);
+  if (link.peer != nullptr || listener == nullptr) return;
+  const auto refused = stranger(dialler.ring.get(), link.target.key, listener->ring.get());
+  if (!refused) return connect(dialler, id, *listener);
+  ++listener->stats.strangers;
+  if (!listener->ring) return;
+  const bool unknown = *refused == Stranger::kUnknownKey;
+  listener->refused[*refused] = unknown ? dialler.ring->own_public : listener->ring->own_public;
+  signal(*listener);
 }
 
 void InprocNetwork::Impl::connect(Node& dialler, LinkId id, Node& listener) {
@@ -167,9 +222,11 @@ void InprocNetwork::Impl::connect(Node& dialler, LinkId id, Node& listener) {
   const LinkId inbound = ++listener.last_link;
   listener.links[inbound].peer = &dialler;
   listener.links[inbound].peer_link = id;
+  if (dialler.ring) listener.links[inbound].peer_key = dialler.ring->own_public;
   Link& link = dialler.links.at(id);
   link.peer = &listener;
   link.peer_link = inbound;
+  if (link.target.key) link.peer_key = *link.target.key;
   push_event(dialler, id, LinkEvent::kUp);
 }
 

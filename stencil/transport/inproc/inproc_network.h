@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
 #include "stencil/transport/inproc/inproc_transport.h"
+#include "stencil/transport/proof.h"
 
 namespace stencil {
 
@@ -20,6 +22,8 @@ namespace stencil {
 ///      kDown, kUp.
 ///   3. A node's descriptor is readable if it may have something to receive, or if a link of its
 ///      own that was full has room again.
+///   4. Two nodes are connected only once each has proven its key to the other, or where neither
+///      has keys.
 class InprocNetwork::Impl {
  public:
   struct Node;
@@ -28,9 +32,10 @@ class InprocNetwork::Impl {
     bool dialled = false;
     bool announced = false;  ///< the owner has seen the id: of an inbound link with its first frame
     bool wants_room = false;  ///< the owner found it full
-    std::string target;       ///< the name dialled
+    PeerAddress target;       ///< dialled; the endpoint without its scheme
     Node* peer = nullptr;
     LinkId peer_link = 0;
+    PublicKey peer_key;  ///< proven when it was connected, where keys are in use
     std::deque<Received> queue;
     std::size_t frames = 0;  ///< of the queue
     std::uint64_t last_used = 0;
@@ -43,6 +48,9 @@ class InprocNetwork::Impl {
     std::size_t bound = 0;
     std::size_t max_frame_bytes = 0;
     std::size_t max_links = 0;
+    KeySource keys;
+    std::shared_ptr<const KeyRing> ring;  ///< as of the last receive(); null: no keys
+    std::map<Stranger, PublicKey> refused;  ///< the last of each kind that is not told of yet
     std::map<LinkId, Link> links;
     LinkId last_link = 0;
     LinkId turn = 0;  ///< the link served last
@@ -54,14 +62,21 @@ class InprocNetwork::Impl {
   void enter(Node& node, const std::string& listen);
   void leave(Node& node);
 
-  [[nodiscard]] LinkId dial(Node& node, const std::string& target);
+  [[nodiscard]] LinkId dial(Node& node, const PeerAddress& address);
   void drop(Node& node, LinkId id);
   [[nodiscard]] SendStatus send(Node& node, LinkId id, Frame& frame);
   [[nodiscard]] std::optional<Received> receive(Node& node);
   [[nodiscard]] TransportStats stats(const Node& node);
+  /// Node::refused, and forgets them.
+  [[nodiscard]] std::map<Stranger, PublicKey> take_refused(Node& node);
 
  private:
+  void connect_all_to(const Node& node);
+  /// Connects the link where its target is there and both prove their keys.
+  void try_to_connect(Node& dialler, LinkId id);
   void connect(Node& dialler, LinkId id, Node& listener);
+  /// Takes over keys that have been replaced: a new pair of the node's own ends all connections.
+  void look_at_keys(Node& node);
   /// The link's own end of a connection breaks: kDown for whoever held the link, its peer told.
   void disconnect(Node& node, LinkId id);
   void push_event(Node& node, LinkId id, LinkEvent event);

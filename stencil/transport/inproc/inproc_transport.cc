@@ -12,11 +12,12 @@ namespace {
 class InprocTransport final : public Transport {
  public:
   explicit InprocTransport(const TransportOptions& options)
-      : keep_alive_(options.inproc), network_(options.inproc->impl()) {
+      : options_(options), network_(options.inproc->impl()) {
     node_.descriptor = descriptor_.get();
     node_.bound = std::max<std::size_t>(options.queue_frames, 1);
     node_.max_frame_bytes = options.max_frame_bytes;
     node_.max_links = std::max<std::size_t>(options.max_links, 1);
+    node_.keys = options.keys;
     network_.enter(node_, options.listen);
   }
   ~InprocTransport() override { network_.leave(node_); }
@@ -24,17 +25,22 @@ class InprocTransport final : public Transport {
   [[nodiscard]] std::string endpoint() const override {
     return node_.name.empty() ? "" : "inproc://" + node_.name;
   }
-  LinkId dial(const PeerAddress& address) override { return network_.dial(node_, address.endpoint); }
+  LinkId dial(const PeerAddress& address) override { return network_.dial(node_, address); }
   void drop(LinkId link) override { network_.drop(node_, link); }
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
     return network_.send(node_, link, frame);
   }
-  [[nodiscard]] std::optional<Received> receive() override { return network_.receive(node_); }
+  [[nodiscard]] std::optional<Received> receive() override {
+    if (options_.keys) {
+      for (const auto& [about, key] : network_.take_refused(node_)) complain(options_, about, key);
+    }
+    return network_.receive(node_);
+  }
   [[nodiscard]] std::vector<int> descriptors() const override { return {descriptor_.get()}; }
   [[nodiscard]] TransportStats stats() const override { return network_.stats(node_); }
 
  private:
-  std::shared_ptr<InprocNetwork> keep_alive_;
+  TransportOptions options_;  ///< keeps the network alive
   InprocNetwork::Impl& network_;
   Descriptor descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   InprocNetwork::Impl::Node node_;

@@ -23,7 +23,8 @@ class InprocNetwork {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Frames between threads of one process: header moved, payload shared. Endpoints are
+/// Frames between threads of one process: header moved, payload shared. Keys are proven as they
+/// are elsewhere, but between threads of one process that is a matter of honesty. Endpoints are
 /// "inproc://NAME"; listening on "inproc://" hands out a name. Throws ConfigError when the name is
 /// taken or `options.inproc` is null.
 [[nodiscard]] std::unique_ptr<Transport> make_inproc_transport(const TransportOptions& options);

@@ -29,6 +29,10 @@ INSTANTIATE_TEST_SUITE_P(Faultless, TransportContract,
                          ::testing::Values(TransportKind{
                              "faultless", [] { return std::make_unique<FaultyWorld>(); }}));
 
+INSTANTIATE_TEST_SUITE_P(Faultless, KeyedTransportContract,
+                         ::testing::Values(TransportKind{
+                             "faultless", [] { return std::make_unique<FaultyWorld>(); }}));
+
 /// A client and a server with faults of their own, connected.
 class Faulty : public ::testing::Test {
  protected:

@@ -23,6 +23,10 @@ INSTANTIATE_TEST_SUITE_P(Inproc, TransportContract,
                          ::testing::Values(TransportKind{
                              "inproc", [] { return std::make_unique<InprocWorld>(); }}));
 
+INSTANTIATE_TEST_SUITE_P(Inproc, KeyedTransportContract,
+                         ::testing::Values(TransportKind{
+                             "inproc", [] { return std::make_unique<InprocWorld>(); }}));
+
 TEST(InprocTransport, NeedsANetworkToBeAPartOf) {
   TransportOptions options;
   options.listen = "inproc://alone";

@@ -92,6 +92,17 @@ TEST(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(StreamTransport, KeysAreRefusedByName) {
+  for (const std::string listen : {"", "tcp://127.0.0.1:0", "ipc:///tmp/never-made"}) {
+    try {
+      (void)make_transport({.listen = listen, .keys = test::Keys(test::ring(1, {{1}})).source()});
+      ADD_FAILURE() << "keys were not refused";
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find("bare sockets"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(StreamTransport, APathTooLongIsNamed) {
   TransportOptions options;
   options.listen = "ipc:///tmp/" + std::string(200, 'x');

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "stencil/transport/factory.h"
+#include "tests/support/key_rings.h"
 
 namespace stencil::contract {
 
@@ -45,6 +47,22 @@ class TransportContract : public ::testing::TestWithParam<TransportKind> {
   LinkId connect(Transport& client, Transport& server);
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+};
+
+/// What a transport that proves keys must do beside that.
+class KeyedTransportContract : public TransportContract {
+ protected:
+  KeyedTransportContract();
+  /// Listens with rank 0's key.
+  std::unique_ptr<Transport> server();
+  /// Dials with the key of this pair.
+  std::unique_ptr<Transport> client(std::uint8_t pair);
+
+  /// server() has counted a stranger, and complained of this.
+  [[nodiscard]] bool refused(const Transport& server, const std::string& cause) const;
+
+  test::Keys server_keys_, client_keys_;
+  std::map<std::string, std::string> complaints_;  ///< of server(), by cause
 };
 
 /// No test waits longer than this for anything.

@@ -114,6 +114,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("non_finite", status.pump.non_finite);
   count("own_non_finite", status.pump.own_non_finite);
   count("unknown_senders", status.pump.unknown_senders);
+  count("unproven", status.pump.unproven);
   count("frames_dropped", status.pump.frames_dropped);
   count("resent", status.engine.resent);
   count("deferred", status.pump.deferred);

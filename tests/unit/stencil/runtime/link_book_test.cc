@@ -20,6 +20,7 @@ class SilentTransport final : public Transport {
     if (address.endpoint == "nonsense") throw ConfigError("no address", "give one");
     if (out_of_descriptors) throw ResourceError("no descriptor", "raise ulimit -n");
     dialled.push_back(address.endpoint);
+    keys.push_back(address.key ? address.key->bytes[0] : 0);
     return dialled.size();
   }
   void drop(LinkId link) override { dropped.push_back(link); }
@@ -30,6 +31,7 @@ class SilentTransport final : public Transport {
 
   bool out_of_descriptors = false;
   std::vector<std::string> dialled;
+  std::vector<std::uint8_t> keys;  // the first byte of each; 0: none
   std::vector<LinkId> dropped;
 };
 
@@ -46,9 +48,10 @@ class LinkBookTest : public testing::Test {
 
   Neighbours neighbours_;
   LinkBook book_{1, neighbours_, transport_,
-                 [this](Rank rank) -> std::optional<std::string> {
+                 [this](Rank rank) -> std::vector<PeerAddress> {
                    const auto it = where_.find(rank);
-                   return it == where_.end() ? std::nullopt : std::optional(it->second);
+                   if (it == where_.end()) return addresses_[rank];
+                   return {it->second};
                  },
                  [this](LogLevel, std::string_view text) { said_.emplace_back(text); }};
   TimePoint at(int milliseconds) const {
@@ -57,8 +60,15 @@ class LinkBookTest : public testing::Test {
 
   SilentTransport transport_;
   std::map<Rank, std::string> where_;
+  std::map<Rank, std::vector<PeerAddress>> addresses_;
   std::vector<std::string> said_;
 };
+
+PeerAddress with_key(const std::string& endpoint, std::uint8_t first) {
+  PublicKey key;
+  key.bytes[0] = first;
+  return {endpoint, key};
+}
 
 TEST_F(LinkBookTest, dials_a_neighbour_once_and_again_where_it_moved) {
   where_[0] = "a";
@@ -69,6 +79,45 @@ TEST_F(LinkBookTest, dials_a_neighbour_once_and_again_where_it_moved) {
   book_.tend(at(1200));
   EXPECT_EQ(transport_.dialled, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
+}
+
+TEST_F(LinkBookTest, a_neighbour_with_another_key_is_dialled_anew) {
+  addresses_[0] = {with_key("a", 1)};
+  book_.tend(at(0));
+  addresses_[0] = {with_key("a", 2)};
+  book_.tend(at(500));
+  EXPECT_EQ(transport_.keys, (std::vector<std::uint8_t>{1, 2}));
+  EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
+}
+
+TEST_F(LinkBookTest, each_key_of_a_neighbour_is_tried_until_one_is_its_own) {
+  addresses_[0] = {with_key("a", 1), with_key("a", 2)};
+  auto tend_until = [this, now = 0](int end) mutable {
+    for (; now < end; now += 500) book_.tend(at(now));
+  };
+  tend_until(4000);
+  EXPECT_EQ(transport_.keys, std::vector<std::uint8_t>{1});
+  tend_until(8000);
+  EXPECT_EQ(transport_.keys, (std::vector<std::uint8_t>{1, 2}));
+  tend_until(12'000);
+  EXPECT_EQ(transport_.keys, (std::vector<std::uint8_t>{1, 2, 1}));
+
+  // The one that worked is the first to be tried again, for as long as any.
+  EXPECT_EQ(book_.dialled_up(3), &of(0));
+  tend_until(60'000);
+  EXPECT_EQ(book_.down(3), &of(0));
+  tend_until(62'000);
+  EXPECT_EQ(transport_.keys.size(), 3U) << "the transport dials it again by itself";
+  tend_until(65'000);
+  EXPECT_EQ(transport_.keys, (std::vector<std::uint8_t>{1, 2, 1, 2}));
+}
+
+TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_whatever_its_keys) {
+  addresses_[0] = {with_key("nonsense", 1), with_key("nonsense", 2)};
+  for (int ms = 0; ms <= 10'000; ms += 500) book_.tend(at(ms));
+  EXPECT_EQ(std::ranges::count_if(
+                said_, [](const std::string& line) { return line.find("dialled:") != line.npos; }),
+            1);
 }
 
 TEST_F(LinkBookTest, dials_nobody_faster_than_it_promises) {

@@ -68,8 +68,8 @@ class Two {
       auto& wire = wires_[static_cast<std::size_t>(rank)];
       mixer = std::make_unique<Mixer>(layout_, values_, telemetry);
       pumps_[static_cast<std::size_t>(rank)] = std::make_unique<Pump>(
-          options, *mixer, wire, [](Rank) { return "there"; }, [](LogLevel, std::string_view) {},
-          now_);
+          options, *mixer, wire, [](Rank) { return std::vector<PeerAddress>{"there"}; },
+          [](LogLevel, std::string_view) {}, now_);
       next_[static_cast<std::size_t>(rank)] = now_;
     }
   }

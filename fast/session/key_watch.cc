@@ -1,0 +1,130 @@
+#include "fast/session/key_watch.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+using stencil::KeyRing;
+using stencil::Rank;
+
+/// What changes when a file is written or replaced, be it by a link to another one.
+struct Trace {
+  explicit Trace(const std::string& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return;
+    numbers = {static_cast<std::uint64_t>(status.st_dev),
+               static_cast<std::uint64_t>(status.st_ino),
+               static_cast<std::uint64_t>(status.st_size),
+               static_cast<std::uint64_t>(status.st_mode),
+               static_cast<std::uint64_t>(status.st_uid),
+               static_cast<std::uint64_t>(status.st_ctim.tv_sec),
+               static_cast<std::uint64_t>(status.st_ctim.tv_nsec),
+               static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+  }
+  std::array<std::uint64_t, 8> numbers{};  ///< zeros: no such file
+
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+std::array<Trace, 2> traces(const KeyFiles& files) {
+  return {Trace(files.key), Trace(files.public_keys)};
+}
+
+}  // namespace
+
+/// Guarded by the mutex, but what is constant and `seen`, which is the reader's.
+struct KeyWatch::Shared {
+  Shared(KeyFiles where, int own, std::vector<Rank> whose, std::chrono::milliseconds wait)
+      : files(std::move(where)),
+        rank(own),
+        neighbours(std::move(whose)),
+        pause(wait),
+        seen(traces(files)),
+        ring(read_keys(files, rank, neighbours)) {}
+
+  const KeyFiles files;
+  const int rank;
+  const std::vector<Rank> neighbours;
+  const std::chrono::milliseconds pause;
+  std::array<Trace, 2> seen;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<const KeyRing> ring;
+  std::optional<std::string> news;  ///< for the log: "" where keys were replaced, else an error
+  bool wanted = false, over = false;
+
+  void read_on() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [this] { return over || wanted; });
+      if (over) return;
+      lock.unlock();
+      look(lock);
+      wanted = false;
+      changed.wait_for(lock, pause, [this] { return over; });
+    }
+  }
+
+  /// Returns with the lock.
+  void look(std::unique_lock<std::mutex>& lock) {
+    std::shared_ptr<const KeyRing> found;
+    std::string error;
+    const auto now = traces(files);
+    const bool other = now != std::exchange(seen, now);
+    if (other) {
+      try {
+        found = read_keys(files, rank, neighbours);
+      } catch (const std::exception& what) {
+        error = what.what();
+      }
+    }
+    lock.lock();
+    if (!other) return;
+    if (found) ring = std::move(found);
+    news = std::move(error);
+  }
+};
+
+KeyWatch::KeyWatch(KeyFiles files, int rank, std::vector<Rank> neighbours, stencil::LogSink log,
+                   std::chrono::milliseconds pause)
+    : shared_(std::make_shared<Shared>(std::move(files), rank, std::move(neighbours), pause)),
+      log_(std::move(log)) {
+  std::thread([shared = shared_] { shared->read_on(); }).detach();
+}
+
+KeyWatch::~KeyWatch() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->over = true;
+  shared_->changed.notify_all();
+}
+
+std::shared_ptr<const KeyRing> KeyWatch::current() {
+  std::shared_ptr<const KeyRing> ring;
+  std::optional<std::string> news;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    ring = shared_->ring;
+    news = std::exchange(shared_->news, std::nullopt);
+    if (!std::exchange(shared_->wanted, true)) shared_->changed.notify_all();
+  }
+  if (news && news->empty()) {
+    log_(stencil::LogLevel::kInfo, "keys were replaced: those of " + shared_->files.key + " and " +
+                                       shared_->files.public_keys + " are in use now");
+  } else if (news) {
+    log_(stencil::LogLevel::kWarning, "keys stay as they were: " + *news);
+  }
+  return ring;
+}
+
+}  // namespace fast

@@ -1,0 +1,37 @@
+#include "stencil/transport/proof.h"
+
+#include <string>
+
+#include "stencil/core/error.h"
+#include "stencil/core/text.h"
+
+namespace stencil {
+
+void check_key(const PeerAddress& address, bool keys_in_use) {
+  if (address.key.has_value() == keys_in_use) return;
+  const std::string what = in_quotes(address.endpoint);
+  if (keys_in_use) {
+    throw ConfigError("no key is known for " + what, "add it to the public keys");
+  }
+  throw ConfigError(what + " shall prove a key, and this worker has none", "give it a key too");
+}
+
+void complain(const TransportOptions& options, Stranger why, const PublicKey& key) {
+  if (!options.complain) return;
+  switch (why) {
+    case Stranger::kNoKey:
+      return options.complain("no key",
+                              "whoever dialled us without a key was refused; give it its key");
+    case Stranger::kUnknownKey:
+      return options.complain("unknown key", "whoever has key " + text(key) +
+                                                 " was refused; if it is a worker of this run, "
+                                                 "add it to the public keys");
+    case Stranger::kWrongDial:
+      return options.complain("wrong dial",
+                              "whoever dialled another key than ours, " + text(key) +
+                                  ", was refused; are its public keys those of this run, and is "
+                                  "this the address of whom it dials?");
+  }
+}
+
+}  // namespace stencil

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stencil/core/keys.h"
+#include "stencil/core/peer_address.h"
+#include "stencil/transport/factory.h"
+
+namespace stencil {
+
+// What transports that prove keys have in common.
+
+/// Throws ConfigError for an address that has no key where keys are in use, or has one where none
+/// are. For dial().
+void check_key(const PeerAddress& address, bool keys_in_use);
+
+/// Why somebody who dialled us was refused.
+enum class Stranger : std::uint8_t {
+  kNoKey,       ///< it proves none
+  kUnknownKey,  ///< it has proven one that is nobody's
+  kWrongDial,   ///< it dialled for another key than ours
+};
+/// Calls options.complain, where that is given. `key`: the unknown one, or ours. For receive().
+void complain(const TransportOptions& options, Stranger why, const PublicKey& key);
+
+}  // namespace stencil
