@@ -37,11 +37,7 @@ list(JOIN pc_engine " " pc_engine)
 # The folder may be moved, and installed with another prefix than it was configured with.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
-<<<<<<< HEAD
-set(pc_needs "protobuf-lite, libxxhash, libhwy, libzmq")
-=======
-set(pc_needs "protobuf-lite, libxxhash, libhwy, libsodium")
->>>>>>> keys
+set(pc_needs "protobuf-lite, libxxhash, libhwy, libsodium, libzmq")
 if(BUILD_SHARED_LIBS)
   set(pc_private "Requires.private: ${pc_needs}\nLibs.private: ${pc_engine}")
 else()

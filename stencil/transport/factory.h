@@ -15,8 +15,9 @@ namespace stencil {
 class InprocNetwork;
 
 struct TransportOptions {
-  /// "tcp://HOST:PORT" with port 0 or * for one handed out by the system; "ipc://PATH"; "inproc://"
-  /// or "inproc://NAME" (names are handed out for the former); "" to accept nobody and only dial.
+  /// "zmq://HOST:PORT" or, for bare sockets, "tcp://HOST:PORT", with port 0 or * for one handed out
+  /// by the system; "zmq+ipc://PATH", "ipc://PATH"; "inproc://" or "inproc://NAME" (names are
+  /// handed out for the former); "" to accept nobody and only dial.
   std::string listen{};
   /// Largest header and largest payload accepted, each; of the former never less than 4,096. Bytes
   /// that claim more end their connection unread.
@@ -41,9 +42,9 @@ struct TransportOptions {
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
 [[nodiscard]] std::string transport_forms();
 
-/// Chooses by the scheme of `options.listen`; when empty, inproc where `options.inproc` is given,
-/// else tcp. Throws ConfigError that names the endpoint and the cause (port in use, unknown scheme,
-/// no such interface). The only place that knows the concrete transports.
+/// Each address is listened on, or dialled, by the transport that its scheme names. Throws
+/// ConfigError that names the endpoint and the cause (port in use, unknown scheme, no such
+/// interface); dial() does for what it is given. The only place that knows the concrete transports.
 [[nodiscard]] std::unique_ptr<Transport> make_transport(const TransportOptions& options);
 
 }  // namespace stencil

@@ -31,6 +31,9 @@ void complain(const TransportOptions& options, Stranger why, const PublicKey& ke
                               "whoever dialled another key than ours, " + text(key) +
                                   ", was refused; are its public keys those of this run, and is "
                                   "this the address of whom it dials?");
+    case Stranger::kRefusesUs:
+      return options.complain("our key", "whom we dialled does not know our key, " + text(key) +
+                                             "; add it to the public keys there");
   }
 }
 

@@ -14,13 +14,15 @@ namespace stencil {
 /// are. For dial().
 void check_key(const PeerAddress& address, bool keys_in_use);
 
-/// Why somebody who dialled us was refused.
+/// Why there is no connection, with somebody who dialled us or whom we dialled.
 enum class Stranger : std::uint8_t {
   kNoKey,       ///< it proves none
   kUnknownKey,  ///< it has proven one that is nobody's
   kWrongDial,   ///< it dialled for another key than ours
+  kRefusesUs,   ///< we dialled it, and it does not know our key
 };
-/// Calls options.complain, where that is given. `key`: the unknown one, or ours. For receive().
+/// Calls options.complain, where that is given. `key`: the unknown one; of kNoKey none; else ours.
+/// For receive().
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key);
 
 }  // namespace stencil

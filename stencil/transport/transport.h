@@ -15,17 +15,6 @@ enum class LinkEvent : std::uint8_t {
   kFrame,  ///< `frame` arrived on `link` (possibly one never seen before: they dialled)
   kUp,     ///< a link we dialled is connected, or connected again after kDown
   kDown,   ///< the link broke; a dialled one is retried by the transport until dropped
-  /// With keys in use: a handshake has failed for them, see Received::fault. `link` is the dialled
-  /// one, which is retried; 0 where a stranger dialled us.
-  kRefused,
-};
-
-/// What was wrong with the keys of a connection that did not come about.
-enum class KeyFault : std::uint8_t {
-  kNone,     ///< the other end goes by no keys
-  kUnknown,  ///< it has proven a key that is nobody's here
-  kAnother,  ///< it took us for the holder of another key, or is not the holder of its own
-  kOurs,     ///< it does not know ours
 };
 
 struct Received {
@@ -35,7 +24,6 @@ struct Received {
   /// Whose key the other end of the link has proven to hold, by the keys as they are now
   /// (TransportOptions::keys); nothing where it has proven none. Says nothing of a kDown.
   std::optional<Rank> proven = std::nullopt;
-  std::optional<KeyFault> fault = std::nullopt;  ///< of a kRefused
 };
 
 enum class SendStatus : std::uint8_t {
@@ -50,8 +38,17 @@ struct TransportStats {
   std::uint64_t frames_sent = 0, frames_received = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;  ///< header + payload
   std::uint64_t strangers = 0;                       ///< handshakes or frames not of our kind
-  std::uint64_t refused_keys = 0;                    ///< of the strangers: for their keys
   std::uint64_t discarded = 0;                       ///< frames the layer below gave up
+
+  TransportStats& operator+=(const TransportStats& other) {
+    frames_sent += other.frames_sent;
+    frames_received += other.frames_received;
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    strangers += other.strangers;
+    discarded += other.discarded;
+    return *this;
+  }
 };
 
 /// Frames between neighbours. Owned and called by one thread (whichever calls the pump); a frame

@@ -50,7 +50,7 @@ class InprocTransport final : public Transport {
 
 std::unique_ptr<Transport> make_inproc_transport(const TransportOptions& options) {
   if (!options.inproc)
-    throw ConfigError("cannot listen on '" + options.listen + "': no network inside this process",
+    throw ConfigError("an inproc:// address needs a network inside this process",
                       "set TransportOptions::inproc, shared by all who shall meet");
   return std::make_unique<InprocTransport>(options);
 }

@@ -20,6 +20,9 @@ constexpr int kHandshakeMilliseconds = 5'000;
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
 
+/// What CURVE adds to a message: its name, nonce and proof, and flags (ZeroMQ RFC 26).
+constexpr std::size_t kCurveBytes = 8 + 8 + 16 + 1;
+
 int milliseconds(Duration duration) {
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
@@ -35,7 +38,8 @@ void set_up(zmq::socket_t& socket, zmq::socket_type type, const TransportOptions
   socket.set(zmq::sockopt::linger, milliseconds(options.linger));
   // Without this a stranger's hundred bytes that claim 6 GiB reserve as much.
   socket.set(maxmsgsize,
-             static_cast<std::int64_t>(std::max(options.max_frame_bytes, kMaxHeaderBytes)));
+             static_cast<std::int64_t>(std::max(options.max_frame_bytes, kMaxHeaderBytes) +
+                                       (options.keys ? kCurveBytes : 0)));
   socket.set(handshake_ivl, kHandshakeMilliseconds);
   socket.set(tcp_maxrt, kSilenceMilliseconds);
   socket.set(tcp_keepalive, 1);
@@ -93,17 +97,15 @@ void bound_unsent_bytes(int descriptor) {
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
 }
 
-std::optional<KeyFault> key_fault(const Monitor::Event& event, bool dialled) {
-  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-    return dialled ? KeyFault::kOurs : KeyFault::kUnknown;
-  }
+std::optional<Stranger> stranger_of(const Monitor::Event& event, bool dialled) {
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && dialled) return Stranger::kRefusesUs;
   if (event.kind != ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) return std::nullopt;
   switch (event.value) {
     case ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
-      return KeyFault::kNone;
+      return Stranger::kNoKey;
     case ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC:
     case ZMQ_PROTOCOL_ERROR_ZMTP_KEY_EXCHANGE:
-      return KeyFault::kAnother;
+      return Stranger::kWrongDial;
     default:
       return std::nullopt;
   }

@@ -6,7 +6,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "stencil/transport/factory.h"
+#include "stencil/transport/proof.h"
 #include "stencil/transport/stream/source_set.h"
 #include "stencil/transport/zmq/incoming.h"
 #include "stencil/transport/zmq/monitor.h"
@@ -31,6 +31,7 @@ class ReadyList {
  public:
   void add(EventSource& source);
   void remove(EventSource& source);
+  [[nodiscard]] bool empty() const { return sources_.empty(); }
   /// Takes the first out; null where nobody is ready.
   [[nodiscard]] EventSource* take();
 
@@ -76,8 +77,8 @@ class Port {
 /// libzmq's order is not kept for long; an urgent frame waits for that much.
 void bound_unsent_bytes(int descriptor);
 
-/// Why a handshake has failed, from the value of the monitor's event; nothing where it says no
-/// more than that the other end is no worker of this run.
-[[nodiscard]] std::optional<KeyFault> key_fault(const Monitor::Event& event, bool dialled);
+/// For which lack of a key a handshake has failed, at the end that `dialled` or at the other;
+/// nothing where the event says no more than that the other end is no worker of this run.
+[[nodiscard]] std::optional<Stranger> stranger_of(const Monitor::Event& event, bool dialled);
 
 }  // namespace stencil

@@ -13,19 +13,15 @@ namespace {
 /// The parts of a question: version, request, domain, address, routing id, mechanism, key.
 constexpr std::size_t kRequest = 1, kMechanism = 5, kKey = 6;
 
-/// What its messages call the asker: the key's text where it is somebody's; nothing: a stranger's.
-std::optional<std::string> user_of(const std::vector<std::string>& question, const KeyRing* ring) {
-  if (question.size() <= kMechanism) return std::nullopt;
-  if (ring == nullptr) {
-    return question[kMechanism] == "NULL" ? std::optional(std::string()) : std::nullopt;
-  }
+/// The key that has been proven; nothing where none was.
+std::optional<PublicKey> key_of(const std::vector<std::string>& question) {
   PublicKey key;
   if (question.size() <= kKey || question[kMechanism] != "CURVE" ||
       question[kKey].size() != key.bytes.size()) {
     return std::nullopt;
   }
   std::ranges::copy(question[kKey], key.bytes.begin());
-  return ring->rank_of(key) ? std::optional(text(key)) : std::nullopt;
+  return key;
 }
 
 }  // namespace
@@ -35,19 +31,21 @@ Zap::Zap(zmq::context_t& context) : questions_(context, zmq::socket_type::rep) {
   questions_.bind("inproc://zeromq.zap.01");
 }
 
-void Zap::serve(const KeyRing* ring) {
+void Zap::serve(const KeyRing* ring, const std::function<void(const PublicKey&)>& unknown) {
   zmq::message_t part;
   while (questions_.recv(part, zmq::recv_flags::dontwait)) {
     std::vector<std::string> question{part.to_string()};
     while (part.more() && questions_.recv(part, zmq::recv_flags::dontwait)) {
       question.push_back(part.to_string());
     }
-    const std::optional<std::string> user = user_of(question, ring);
+    const std::optional<PublicKey> key = key_of(question);
+    const bool known = ring == nullptr ? !key : key && ring->rank_of(*key);
+    if (key && !known) unknown(*key);
     const std::array<std::string, 6> answer = {"1.0",
                                                question.size() > kRequest ? question[kRequest] : "",
-                                               user ? "200" : "400",
-                                               user ? "OK" : "unknown key",
-                                               user.value_or(""),
+                                               known ? "200" : "400",
+                                               known ? "OK" : "unknown key",
+                                               known && key ? text(*key) : "",
                                                ""};
     for (std::size_t i = 0; i < answer.size(); ++i) {
       (void)questions_.send(zmq::buffer(answer[i]), i + 1 < answer.size() ? zmq::send_flags::sndmore

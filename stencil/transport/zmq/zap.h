@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <zmq.hpp>
 
@@ -16,8 +17,9 @@ class Zap {
   /// Before anything of the context listens.
   explicit Zap(zmq::context_t& context);
 
-  /// Answers what has been asked. Without `ring` no keys are in use.
-  void serve(const KeyRing* ring);
+  /// Answers what has been asked. Without `ring` no keys are in use. `unknown` is told the keys
+  /// that are nobody's.
+  void serve(const KeyRing* ring, const std::function<void(const PublicKey&)>& unknown);
   [[nodiscard]] int descriptor() const { return questions_.get(zmq::sockopt::fd); }
 
   /// For the sockets' option; libzmq asks about those that have one.

@@ -29,12 +29,7 @@ ZmqDialled::ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address)
       key_(address.key),
       pause_(shared.options.reconnect_min),
       outgoing_(std::max<std::size_t>(shared.options.queue_frames, 1), shared.room) {
-  if (key_.has_value() != (shared_.keys != nullptr)) {
-    throw ConfigError("cannot dial '" + address.endpoint + "': " +
-                          (key_ ? "a key is asked of it, and this worker has none"
-                                : "this worker goes by keys, and knows none of it"),
-                      "give every worker --keys, or none");
-  }
+  check_key(address, shared_.keys != nullptr);
   heed_keys(false);
   shared_.sources.watch(timer_source_, timer_.descriptor(), EPOLLIN, [this](std::uint32_t) {
     timer_.acknowledge();
@@ -138,7 +133,10 @@ void ZmqDialled::hear_monitor() {
         end();
         break;
       default:
-        if (const auto fault = key_fault(*event, true); fault && key_) fault_ = fault;
+        // Whoever is dialled for another key than its own has no word for it, and names it itself.
+        if (stranger_of(*event, true) == Stranger::kRefusesUs && key_) {
+          complain(shared_.options, Stranger::kRefusesUs, shared_.keys->own_public);
+        }
         if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) ++shared_.stats.strangers;
     }
   }
@@ -195,11 +193,8 @@ std::optional<Received> ZmqDialled::next() {
   port_.reset();
   connected_ = ended_ = abandoned_ = false;
   try_again();
-  if (std::exchange(up_, false)) return event(LinkEvent::kDown);
-  if (!fault_) return std::nullopt;
-  Received refused = event(LinkEvent::kRefused);
-  refused.fault = std::exchange(fault_, std::nullopt);
-  return refused;
+  if (!std::exchange(up_, false)) return std::nullopt;
+  return event(LinkEvent::kDown);
 }
 
 }  // namespace stencil

@@ -54,11 +54,10 @@ class ZmqDialled final : public EventSource {
   std::optional<Lookup> lookup_;
   std::optional<Port> port_;  ///< of the present attempt
   Outgoing outgoing_;
-  std::optional<KeyFault> fault_;  ///< to report
-  bool connected_ = false;         ///< the handshake has succeeded
-  bool ended_ = false;             ///< and there may still be frames to read
-  bool abandoned_ = false;         ///< by us: nothing of it is waited for
-  bool up_ = false;                ///< as the caller has been told
+  bool connected_ = false;  ///< the handshake has succeeded
+  bool ended_ = false;      ///< and there may still be frames to read
+  bool abandoned_ = false;  ///< by us: nothing of it is waited for
+  bool up_ = false;         ///< as the caller has been told
 };
 
 }  // namespace stencil

@@ -13,8 +13,6 @@ namespace {
 
 /// In place of the link of a connection that is open and whose link is forgotten.
 constexpr LinkId kForgotten = 0;
-/// Faults of strangers to report at a time; all are counted.
-constexpr std::size_t kMostFaults = 16;
 
 }  // namespace
 
@@ -112,10 +110,8 @@ void ZmqListener::hear_monitor() {
         ++shared_.stats.strangers;
         break;
       default:
-        const auto fault = key_fault(*event, false);
-        if (!fault || !shared_.keys) break;
-        ++shared_.stats.refused_keys;
-        if (faults_.size() < kMostFaults) faults_.push_back(*fault);
+        const auto why = stranger_of(*event, false);
+        if (why && shared_.keys) complain(shared_.options, *why, shared_.keys->own_public);
     }
   }
 }
@@ -127,13 +123,6 @@ std::optional<Received> ZmqListener::next() {
     const LinkId link = down_.front();
     down_.pop_front();
     return Received{.event = LinkEvent::kDown, .link = link, .frame = {}};
-  }
-  if (!faults_.empty()) {
-    shared_.ready.add(*this);
-    Received refused{.event = LinkEvent::kRefused, .link = 0, .frame = {}};
-    refused.fault = faults_.front();
-    faults_.pop_front();
-    return refused;
   }
   do {
     if (std::optional<Received> received = next_frame()) return received;

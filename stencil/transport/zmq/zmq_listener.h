@@ -73,8 +73,7 @@ class ZmqListener final : public EventSource {
   std::unordered_map<int, LinkId> by_connection_;  ///< 0: its link is forgotten
   /// Connections that have ended, and whether all their frames can be received.
   std::map<int, bool> closed_;
-  std::deque<LinkId> down_;      ///< to report
-  std::deque<KeyFault> faults_;  ///< of strangers, to report
+  std::deque<LinkId> down_;  ///< to report
   std::uint64_t uses_ = 0;
 };
 

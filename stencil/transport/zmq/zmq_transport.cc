@@ -15,27 +15,20 @@
 namespace stencil {
 namespace {
 
-/// How often keys that have been replaced are looked for.
-constexpr Duration kKeysEvery = std::chrono::seconds(1);
-
 class ZmqTransport final : public Transport {
  public:
   explicit ZmqTransport(const TransportOptions& options) try
       : shared_(options), zap_(shared_.context) {
-    if (options.keys) {
-      shared_.keys = options.keys();
-      watch(keys_source_, keys_timer_.descriptor(), [this] {
-        keys_timer_.acknowledge();
-        keys_timer_.arm(kKeysEvery);
-        heed_keys();
-      });
-      keys_timer_.arm(kKeysEvery);
-    }
+    if (options.keys) shared_.keys = options.keys();
     watch(room_source_, shared_.room->descriptor(), [this] {
       shared_.room->clear();
       hand_on();
     });
-    watch(zap_source_, zap_.descriptor(), [this] { zap_.serve(shared_.keys.get()); });
+    watch(zap_source_, zap_.descriptor(), [this] {
+      zap_.serve(shared_.keys.get(), [this](const PublicKey& key) {
+        complain(shared_.options, Stranger::kUnknownKey, key);
+      });
+    });
     if (!options.listen.empty()) listener_.emplace(shared_);
   } catch (const zmq::error_t& error) {
     throw ResourceError(std::string("cannot start ZeroMQ: ") + error.what(),
@@ -103,7 +96,8 @@ class ZmqTransport final : public Transport {
         }
         hand_on();  // libzmq's own room comes with the descriptor of what is received
       }
-    } while (shared_.sources.poll(0));
+      heed_keys();
+    } while (shared_.sources.poll(0) || !shared_.ready.empty());
     return std::nullopt;
   }
 
@@ -150,8 +144,7 @@ class ZmqTransport final : public Transport {
   ZmqShared shared_;
   Flag room_;
   Zap zap_;
-  Timer keys_timer_;
-  Source keys_source_, room_source_, zap_source_;
+  Source room_source_, zap_source_;
   std::optional<ZmqListener> listener_;
   std::map<LinkId, ZmqDialled> dialled_;
 };

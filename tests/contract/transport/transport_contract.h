@@ -45,6 +45,7 @@ class TransportContract : public ::testing::TestWithParam<TransportKind> {
   std::unique_ptr<Transport> dialler(TransportOptions options = {});
   /// Dials `server`, whose endpoint it is, and waits for the link to be up. `server` has its turns.
   LinkId connect(Transport& client, Transport& server);
+  LinkId connect(Transport& client, Transport& server, const PeerAddress& address);
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
 };

@@ -69,8 +69,10 @@ TEST_P(KeyedTransportContract, EveryConnectionHasTheProofOfItsOwnEnd) {
   Keys one(ring(11, kEverybody)), two(ring(12, kEverybody));
   auto first = dialler({.keys = one.source()}), second = dialler({.keys = two.source()});
   const PeerAddress address{server->endpoint(), KeyPair(10).open};
-  send_in_time(*first, first->dial(address), numbered_frame(1, 1));
-  send_in_time(*second, second->dial(address), numbered_frame(2, 1));
+  const LinkId of_first = connect(*first, *server, address);
+  const LinkId of_second = connect(*second, *server, address);
+  send_in_time(*first, of_first, numbered_frame(1, 1));
+  send_in_time(*second, of_second, numbered_frame(2, 1));
   for (int i = 0; i < 2; ++i) {
     const Received received = expect_frame(*server);
     EXPECT_EQ(received.proven, number_of(received.frame)) << "frame K is of rank K";
@@ -84,7 +86,7 @@ TEST_P(KeyedTransportContract, WhoHasAnotherKeyThanWasDialledIsNotConnected) {
   EXPECT_NE(complaints_["wrong dial"].find(text(KeyPair(10).open)), std::string::npos);
   EXPECT_EQ(client->send(wrong, numbered_frame(1, 1)), SendStatus::kDown);
   client->drop(wrong);
-  const LinkId right = client->dial({server->endpoint(), KeyPair(10).open});
+  const LinkId right = connect(*client, *server, {server->endpoint(), KeyPair(10).open});
   send_in_time(*client, right, numbered_frame(2, 1));
   EXPECT_EQ(number_of(expect_frame(*server, client.get()).frame), 2U);
 }
@@ -109,13 +111,14 @@ TEST_P(KeyedTransportContract, WhoHasNoKeyIsRefusedAndCounted) {
   EXPECT_TRUE(serve_until(*server, *bare, [&] { return refused(*server, "no key"); }));
   (void)bare->send(link, numbered_frame(1, 1));
   auto client = this->client(11);
-  send_in_time(*client, client->dial({server->endpoint(), KeyPair(10).open}), numbered_frame(2, 1));
+  send_in_time(*client, connect(*client, *server, {server->endpoint(), KeyPair(10).open}),
+               numbered_frame(2, 1));
   EXPECT_EQ(number_of(expect_frame(*server, client.get()).frame), 2U);
 }
 
 TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
   auto server = this->server(), client = this->client(11);
-  const LinkId link = client->dial({server->endpoint(), KeyPair(10).open});
+  const LinkId link = connect(*client, *server, {server->endpoint(), KeyPair(10).open});
   send_in_time(*client, link, numbered_frame(1, 1));
   EXPECT_EQ(expect_frame(*server, client.get()).proven, 1);
   server_keys_.replace(ring(10, {{10}, {13}, {12}}));
@@ -123,7 +126,8 @@ TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
   (void)client->send(link, numbered_frame(2, 1));
   Keys others(ring(12, kEverybody));
   auto other = dialler({.keys = others.source()});
-  send_in_time(*other, other->dial({server->endpoint(), KeyPair(10).open}), numbered_frame(3, 1));
+  send_in_time(*other, connect(*other, *server, {server->endpoint(), KeyPair(10).open}),
+               numbered_frame(3, 1));
   while (true) {
     const Received received = expect_frame(*server, client.get());
     EXPECT_NE(received.proven, 1);
@@ -134,8 +138,7 @@ TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
 TEST_P(KeyedTransportContract, LinksAreMadeAnewWhenTheOwnKeyIsReplaced) {
   server_keys_.replace(ring(10, {{10}, {11, 21}, {12}}));
   auto server = this->server(), client = this->client(11);
-  const LinkId link = client->dial({server->endpoint(), KeyPair(10).open});
-  expect_event(*client, LinkEvent::kUp, server.get());
+  const LinkId link = connect(*client, *server, {server->endpoint(), KeyPair(10).open});
   client_keys_.replace(ring(21, kEverybody));
   expect_event(*client, LinkEvent::kDown, server.get());
   expect_event(*client, LinkEvent::kUp, server.get());
@@ -146,8 +149,7 @@ TEST_P(KeyedTransportContract, LinksAreMadeAnewWhenTheOwnKeyIsReplaced) {
 
 TEST_P(KeyedTransportContract, AListenersNewKeyIsTheOneToDial) {
   auto server = this->server(), client = this->client(11);
-  const LinkId old = client->dial({server->endpoint(), KeyPair(10).open});
-  expect_event(*client, LinkEvent::kUp, server.get());
+  const LinkId old = connect(*client, *server, {server->endpoint(), KeyPair(10).open});
   server_keys_.replace(ring(20, kEverybody));
   client_keys_.replace(ring(11, {{10, 20}, {11}, {12}}));
   expect_event(*client, LinkEvent::kDown, server.get());

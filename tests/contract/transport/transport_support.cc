@@ -28,7 +28,12 @@ std::unique_ptr<Transport> TransportContract::dialler(TransportOptions options) 
 }
 
 LinkId TransportContract::connect(Transport& client, Transport& server) {
-  const LinkId link = client.dial(world_->address(server.endpoint()));
+  return connect(client, server, world_->address(server.endpoint()));
+}
+
+LinkId TransportContract::connect(Transport& client, Transport& server,
+                                  const PeerAddress& address) {
+  const LinkId link = client.dial(address);
   EXPECT_EQ(expect_event(client, LinkEvent::kUp, &server).link, link);
   return link;
 }
