@@ -57,8 +57,10 @@ std::unique_ptr<Party> make_raw_party(const Traffic& traffic, const Meeting& mee
 /// libzmq alone: DEALER to DEALER, two parts, sent without a copy, dropped on receipt.
 std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting);
 /// The product: encode_frame(), Transport and EventLoop, decode_frame(), all as a session does it,
-/// with the arithmetic left out.
-std::unique_ptr<Party> make_product_party(const Traffic& traffic, const Meeting& meeting);
+/// with the arithmetic left out. Over bare sockets, over ZeroMQ, and over ZeroMQ with keys.
+std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& meeting);
+std::unique_ptr<Party> make_zmq_transport_party(const Traffic& traffic, const Meeting& meeting);
+std::unique_ptr<Party> make_keyed_party(const Traffic& traffic, const Meeting& meeting);
 
 /// Offers and answers, counted: when to offer next.
 class Ledger {

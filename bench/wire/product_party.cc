@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -18,10 +19,34 @@ using stencil::TimePoint;
 
 constexpr std::uint64_t kNoTime = 1000;  ///< in place of the time, in a message without one
 
-stencil::TransportOptions options(const Traffic& traffic, bool listening) {
+/// Which transport of the product's.
+struct Kind {
+  std::string scheme;
+  bool keys = false;
+};
+
+/// The pairs of both ends, in the order of Meeting::first, and then of second: made for this
+/// measurement, and no secret.
+std::shared_ptr<const stencil::KeyRing> ring(bool first) {
+  constexpr std::array<std::string_view, 2> kPublic = {"Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
+                                                       "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"};
+  constexpr std::array<std::string_view, 2> kSecret = {"D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs",
+                                                       "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"};
+  const std::size_t own = first ? 0 : 1;
+  auto ring = std::make_shared<stencil::KeyRing>();
+  ring->own_public = stencil::parse_public_key(kPublic[own]).value();
+  ring->own_secret = stencil::parse_secret_key(kSecret[own]).value();
+  for (const std::string_view key : kPublic) {
+    ring->by_rank.push_back({stencil::parse_public_key(key).value()});
+  }
+  return ring;
+}
+
+stencil::TransportOptions options(const Traffic& traffic, bool listening, const Kind& kind) {
   stencil::TransportOptions options;
   // An address of its own for each end, so that thin_link.sh can tell directions apart.
-  if (listening) options.listen = "tcp://127.0.0.2:0";
+  if (listening) options.listen = kind.scheme + "127.0.0.2:0";
+  if (kind.keys) options.keys = [ring = ring(listening)] { return ring; };
   options.max_frame_bytes = traffic.bucket + 4096;
   options.queue_frames = 32UL * traffic.window;
   return options;
@@ -29,16 +54,18 @@ stencil::TransportOptions options(const Traffic& traffic, bool listening) {
 
 class ProductParty final : public Party {
  public:
-  ProductParty(const Traffic& traffic, const Meeting& meeting)
+  ProductParty(const Traffic& traffic, const Meeting& meeting, const Kind& kind)
       : traffic_(traffic),
         ledger_(traffic),
-        transport_(stencil::make_transport(options(traffic, meeting.first))) {
+        transport_(stencil::make_transport(options(traffic, meeting.first, kind))) {
     for (std::uint64_t b = 0; b < traffic.buckets(); ++b) {
       const auto bytes = traffic.at(b);
       payloads_.emplace_back(stencil::Bytes(bytes.begin(), bytes.end()));
     }
     if (meeting.first)
       meeting.tell(transport_->endpoint());
+    else if (kind.keys)
+      link_ = transport_->dial({meeting.ask(), ring(true)->own_public});
     else
       link_ = transport_->dial(meeting.ask());
     for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
@@ -202,8 +229,14 @@ class ProductParty final : public Party {
 
 }  // namespace
 
-std::unique_ptr<Party> make_product_party(const Traffic& traffic, const Meeting& meeting) {
-  return std::make_unique<ProductParty>(traffic, meeting);
+std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& meeting) {
+  return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "tcp://"});
+}
+std::unique_ptr<Party> make_zmq_transport_party(const Traffic& traffic, const Meeting& meeting) {
+  return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "zmq://"});
+}
+std::unique_ptr<Party> make_keyed_party(const Traffic& traffic, const Meeting& meeting) {
+  return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "zmq://", .keys = true});
 }
 
 }  // namespace bench

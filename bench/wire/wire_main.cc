@@ -19,9 +19,17 @@ struct Program {
   std::string_view name;
   bench::MakeParty make;
 };
-constexpr std::array<Program, 3> kPrograms{{{"raw", bench::make_raw_party},
+constexpr std::array<Program, 5> kPrograms{{{"raw", bench::make_raw_party},
                                             {"libzmq", bench::make_zmq_party},
-                                            {"fast", bench::make_product_party}}};
+                                            {"tcp", bench::make_tcp_party},
+                                            {"zmq", bench::make_zmq_transport_party},
+                                            {"zmq-keys", bench::make_keyed_party}}};
+
+const Program& program(const std::string& name) {
+  const auto found = std::ranges::find(kPrograms, name, &Program::name);
+  if (found == kPrograms.end()) throw std::runtime_error("no program '" + name + "'");
+  return *found;
+}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -36,7 +44,7 @@ struct Options {
   std::uint32_t window = 4;
   double round_mb = 200;
   int control_ms = 0;
-  std::vector<std::string> programs{"raw", "libzmq", "fast"};
+  std::vector<std::string> programs{"raw", "libzmq", "tcp", "zmq", "zmq-keys"};
   std::string json;
 };
 
@@ -55,10 +63,11 @@ bench::Traffic traffic_of(const std::vector<std::byte>& model, const Options& op
 
 /// How late control messages of the product come while the model moves: a row and its JSON. A
 /// bucket's time is what a bucket's bytes take at the rate at which the model moved.
-nlohmann::ordered_json measure_lateness(double megabytes, const Options& options) {
+nlohmann::ordered_json measure_lateness(const std::string& name, double megabytes,
+                                        const Options& options) {
   const std::vector<std::byte> model = make_model(megabytes);
   const bench::Traffic traffic = traffic_of(model, options);
-  bench::Pair pair(bench::make_product_party, traffic);
+  bench::Pair pair(program(name).make, traffic);
   (void)pair.run(1);  // warm-up
   const auto passes = static_cast<std::uint64_t>(std::max(1.0, options.round_mb / (2 * megabytes)));
   const bench::Measured measured = pair.run(passes);
@@ -67,12 +76,13 @@ nlohmann::ordered_json measure_lateness(double megabytes, const Options& options
   const bench::Lateness& late = measured.lateness;
   const double median_ms = 1e3 * late.median, p99_ms = 1e3 * late.p99;
   fmt::print(
-      "| {:5.1f} | {:4} | {:8.2f} | {:7.2f} | {:5} | {:6.2f} | {:6.2f} | {:6.2f} | {:5.2f} | "
-      "{:5.2f} |\n",
-      megabytes, traffic.bucket / 1024, rate / 1e6, bucket_ms, late.count, median_ms, p99_ms,
+      "| {:8} | {:5.1f} | {:4} | {:8.2f} | {:7.2f} | {:5} | {:6.2f} | {:6.2f} | {:6.2f} | {:5.2f} "
+      "| {:5.2f} |\n",
+      name, megabytes, traffic.bucket / 1024, rate / 1e6, bucket_ms, late.count, median_ms, p99_ms,
       1e3 * late.worst, median_ms / bucket_ms, p99_ms / bucket_ms);
   std::fflush(stdout);
-  return {{"model_mb", megabytes},
+  return {{"program", name},
+          {"model_mb", megabytes},
           {"bucket_kib", traffic.bucket / 1024},
           {"mb_per_s_each_way", rate / 1e6},
           {"bucket_ms", bucket_ms},
@@ -90,9 +100,7 @@ nlohmann::ordered_json measure(double megabytes, const Options& options) {
   const bench::Traffic traffic = traffic_of(model, options);
   std::vector<std::unique_ptr<bench::Pair>> pairs;
   for (const std::string& name : options.programs) {
-    const auto program = std::ranges::find(kPrograms, name, &Program::name);
-    if (program == kPrograms.end()) throw std::runtime_error("no program '" + name + "'");
-    pairs.push_back(std::make_unique<bench::Pair>(program->make, traffic));
+    pairs.push_back(std::make_unique<bench::Pair>(program(name).make, traffic));
   }
   std::vector<std::vector<bench::Measured>> measured(pairs.size());
   // Each pass moves the model twice in each direction.
@@ -124,7 +132,7 @@ nlohmann::ordered_json measure(double megabytes, const Options& options) {
                     {"faults_per_mb", median(faults)},
                     {"switches_per_mb", median(switches)}});
     const nlohmann::ordered_json& row = rows.back();
-    fmt::print("| {:6} | {:5.1f} | {:7.0f} | {:4.0f} % | {:5.3f} | {:4.2f} | {:6.2f} | {:6.2f} |\n",
+    fmt::print("| {:8} | {:5.1f} | {:7.0f} | {:4.0f} % | {:5.3f} | {:4.2f} | {:6.2f} | {:6.2f} |\n",
                options.programs[p], megabytes, row["mb_per_s_each_way"].get<double>(),
                100 * row["of_raw"].get<double>(), row["cpu_ns_per_byte"].get<double>(),
                row["cpu_of_raw"].get<double>(), row["faults_per_mb"].get<double>(),
@@ -140,7 +148,8 @@ nlohmann::ordered_json measure(double megabytes, const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app{
       "Two processes over loopback tcp, both directions busy: raw sockets, libzmq alone and the\n"
-      "transport of this repository, round by round in turn. Prints medians; of_raw is the median\n"
+      "transports of this repository, round by round in turn. Prints medians; of_raw is the "
+      "median\n"
       "over rounds of the rate divided by that of raw sockets in the same round."};
   app.footer(
       "Examples:\n"
@@ -166,10 +175,10 @@ int main(int argc, char** argv) {
   app.add_option("--round-mb", options.round_mb, "moved each way per round, at least one pass")
       ->capture_default_str();
   app.add_option("--programs", options.programs,
-                 "which, of raw, libzmq and fast; the first is the measure")
+                 "which, of raw, libzmq, tcp, zmq and zmq-keys; the first is the measure")
       ->capture_default_str();
   app.add_option("--control", options.control_ms,
-                 "instead: a control message of `fast` so often, in ms, and how late it came")
+                 "instead: a control message of the product so often, in ms, and how late it came")
       ->check(CLI::Range(1, 10000));
   bench::add_json_option(app, options.json);
   CLI11_PARSE(app, argc, argv);
@@ -177,9 +186,15 @@ int main(int argc, char** argv) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     if (options.control_ms > 0) {
       fmt::print(
-          "| MB | KiB | MB/s each way | a bucket's ms | messages | median ms | p99 ms | worst ms | "
-          "median, buckets | p99, buckets |\n|---|---|---|---|---|---|---|---|---|---|\n");
-      for (const double size : options.sizes) rows.push_back(measure_lateness(size, options));
+          "| program | MB | KiB | MB/s each way | a bucket's ms | messages | median ms | p99 ms | "
+          "worst ms | "
+          "median, buckets | p99, buckets |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+      for (const double size : options.sizes) {
+        for (const std::string& name : options.programs) {
+          if (name == "raw" || name == "libzmq") continue;  // they have no control messages
+          rows.push_back(measure_lateness(name, size, options));
+        }
+      }
     } else {
       fmt::print(
           "| program | MB | MB/s each way | of raw | CPU ns/byte | CPU of raw | faults/MB | "
