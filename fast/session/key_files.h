@@ -28,7 +28,8 @@ struct KeyFiles {
 //     public keys:  RANK KEY              a line for each rank, or several while its key is
 //     replaced
 //
-// KEY is 40 characters of Z85, which hold no space and never begin with '#'. A comment may follow it.
+// KEY is 40 characters of Z85, which hold no space and never begin with '#'. A comment may follow
+// it.
 
 /// Parsers of foreign bytes (see tests/fuzz). `file` is the name for errors: ConfigError that says
 /// file, line, value and remedy; of a secret key never the value.

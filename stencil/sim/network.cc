@@ -45,7 +45,9 @@ class Network::End : public Transport {
   End(Network& network, Rank rank) : network_(network), rank_(rank) {}
 
   std::string endpoint() const override { return Network::endpoint(rank_); }
-  LinkId dial(const PeerAddress& address) override { return network_.dial(rank_, address.endpoint); }
+  LinkId dial(const PeerAddress& address) override {
+    return network_.dial(rank_, address.endpoint);
+  }
   void drop(LinkId link) override {
     if (link == 0 || link > network_.links_.size()) return;
     Link& l = network_.links_[link - 1];

@@ -217,9 +217,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (engine.mode.kind == Mode::Kind::kSync && make_codec(engine.hello.codec.number) == nullptr) {
     return 0;  // refused
   }
+  options.keys = setup & 128;
   TimePoint now{};
   Pump pump(
-      options, mixer, transport, [](Rank to) { return std::optional(std::to_string(to)); },
+      options, mixer, transport,
+      [](Rank to) -> std::vector<PeerAddress> { return {std::to_string(to)}; },
       [](LogLevel, std::string_view) {}, now);
   Standing standing;
   standing.stop_joining = setup & 64;
@@ -228,12 +230,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint8_t what = source.byte();
     const Rank from = what & 0x80 ? 2 : 0;
     const LinkId link = static_cast<LinkId>(from) + 1;
+    const auto proven = what & 0x20 ? std::nullopt : std::optional(from);
     switch (what % 12) {
       case 0:
         transport.in.push_back({LinkEvent::kDown, link, {}});
         break;
       case 1:
-        transport.in.push_back({LinkEvent::kUp, 101 + static_cast<LinkId>(source.byte() % 3), {}});
+        transport.in.push_back(
+            {LinkEvent::kUp, 101 + static_cast<LinkId>(source.byte() % 3), {}, proven});
         break;
       case 2:
         now += std::chrono::milliseconds(source.byte() * 37);
@@ -267,8 +271,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         transport.status_ = any_of(source, SendStatus::kDown);
         break;
       default:
-        transport.in.push_back(
-            {LinkEvent::kFrame, link, encode_frame(any_message(source, from, pump, engine.hello))});
+        transport.in.push_back({LinkEvent::kFrame, link,
+                                encode_frame(any_message(source, from, pump, engine.hello)),
+                                proven});
         break;
     }
     // Time that stands still must come to rest: every turn at a deadline moves it on.

@@ -49,7 +49,7 @@ class InprocNetwork::Impl {
     std::size_t max_frame_bytes = 0;
     std::size_t max_links = 0;
     KeySource keys;
-    std::shared_ptr<const KeyRing> ring;  ///< as of the last receive(); null: no keys
+    std::shared_ptr<const KeyRing> ring;    ///< as of the last receive(); null: no keys
     std::map<Stranger, PublicKey> refused;  ///< the last of each kind that is not told of yet
     std::map<LinkId, Link> links;
     LinkId last_link = 0;
