@@ -38,6 +38,7 @@ import tempfile
 import time
 
 WITHOUT = "without"  # in the place of a transport
+SHARED = "shared"
 KEYS = ("steps_per_second", "background_share", "boundary_share")
 
 
@@ -139,7 +140,8 @@ def rounds_of(args, model):
     """transport or WITHOUT -> what each round measured."""
     ways = {WITHOUT: ["--sweeps", "0", "--linger", "0"]}
     for transport in args.transports:
-        ways[transport] = ["--transport", transport, "--sweeps", args.sweeps,
+        how = [] if transport == SHARED else ["--share-memory", "never", "--transport", transport]
+        ways[transport] = [*how, "--sweeps", args.sweeps,
                            "--codec", args.codec, "--linger", args.linger]
     runs = {way: [] for way in ways}
     for number in range(args.rounds):
@@ -168,8 +170,8 @@ def main():
     parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
     parser.add_argument("--data", default="synthetic", help="(%(default)s)")
     parser.add_argument("--models", nargs="+", default=["resnet8", "resnet20", "resnet18"])
-    parser.add_argument("--transports", nargs="+", default=["auto", "tcp"],
-                        help="auto: shared memory here (%(default)s)")
+    parser.add_argument("--transports", nargs="+", default=[SHARED, "zmq", "tcp"],
+                        help=f"{SHARED}: shared memory (%(default)s)")
     parser.add_argument("--topology", default="ring:2", help="(%(default)s)")
     parser.add_argument("--sweeps", default="auto", help="per step (%(default)s)")
     parser.add_argument("--codec", default="fp32", help="(%(default)s)")

@@ -89,7 +89,8 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
   fast::SessionOptions o;
   o.topology = "ring:2";
   o.rank = rank;
-  o.exchange.transport = transport;
+  o.exchange.share_memory = transport == "shared" ? "auto" : "never";
+  if (transport != "shared") o.exchange.transport = transport;
   o.exchange.sweeps = size.sweeps;
   o.exchange.linger = 0;
   o.exchange.bucket_kib = size.bucket_kib;
@@ -135,7 +136,7 @@ Measured sweep(const Size& size, const std::string& transport) {
     };
     const auto up = [&](const fast::SessionStatus& s) {
       return s.neighbours[0].link == stencil::LinkState::kUp &&
-             s.neighbours[0].shared == (transport == "auto");
+             s.neighbours[0].shared == (transport == "shared");
     };
     wait(up);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) * 1e-3F;
@@ -171,7 +172,7 @@ nlohmann::ordered_json to_json(const char* transport, const Measured& measured) 
 /// Measures, prints, and writes `json`; false where nothing was averaged in shared memory.
 bool measure(const Size& size, const std::string& json) {
   const Memory memory = measure_memory(size.floats);
-  const Measured shared = sweep(size, "auto");
+  const Measured shared = sweep(size, "shared");
   const Measured tcp = sweep(size, "tcp");
   const double bytes_time = 6e-3 * size.megabytes() / memory.triad;
   std::printf("model %.1f MB, %d sweeps, buckets of %d KiB, window %d\n", size.megabytes(),

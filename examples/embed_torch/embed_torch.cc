@@ -1,8 +1,8 @@
 // A LibTorch training loop of one's own, made a worker of a ring of two by the lines marked FAST.
 //
 //   embed_torch                          both workers on this machine: it starts the other itself
-//   embed_torch 0 tcp://0.0.0.0:5555     worker 0; on another machine:
-//   embed_torch 1 tcp://0.0.0.0:5555 tcp://first-machine:5555
+//   embed_torch 0 *:5555     worker 0; on another machine:
+//   embed_torch 1 *:5555 first-machine:5555
 //
 // Between machines both need a folder `keys`, as `fast keys --out keys --workers 2` makes it.
 #include <sys/wait.h>

@@ -23,7 +23,7 @@ constexpr char kKeysExamples[] =
 Examples:
   The keys of a grid of four, and a worker that uses them:
     fast keys --out keys --workers 4
-    fast-worker --topology torus:2x2 --rank 0 --keys keys --listen 'tcp://*:5555' ...
+    fast-worker --topology torus:2x2 --rank 0 --keys keys --listen '*:5555' ...
   New keys for a grid that runs, one worker after another and without a stop:
     fast keys --out new-keys --workers 4
     cat new-keys/public.keys >> keys/public.keys            # at all workers: both keys count

@@ -57,7 +57,7 @@ std::vector<std::string> worker_arguments(const RunFolder& folder, const std::st
   return {"--config",        folder.config().string(),
           "--rank",          std::to_string(rank),
           "--run-id",        run_id,
-          "--listen",        "tcp://127.0.0.1:0",
+          "--listen",        "127.0.0.1:0",
           "--peer-template", "file:" + (folder.root() / "worker-{rank}" / "endpoint").string()};
 }
 

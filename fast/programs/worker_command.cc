@@ -24,11 +24,11 @@ constexpr char kWorkerExamples[] =
 
 Examples:
   One of four, started on each machine of a cluster, in any order:
-    fast-worker --topology torus:2x2 --rank 0 --listen tcp://*:5555 --run-id first --keys keys \
-      --peer 1=tcp://node1:5555 --peer 2=tcp://node2:5555 --data cifar10:/data/cifar10
+    fast-worker --topology torus:2x2 --rank 0 --listen *:5555 --run-id first --keys keys \
+      --peer 1=node1:5555 --peer 2=node2:5555 --data cifar10:/data/cifar10
   The same everywhere; rank and names from the cluster:
-    srun fast-worker --topology torus:4x4 --listen 'tcp://*:5555' --run-id first --insecure \
-      --peer-template 'tcp://node{rank}:5555' --out runs/first
+    srun fast-worker --topology torus:4x4 --listen '*:5555' --run-id first --insecure \
+      --peer-template 'node{rank}:5555' --out runs/first
   Afterwards, with all worker folders in one place:
     fast report runs/first)";
 

@@ -42,6 +42,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
   if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
   transport_ = stencil::make_transport(
       {.listen = options.listen,
+       .usual_scheme = options.exchange.transport == "tcp" ? "tcp://" : "zmq://",
        .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,

@@ -37,7 +37,7 @@ std::string_view trim(std::string_view text) {
 void check_peer_template(const std::string& pattern) {
   if (pattern.empty() || pattern.find(kPlaceholder) != std::string::npos) return;
   throw ConfigError("peer template '" + pattern + "' holds no {rank}",
-                    "write it like 'tcp://worker-{rank}:5555'");
+                    "write it like 'worker-{rank}:5555'");
 }
 
 Peers::Peers(std::map<int, std::string> endpoints, std::string file, std::string pattern)

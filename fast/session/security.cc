@@ -28,7 +28,8 @@ std::optional<KeyFiles> key_files(const SessionOptions& options) {
 }
 
 bool beyond_loopback(std::string_view endpoint) {
-  if (endpoint.empty() || endpoint.starts_with("ipc://") || endpoint.starts_with("inproc://")) {
+  if (endpoint.empty() || endpoint.starts_with("ipc://") || endpoint.starts_with("zmq+ipc://") ||
+      endpoint.starts_with("inproc://")) {
     return false;
   }
   if (const auto scheme = endpoint.find("://"); scheme != std::string_view::npos) {

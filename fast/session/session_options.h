@@ -25,11 +25,13 @@ using stencil::LogSink;
 struct SessionOptions {
   std::string topology = "ring:1";
   int rank = 0;
-  std::string run_id = "fast";               ///< workers of different runs refuse each other
-  std::string listen = "tcp://127.0.0.1:0";  ///< port 0: handed out by the system
-  std::map<int, std::string> peers{};        ///< rank -> endpoint; one end of each edge suffices
-  std::string peers_file{};     ///< lines "RANK ENDPOINT", read anew while one is missing
-  std::string peer_template{};  ///< "tcp://worker-{rank}:5555"
+  std::string run_id = "fast";  ///< workers of different runs refuse each other
+  /// HOST:PORT goes over exchange.transport; "zmq://HOST:PORT", "tcp://HOST:PORT", "ipc://PATH" and
+  /// so on over what they name. Port 0: handed out by the system; host *: all interfaces.
+  std::string listen = "127.0.0.1:0";
+  std::map<int, std::string> peers{};  ///< rank -> endpoint; one end of each edge suffices
+  std::string peers_file{};            ///< lines "RANK ENDPOINT", read anew while one is missing
+  std::string peer_template{};         ///< "worker-{rank}:5555"
 
   // Who may take part. With keys both ends of every link prove who they are, and all is encrypted.
   // Key files are read again when they change.

@@ -7,7 +7,7 @@ namespace fast {
 using stencil::Segment;
 
 bool shares(const ExchangeOptions& options, const stencil::EngineConfig& engine) {
-  return options.transport == "auto" && engine.mode.kind != stencil::Mode::Kind::kSync &&
+  return options.share_memory == "auto" && engine.mode.kind != stencil::Mode::Kind::kSync &&
          !engine.neighbours.empty();
 }
 

@@ -13,6 +13,7 @@ namespace internal {
 void check_mode(const std::string& mode);
 void check_codec_name(const std::string& codec);
 void check_transport(const std::string& transport);
+void check_sharing(const std::string& sharing);
 [[nodiscard]] std::string codec_help();
 }  // namespace internal
 
@@ -46,13 +47,28 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<std::string>{
           .key = "transport",
           .unit = "HOW",
-          .help = "auto: neighbours on one host in shared memory (but in mode sync); tcp: never",
+          .help =
+              "what addresses without a scheme go over; zmq: ZeroMQ, which can prove keys and "
+              "encrypt; tcp: bare sockets, for the last of the rate on a trusted network; auto: "
+              "zmq",
           .check = internal::check_transport,
           .example = "tcp",
           .before = "auto",
           .simulated = false,
-          .choices = {"auto", "tcp"}},
+          .choices = {kTransports.begin(), kTransports.end()}},
       options.transport);
+  visit(
+      OptionField<std::string>{
+          .key = "share_memory",
+          .unit = "WHEN",
+          .help = "auto: neighbours on one host average in each other's memory (but in mode sync); "
+                  "never: over the transport, as others do",
+          .check = internal::check_sharing,
+          .example = "auto",
+          .before = "never",
+          .simulated = false,
+          .choices = {kSharings.begin(), kSharings.end()}},
+      options.share_memory);
   visit(
       OptionField<std::optional<double>>{
           .key = "sweeps",

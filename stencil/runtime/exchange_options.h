@@ -9,8 +9,9 @@
 
 namespace stencil {
 
-/// What `transport` may be.
-inline constexpr std::array<std::string_view, 2> kTransports = {"auto", "tcp"};
+/// What `transport` and `share_memory` may be.
+inline constexpr std::array<std::string_view, 3> kTransports = {"auto", "zmq", "tcp"};
+inline constexpr std::array<std::string_view, 2> kSharings = {"auto", "never"};
 
 /// How a worker exchanges with its neighbours: the same for sessions, programs, the simulator and
 /// the comparison. Value type; times are seconds. exchange_option_fields.h says what each
@@ -19,6 +20,7 @@ struct ExchangeOptions {
   std::string mode = "async";
   std::string codec = "fp32";
   std::string transport = "auto";
+  std::string share_memory = "auto";
   std::optional<double> sweeps{};  ///< per step; nothing: usual_sweeps() of the topology
   double linger = 0.1;
   double phase_lock = 0.15;

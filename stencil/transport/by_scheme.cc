@@ -19,7 +19,8 @@ class TransportByScheme final : public Transport {
   TransportByScheme(std::span<const TransportKind> kinds, const TransportOptions& options)
       : kinds_(kinds), options_(options), parts_(kinds.size()) {
     if (options.listen.empty()) return;
-    listener_ = kind_of("listen on", options.listen);
+    options_.listen = with_scheme(options.listen);
+    listener_ = kind_of("listen on", options_.listen);
     (void)part(listener_);
   }
 
@@ -28,8 +29,9 @@ class TransportByScheme final : public Transport {
   }
 
   LinkId dial(const PeerAddress& address) override {
-    const std::size_t kind = kind_of("dial", address.endpoint);
-    return outer(kind, part(kind).dial(address));
+    const PeerAddress whole(with_scheme(address.endpoint), address.key);
+    const std::size_t kind = kind_of("dial", whole.endpoint);
+    return outer(kind, part(kind).dial(whole));
   }
 
   void drop(LinkId link) override {
@@ -74,6 +76,11 @@ class TransportByScheme final : public Transport {
     return parts_[link % kinds_.size()].get();
   }
 
+  [[nodiscard]] std::string with_scheme(const std::string& endpoint) const {
+    const bool bare = !endpoint.empty() && endpoint.find("://") == std::string::npos;
+    return bare ? options_.usual_scheme + endpoint : endpoint;
+  }
+
   [[nodiscard]] std::size_t kind_of(std::string_view what, const std::string& endpoint) const {
     const auto kind = std::ranges::find_if(
         kinds_, [&](const TransportKind& one) { return endpoint.starts_with(one.scheme); });
@@ -105,7 +112,7 @@ class TransportByScheme final : public Transport {
   }
 
   const std::span<const TransportKind> kinds_;
-  const TransportOptions options_;
+  TransportOptions options_;
   std::vector<std::unique_ptr<Transport>> parts_;  ///< by kind; null: not in use
   std::size_t listener_ = 0;                       ///< which of them listens, where one does
   std::size_t turn_ = 0;

@@ -19,6 +19,8 @@ struct TransportOptions {
   /// by the system; "zmq+ipc://PATH", "ipc://PATH"; "inproc://" or "inproc://NAME" (names are
   /// handed out for the former); "" to accept nobody and only dial.
   std::string listen{};
+  /// What an address begins with that has no scheme: "HOST:PORT".
+  std::string usual_scheme = "zmq://";
   /// Largest header and largest payload accepted, each; of the former never less than 4,096. Bytes
   /// that claim more end their connection unread.
   std::size_t max_frame_bytes = 1 << 20;

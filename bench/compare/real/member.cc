@@ -29,7 +29,7 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   session.topology = cell.strategy.name == "single" ? "ring:1" : cell.condition.topology;
   session.rank = options.rank;
   session.run_id = options.run_id;
-  session.listen = "tcp://" + options.host + ":0";
+  session.listen = options.host + ":0";
   session.insecure = true;  // in a network of the comparison's own
   session.peer_template = "file:" + (options.run / "worker-{rank}" / "endpoint").string();
   session.seed = cell.seed;

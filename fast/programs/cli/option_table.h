@@ -21,6 +21,7 @@
 #include "stencil/core/topologies/kinds.h"
 #include "stencil/core/topology.h"
 #include "stencil/runtime/exchange_option_fields.h"
+#include "stencil/transport/factory.h"
 
 namespace fast {
 
@@ -95,19 +96,20 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
                                    .help = "workers of another run id are refused",
                                    .example = "first"},
           s.run_id);
-    visit(
-        OptionField<std::string>{.key = "listen",
-                                 .unit = "ENDPOINT",
-                                 .help = "tcp://HOST:PORT; port 0: one that is free, published in "
-                                         "worker-RANK/endpoint; empty: only dial",
-                                 .example = "tcp://127.0.0.1:5555"},
-        s.listen);
+    visit(OptionField<std::string>{.key = "listen",
+                                   .unit = "ENDPOINT",
+                                   .help = "HOST:PORT, or with a scheme, " +
+                                           stencil::transport_forms() +
+                                           "; host *: all interfaces; port 0: one that is free, "
+                                           "published in worker-RANK/endpoint; empty: only dial",
+                                   .example = "127.0.0.1:5555"},
+          s.listen);
     visit(
         OptionField<std::map<int, std::string>>{
             .key = "peer",
             .unit = "RANK=ENDPOINT",
             .help = "where a neighbour listens (repeatable); one end of each edge suffices",
-            .example = {{1, "tcp://10.0.0.3:5555"}}},
+            .example = {{1, "10.0.0.3:5555"}}},
         s.peers);
     visit(
         OptionField<std::string>{
@@ -120,9 +122,9 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
         OptionField<std::string>{
             .key = "peer_template",
             .unit = "TEMPLATE",
-            .help = "tcp://worker-{rank}:5555, or file:RUN/worker-{rank}/endpoint for a file that "
+            .help = "worker-{rank}:5555, or file:RUN/worker-{rank}/endpoint for a file that "
                     "holds it",
-            .example = "tcp://worker-{rank}:5555"},
+            .example = "worker-{rank}:5555"},
         s.peer_template);
   }
   visit(

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 /// Where one worker is lost, and how the others exchange with it.
 struct Ground {
-  const char* transport;
+  const char* transport;  ///< or "shared"
   const char* topology;
   int victim;
 };
@@ -39,7 +39,9 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
                                           "--topology",
                                           GetParam().topology,
                                           "--transport",
-                                          GetParam().transport,
+                                          sharing() ? "auto" : GetParam().transport,
+                                          "--share-memory",
+                                          sharing() ? "auto" : "never",
                                           "--epochs",
                                           std::to_string(epochs),
                                           "--out",
@@ -90,7 +92,7 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
     return std::any_of(seen.begin(), seen.end(),
                        [&](const auto& n) { return n.rank == victim_ && n.shared; });
   }
-  [[nodiscard]] bool sharing() const { return GetParam().transport == std::string("auto"); }
+  [[nodiscard]] bool sharing() const { return GetParam().transport == std::string("shared"); }
   /// Models went through shared memory where that is what is tried here, and only there.
   void expect_ended(int rank, int exit_code) const {
     const WorkerHistory history = run_.history(rank);
@@ -117,7 +119,8 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
 
 // Fewer over tcp, to save time: there too the victim has several neighbours, and a worker is none.
 INSTANTIATE_TEST_SUITE_P(Transports, FaultsTest,
-                         ::testing::Values(Ground{"auto", "torus:3x3", 4},
+                         ::testing::Values(Ground{"shared", "torus:3x3", 4},
+                                           Ground{"zmq", "torus:2x2", 3},
                                            Ground{"tcp", "torus:2x2", 3}),
                          [](const auto& info) { return std::string(info.param.transport); });
 

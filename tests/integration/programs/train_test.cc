@@ -146,7 +146,7 @@ TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
 TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
   for (const bool forbidden : {false, true}) {
     std::vector<std::string> some = wishes("torus:2x2", "100", forbidden ? "tcp" : "auto");
-    if (forbidden) some.insert(some.end(), {"--transport", "tcp"});
+    if (forbidden) some.insert(some.end(), {"--share-memory", "never"});
     const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
     ASSERT_EQ(result.code, 0) << result.out << result.err;
     const auto summary = summary_of(run(forbidden ? "tcp" : "auto"));

@@ -74,7 +74,7 @@ TEST_F(SessionTest, LockStepSharesNoMemoryAndIsTheSameToTheBitHoweverItsFramesTr
         o.inproc = nullptr;
         o.listen = "ipc://" + folder + "/" + std::to_string(rank);
         o.peer_template = "ipc://" + folder + "/{rank}";
-        if (way != "sockets") o.exchange.transport = "tcp";
+        if (way != "sockets") o.exchange.share_memory = "never";
       }
       Session session(worker.adapter, o);
       for (int step = 0; step < 40; ++step) {
