@@ -79,16 +79,28 @@ EventSource* ReadyList::take() {
 Port::Port(ZmqShared& shared, zmq::socket_type type, EventSource& owner)
     : socket(shared.context, type), sources_(shared.sources) {
   set_up(socket, type, shared.options);
-  monitor.emplace(shared.context, socket, ++shared.sockets_made);
-  const auto make_ready = [&ready = shared.ready, &owner](std::uint32_t) { ready.add(owner); };
-  sources_.watch(socket_source_, socket.get(zmq::sockopt::fd), EPOLLIN, make_ready);
-  sources_.watch(monitor_source_, monitor->descriptor(), EPOLLIN, make_ready);
+  monitor_.emplace(shared.context, socket, ++shared.sockets_made);
+  sources_.watch(socket_source_, socket.get(zmq::sockopt::fd), EPOLLIN,
+                 [&ready = shared.ready, &owner](std::uint32_t) { ready.add(owner); });
+  sources_.watch(monitor_source_, monitor_->descriptor(), EPOLLIN,
+                 [this, &ready = shared.ready, &owner](std::uint32_t) {
+                   monitor_ready_ = true;
+                   ready.add(owner);
+                 });
+  shared.ready.add(owner);
 }
 
 Port::~Port() {
   sources_.unwatch(socket_source_);
   sources_.unwatch(monitor_source_);
-  monitor.reset();
+  monitor_.reset();
+}
+
+std::optional<Monitor::Event> Port::next_event(bool anyway) {
+  if (!monitor_ready_ && !anyway) return std::nullopt;
+  std::optional<Monitor::Event> event = monitor_->next();
+  monitor_ready_ = event.has_value();
+  return event;
 }
 
 void bound_unsent_bytes(int descriptor) {

@@ -66,9 +66,13 @@ class Port {
   Port& operator=(const Port&) = delete;
 
   zmq::socket_t socket;
-  std::optional<Monitor> monitor;
+  /// The next event of a connection. Asks libzmq, which takes a system call, only where its
+  /// descriptor has told of one, unless it shall be asked `anyway`.
+  [[nodiscard]] std::optional<Monitor::Event> next_event(bool anyway = false);
 
  private:
+  std::optional<Monitor> monitor_;
+  bool monitor_ready_ = true;  ///< at first: its descriptor tells nothing before it was asked
   SourceSet& sources_;
   Source socket_source_, monitor_source_;
 };

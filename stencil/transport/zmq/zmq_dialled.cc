@@ -120,7 +120,7 @@ bool ZmqDialled::hand_on() {
 }
 
 void ZmqDialled::hear_monitor() {
-  while (const auto event = port_->monitor->next()) {
+  while (const auto event = port_->next_event()) {
     switch (event->kind) {
       case ZMQ_EVENT_CONNECTED:
         bound_unsent_bytes(event->value);

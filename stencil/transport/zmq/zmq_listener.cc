@@ -95,8 +95,8 @@ void ZmqListener::drop(LinkId link) {
   forget(known);
 }
 
-void ZmqListener::hear_monitor() {
-  while (const auto event = port_->monitor->next()) {
+void ZmqListener::hear_monitor(bool anyway) {
+  while (const auto event = port_->next_event(anyway)) {
     switch (event->kind) {
       case ZMQ_EVENT_ACCEPTED:
         // The descriptor has a new connection.
@@ -173,7 +173,7 @@ std::optional<Received> ZmqListener::next_frame() {
 LinkId ZmqListener::link_of(const std::string& sender) {
   if (const auto known = by_sender_.find(sender); known != by_sender_.end()) return known->second;
   const int connection = shared_.inbox.connection();
-  hear_monitor();
+  hear_monitor(true);
   const auto before = by_connection_.find(connection);
   if (before != by_connection_.end() && before->second != kForgotten) end_connection(connection);
   if (links_.size() >= std::max<std::size_t>(shared_.options.max_links, 1)) {

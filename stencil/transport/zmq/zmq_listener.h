@@ -55,7 +55,7 @@ class ZmqListener final : public EventSource {
   using Links = std::map<LinkId, Link>;
 
   void listen();
-  void hear_monitor();
+  void hear_monitor(bool anyway = false);
   [[nodiscard]] std::optional<Received> next_frame();
   LinkId link_of(const std::string& sender);
   /// Whether another one of those that have ended has no more to come than can be received now.

@@ -133,6 +133,35 @@ TEST_P(TransportContract, AFullInboundLinkSaysSoAndItsSenderIsWokenWhenThereIsRo
   EXPECT_EQ(number_of(expect_frame(*client).frame), sent);
 }
 
+TEST_P(TransportContract, UrgentFramesOvertakePayloadsThatWait) {
+  TransportOptions options;
+  options.queue_frames = 8;
+  auto server = listener(options);
+  auto client = dialler(options);
+  const LinkId link = connect(*client, *server);
+  const Frame model = numbered_frame(0, 65536);
+  std::uint64_t sent = 0;
+  for (SendStatus status = SendStatus::kSent; status == SendStatus::kSent;) {
+    Frame frame = numbered_frame(sent, 0);
+    frame.payload = model.payload;
+    status = client->send(link, std::move(frame));
+    ASSERT_NE(status, SendStatus::kDown);
+    if (status == SendStatus::kSent) ++sent;
+    ASSERT_LT(sent, 2000U);
+  }
+  constexpr std::uint64_t kNews = 1U << 30;
+  Frame news = numbered_frame(kNews, 0);
+  news.urgent = true;
+  ASSERT_EQ(client->send(link, std::move(news)), SendStatus::kSent) << "it has room beyond";
+  std::uint64_t before = 0;
+  while (number_of(expect_frame(*server, client.get()).frame) != kNews) {
+    ASSERT_LT(++before, sent) << "it has waited for all of them";
+  }
+  for (; before < sent; ++before) {
+    EXPECT_EQ(number_of(expect_frame(*server, client.get()).frame), before) << "and the rest waits";
+  }
+}
+
 TEST_P(TransportContract, OneFloodingLinkDoesNotStarveAnother) {
   auto server = listener();
   auto flooder = dialler();
