@@ -152,11 +152,18 @@ fast_code fast_buffer(fast_session* session, const char* name, const char* type,
   });
 }
 
+fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
+                             void* context) {
+  return before_open(
+      session, [&] { session->transfers = {.pull = pull, .push = push, .context = context}; });
+}
+
 fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
-    auto adapter = std::make_unique<fast::FlatAdapter>(session->parameters, session->buffers);
+    auto adapter = std::make_unique<fast::c::TransferAdapter>(session->parameters, session->buffers,
+                                                              session->transfers);
     auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
     session->endpoint = opened->endpoint();
     session->process = getpid();

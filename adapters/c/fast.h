@@ -102,10 +102,11 @@ typedef void (*fast_log)(void* context, fast_log_level level, const char* line);
 FAST_API fast_code fast_set_log(fast_session* session, fast_log log, void* context);
 
 /**
- * A trainable parameter, which neighbours average: its name, its type ("F32"), its shape (`rank`
- * sides; rank 0: a scalar) and its memory, row-major and contiguous, which stays the caller's, must
- * not move and must outlive the session. All workers name the same parameters in the same order.
- * Name and shape are copied.
+ * A trainable parameter, which neighbours average: its name, its type ("F32", "F64", "F16" or
+ * "BF16"), its shape (`rank` sides; rank 0: a scalar) and its memory, row-major and contiguous,
+ * which stays the caller's, must not move and must outlive the session. All workers name the same
+ * parameters in the same order. Name and shape are copied. Parameters that are F32 and lie end to
+ * end are exchanged in place, others through a copy of 4 bytes per element.
  */
 FAST_API fast_code fast_parameter(fast_session* session, const char* name, const char* type,
                                   size_t rank, const int64_t* shape, void* memory);
@@ -116,6 +117,17 @@ FAST_API fast_code fast_parameter(fast_session* session, const char* name, const
  */
 FAST_API fast_code fast_buffer(fast_session* session, const char* name, const char* type,
                                size_t rank, const int64_t* shape, void* memory);
+
+/**
+ * Optional, where the parameters' memory is only the host's copy of what a framework computes with,
+ * as on a device. `pull` brings `count` elements from `first` on, counted over all parameters in
+ * their order, into that memory; `push` takes them back. Called by the training thread within
+ * fast_open(), fast_join(), fast_exchange(), fast_ready_from() and fast_finish(). They return 0;
+ * with any other number that call ends as FAST_MODEL.
+ */
+typedef int (*fast_transfer)(void* context, uint64_t first, uint64_t count);
+FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
+                                      void* context);
 
 /**
  * Binds the address and begins to look for neighbours, with a thread of its own. Initial values of

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "adapters/c/fast.h"
-#include "adapters/flat/flat_adapter.h"
+#include "adapters/c/transfer_adapter.h"
 #include "fast/session/session.h"
 
 /// What stands behind the handle of fast.h. `stop` may be set and `session->status()` asked by any
@@ -17,11 +17,12 @@
 struct fast_session {
   fast::SessionOptions options;
   std::vector<fast::NamedTensor> parameters, buffers;
+  fast::c::Transfers transfers;
   pid_t process = 0;  ///< that the session's thread lives in
   std::atomic<bool> stop = false;
   std::string error;
   std::string endpoint;
-  std::unique_ptr<fast::FlatAdapter> adapter;
+  std::unique_ptr<fast::c::TransferAdapter> adapter;
   std::unique_ptr<fast::Session> session;  ///< null until open; last: it uses all of the above
 };
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -79,6 +80,78 @@ TEST(CSession, TwoSessionsOfOneProcessTrainAndAgree) {
     EXPECT_GT(fast_exchange_seconds(worker.session), 0);
   });
   for (std::size_t i = 0; i < first.x.size(); ++i) EXPECT_NEAR(first.x[i], second.x[i], 1e-3F);
+}
+
+/// A worker whose framework keeps its parameters somewhere else: as doubles and as bfloat16.
+struct Device {
+  explicit Device(int rank) : worker(rank) {
+    const std::array<std::int64_t, 1> three = {3}, one = {1};
+    fast_session* const session = worker.session;
+    fast_parameter(session, "doubles", "F64", 1, three.data(), doubles);
+    fast_parameter(session, "bf16", "BF16", 1, one.data(), &half);
+    const auto pull = [](void* self, std::uint64_t first, std::uint64_t count) {
+      return static_cast<Device*>(self)->pull(first, count);
+    };
+    const auto push = [](void* self, std::uint64_t first, std::uint64_t count) {
+      return static_cast<Device*>(self)->push(first, count);
+    };
+    EXPECT_EQ(fast_set_transfers(session, pull, push, this), FAST_OK);
+  }
+  int pull(std::uint64_t first, std::uint64_t count) {
+    for (auto i = first; i < first + count; ++i) {
+      (i < 3 ? doubles[i] : whatever) = memory[i];
+      if (i == 3) half = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(memory[3]) >> 16);
+    }
+    pulled += count;
+    return fails ? 5 : 0;
+  }
+  int push(std::uint64_t first, std::uint64_t count) {
+    for (auto i = first; i < first + count; ++i) {
+      memory[i] =
+          i < 3 ? static_cast<float>(doubles[i]) : std::bit_cast<float>(std::uint32_t{half} << 16);
+    }
+    pushed += count;
+    return 0;
+  }
+
+  Worker worker;
+  float memory[4] = {1, 1, 1, 1};  ///< what the framework computes with
+  double doubles[3] = {}, whatever = 0;
+  std::uint16_t half = 0;
+  std::uint64_t pulled = 0, pushed = 0;
+  bool fails = false;
+};
+
+TEST(CSession, MemoryOfOtherTypesAndElsewhereIsExchanged) {
+  Device first(0), second(1);
+  ASSERT_EQ(fast_open(first.worker.session), FAST_OK) << fast_error(first.worker.session);
+  second.worker.set("listen", "");
+  second.worker.set("peer", std::string("0=") + fast_endpoint(first.worker.session));
+  ASSERT_EQ(fast_open(second.worker.session), FAST_OK) << fast_error(second.worker.session);
+  const auto work = [](Device& device, float value) {
+    ASSERT_EQ(fast_join(device.worker.session), FAST_OK) << fast_error(device.worker.session);
+    for (float& element : device.memory) element = value;
+    ASSERT_EQ(fast_exchange(device.worker.session, 1, 0), FAST_OK);
+    ASSERT_EQ(fast_finish(device.worker.session, nullptr), FAST_OK);
+  };
+  {
+    std::jthread other([&] { work(second, 4); });
+    work(first, 2);
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR(first.memory[i], 3, i < 3 ? 1e-4 : 0.01) << i;
+    EXPECT_NEAR(second.memory[i], 3, i < 3 ? 1e-4 : 0.01) << i;
+  }
+  EXPECT_EQ(first.pulled, first.pushed);
+}
+
+TEST(CSession, ATransferThatFailsEndsTheCall) {
+  Device device(0);
+  device.worker.set("start_deadline", "0.1");
+  ASSERT_EQ(fast_open(device.worker.session), FAST_OK);
+  device.fails = true;
+  EXPECT_EQ(fast_exchange(device.worker.session, 1, 0), FAST_MODEL);
+  EXPECT_THAT(fast_error(device.worker.session), HasSubstr("pull given to fast_set_transfers()"));
 }
 
 TEST(CSession, StatusNeighboursAndCountersAreTold) {

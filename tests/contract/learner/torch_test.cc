@@ -5,12 +5,12 @@
 
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/models/torch_learner.h"
-#include "tests/contract/adapter/adapter_contract.h"
+#include "tests/contract/learner/learner_contract.h"
 
 namespace fast::testing {
 namespace {
 
-AdapterCase torch_case(std::string name, std::string_view model, bool mix_buffers = false,
+LearnerCase torch_case(std::string name, std::string_view model, bool mix_buffers = false,
                        std::string optimizer = "sgd") {
   LearnerOptions options;
   options.model = model;
@@ -20,14 +20,14 @@ AdapterCase torch_case(std::string name, std::string_view model, bool mix_buffer
           [](const LearnerOptions& o) { return std::make_unique<TorchLearner>(o); }};
 }
 
-std::vector<AdapterCase> every_model() {
-  std::vector<AdapterCase> cases;
+std::vector<LearnerCase> every_model() {
+  std::vector<LearnerCase> cases;
   for (const auto name : torch_model_names()) cases.push_back(torch_case(std::string(name), name));
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Torch, AdapterContract, ::testing::ValuesIn(every_model()), case_name);
-INSTANTIATE_TEST_SUITE_P(TorchOptions, AdapterContract,
+INSTANTIATE_TEST_SUITE_P(Torch, LearnerContract, ::testing::ValuesIn(every_model()), case_name);
+INSTANTIATE_TEST_SUITE_P(TorchOptions, LearnerContract,
                          ::testing::Values(torch_case("resnet8_adamw", "resnet8", false, "adamw"),
                                            torch_case("resnet8_mixed_buffers", "resnet8", true)),
                          case_name);
