@@ -1,6 +1,5 @@
 #include "adapters/c/fast.h"
 #include "tests/contract/embedding/embedding_contract.h"
-#include "tests/support/plain_model.h"
 
 namespace fast::testing {
 namespace {
@@ -9,8 +8,8 @@ namespace {
 class CWorker : public EmbeddedWorker {
  public:
   explicit CWorker(const std::vector<stencil::ElementType>& types)
-      : model_(types), session_(fast_new()) {
-    for (const NamedTensor& tensor : model_.parameters()) {
+      : EmbeddedWorker(types), session_(fast_new()) {
+    for (const NamedTensor& tensor : model.parameters()) {
       EXPECT_EQ(fast_parameter(session_, tensor.name.c_str(), tensor.dtype.c_str(),
                                tensor.shape.size(), tensor.shape.data(), tensor.bytes.data()),
                 FAST_OK)
@@ -22,22 +21,21 @@ class CWorker : public EmbeddedWorker {
   ExitCode set(const std::string& key, const std::string& value) override {
     return code(fast_set(session_, key.c_str(), value.c_str()));
   }
-  ExitCode open() override { return code(fast_open(session_)); }
-  ExitCode join() override { return code(fast_join(session_)); }
-  ExitCode exchange() override { return code(fast_exchange(session_, 0, 0)); }
-  ExitCode finish() override { return code(fast_finish(session_, nullptr)); }
+  ExitCode call(Call what) override {
+    if (what == Call::kOpen) return code(fast_open(session_));
+    if (what == Call::kJoin) return code(fast_join(session_));
+    if (what == Call::kExchange) return code(fast_exchange(session_, 0, 0));
+    return code(fast_finish(session_, nullptr));
+  }
   ExitCode save(const std::string& path) override {
     return code(fast_save(session_, path.c_str()));
   }
   std::string endpoint() override { return fast_endpoint(session_); }
   std::string error() override { return fast_error(session_); }
-  std::vector<double> read() override { return model_.read(); }
-  void write(std::span<const double> values) override { model_.write(values); }
 
  private:
   static ExitCode code(fast_code code) { return static_cast<ExitCode>(code); }
 
-  PlainModel model_;
   fast_session* session_;
 };
 

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "fast/run/safetensors.h"
-#include "tests/support/plain_model.h"
 
 namespace fast::testing {
 namespace {
@@ -37,9 +36,9 @@ struct Pair {
     EXPECT_EQ(worker.set("start_deadline", "20"), ExitCode::kOk);
   }
   void open() {
-    ASSERT_EQ(first->open(), ExitCode::kOk) << first->error();
+    ASSERT_EQ(first->call(Call::kOpen), ExitCode::kOk) << first->error();
     ASSERT_EQ(second->set("peer", "0=" + first->endpoint()), ExitCode::kOk);
-    ASSERT_EQ(second->open(), ExitCode::kOk) << second->error();
+    ASSERT_EQ(second->call(Call::kOpen), ExitCode::kOk) << second->error();
   }
   template <typename Work>
   void both(Work work) {
@@ -66,13 +65,13 @@ TEST_P(EmbeddingContract, TwoWorkersAgreeOnTheMeanOfWhatTheyHave) {
   Pair pair(GetParam());
   pair.open();
   pair.both([](EmbeddedWorker& worker, int rank) {
-    ASSERT_EQ(worker.join(), ExitCode::kOk) << worker.error();
-    worker.write(full_of(rank == 0 ? 1 : 3.015625));
-    ASSERT_EQ(worker.exchange(), ExitCode::kOk) << worker.error();
-    ASSERT_EQ(worker.finish(), ExitCode::kOk) << worker.error();
+    ASSERT_EQ(worker.call(Call::kJoin), ExitCode::kOk) << worker.error();
+    worker.model.write(full_of(rank == 0 ? 1 : 3.015625));
+    ASSERT_EQ(worker.call(Call::kExchange), ExitCode::kOk) << worker.error();
+    ASSERT_EQ(worker.call(Call::kFinish), ExitCode::kOk) << worker.error();
   });
   const double bound = tolerance(GetParam().types);
-  const auto first = pair.first->read(), second = pair.second->read();
+  const auto first = pair.first->model.read(), second = pair.second->model.read();
   for (std::size_t i = 0; i < kSize; ++i) {
     ASSERT_NEAR(first[i], 2.0078125, bound) << i;
     ASSERT_NEAR(second[i], 2.0078125, bound) << i;
@@ -82,7 +81,7 @@ TEST_P(EmbeddingContract, TwoWorkersAgreeOnTheMeanOfWhatTheyHave) {
 TEST_P(EmbeddingContract, SavesWhatTheFrameworkHasInItsTypes) {
   Pair pair(GetParam());
   pair.open();
-  pair.first->write(full_of(0.5));
+  pair.first->model.write(full_of(0.5));
   const std::string path = ::testing::TempDir() + "embedding_" + std::to_string(getpid());
   ASSERT_EQ(pair.first->save(path), ExitCode::kOk) << pair.first->error();
   const auto file = SafetensorsFile::open(path);
@@ -102,11 +101,11 @@ TEST_P(EmbeddingContract, SavesWhatTheFrameworkHasInItsTypes) {
 TEST_P(EmbeddingContract, AModelThatIsNoNumberEndsWithItsCode) {
   Pair pair(GetParam());
   EXPECT_EQ(pair.first->set("start_deadline", "0.1"), ExitCode::kOk);
-  ASSERT_EQ(pair.first->open(), ExitCode::kOk) << pair.first->error();
+  ASSERT_EQ(pair.first->call(Call::kOpen), ExitCode::kOk) << pair.first->error();
   auto values = full_of(1);
   values[200] = std::nan("");
-  pair.first->write(values);
-  EXPECT_EQ(pair.first->exchange(), ExitCode::kNonFinite);
+  pair.first->model.write(values);
+  EXPECT_EQ(pair.first->call(Call::kExchange), ExitCode::kNonFinite);
   EXPECT_THAT(pair.first->error(), HasSubstr("lower the learning rate"));
 }
 
@@ -115,7 +114,7 @@ TEST_P(EmbeddingContract, AnOptionThatIsNoneIsRefusedByName) {
   EXPECT_EQ(worker->set("phase_lok", "0.5"), ExitCode::kUsage);
   EXPECT_THAT(worker->error(), HasSubstr("phase_lock"));
   EXPECT_EQ(worker->set("rank", "5"), ExitCode::kOk);
-  EXPECT_EQ(worker->open(), ExitCode::kUsage);
+  EXPECT_EQ(worker->call(Call::kOpen), ExitCode::kUsage);
   EXPECT_THAT(worker->error(), HasSubstr("rank 5 "));
 }
 
@@ -130,7 +129,7 @@ TEST_P(EmbeddingContract, AModelOfOtherTypesIsRefused) {
   EXPECT_EQ(pair.second->set("start_deadline", "2"), ExitCode::kOk);
   pair.open();
   ExitCode codes[2] = {};
-  pair.both([&](EmbeddedWorker& worker, int rank) { codes[rank] = worker.join(); });
+  pair.both([&](EmbeddedWorker& worker, int rank) { codes[rank] = worker.call(Call::kJoin); });
   EXPECT_TRUE(codes[0] == ExitCode::kRefused || codes[1] == ExitCode::kRefused);
 }
 

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,27 +9,27 @@
 
 #include "fast/exit_codes.h"
 #include "stencil/core/element_type.h"
+#include "tests/support/plain_model.h"
 
 namespace fast::testing {
+
+/// What a training loop calls, in this order.
+enum class Call { kOpen, kJoin, kExchange, kFinish };
 
 /// A model and its session, through one of the surfaces that users embed. Methods that can fail
 /// return a code, and error() then says why.
 class EmbeddedWorker {
  public:
+  explicit EmbeddedWorker(const std::vector<stencil::ElementType>& types) : model(types) {}
   virtual ~EmbeddedWorker() = default;
-  /// An option by its name on the command line; before open().
+  /// An option by its name on the command line; before kOpen.
   virtual ExitCode set(const std::string& key, const std::string& value) = 0;
-  virtual ExitCode open() = 0;
-  virtual ExitCode join() = 0;
-  virtual ExitCode exchange() = 0;
-  virtual ExitCode finish() = 0;
+  virtual ExitCode call(Call what) = 0;
   virtual ExitCode save(const std::string& path) = 0;
   virtual std::string endpoint() = 0;
   virtual std::string error() = 0;
 
-  /// All parameters in order, as the framework has them; they begin as 0. 221 numbers.
-  [[nodiscard]] virtual std::vector<double> read() = 0;
-  virtual void write(std::span<const double> values) = 0;
+  PlainModel model;  ///< what the framework has; begins as 0, 221 numbers
 };
 
 /// A surface over memory of some types: those of PlainModel's parameters.

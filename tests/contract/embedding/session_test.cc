@@ -7,7 +7,6 @@
 #include "fast/session/exit_code.h"
 #include "fast/session/set_option.h"
 #include "tests/contract/embedding/embedding_contract.h"
-#include "tests/support/plain_model.h"
 
 namespace fast::testing {
 namespace {
@@ -16,30 +15,24 @@ namespace {
 class SessionWorker : public EmbeddedWorker {
  public:
   explicit SessionWorker(const std::vector<stencil::ElementType>& types)
-      : model_(types), adapter_(model_.parameters()) {}
+      : EmbeddedWorker(types), adapter_(model.parameters()) {}
 
   ExitCode set(const std::string& key, const std::string& value) override {
     return guarded([&] { set_option(options_, key, value); });
   }
-  ExitCode open() override {
-    return guarded([&] { session_.emplace(adapter_, options_); });
-  }
-  ExitCode join() override {
-    return guarded([&] { session_->join(); });
-  }
-  ExitCode exchange() override {
-    return guarded([&] { session_->exchange({}); });
-  }
-  ExitCode finish() override {
-    return guarded([&] { session_->finish(); });
+  ExitCode call(Call what) override {
+    return guarded([&] {
+      if (what == Call::kOpen) session_.emplace(adapter_, options_);
+      if (what == Call::kJoin) session_->join();
+      if (what == Call::kExchange) session_->exchange({});
+      if (what == Call::kFinish) session_->finish();
+    });
   }
   ExitCode save(const std::string& path) override {
     return guarded([&] { save_model(path, adapter_, {}); });
   }
   std::string endpoint() override { return session_->endpoint(); }
   std::string error() override { return error_; }
-  std::vector<double> read() override { return model_.read(); }
-  void write(std::span<const double> values) override { model_.write(values); }
 
  private:
   template <typename Body>
@@ -53,7 +46,6 @@ class SessionWorker : public EmbeddedWorker {
     }
   }
 
-  PlainModel model_;
   FlatAdapter adapter_;
   SessionOptions options_;
   std::string error_;
