@@ -59,8 +59,7 @@ typedef struct fast_session fast_session;
 /** "0.1.0", constant. Any thread. */
 FAST_API const char* fast_version(void);
 
-/** A session to be configured and opened; NULL where memory is exhausted. Ends with fast_close().
- */
+/** A session to be configured and opened; NULL without memory. Ends with fast_close(). */
 FAST_API fast_session* fast_new(void);
 
 /**
@@ -69,7 +68,10 @@ FAST_API fast_session* fast_new(void);
  */
 FAST_API void fast_close(fast_session* session);
 
-/** What the last function that failed on this session found, and the remedy; "" before. */
+/**
+ * What the last function that failed on this session found, and the remedy; "" before. Functions
+ * that take a const session leave no text.
+ */
 FAST_API const char* fast_error(const fast_session* session);
 
 /* ---- Before fast_open() ---- */

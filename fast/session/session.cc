@@ -65,7 +65,6 @@ class Session::Impl {
         steps_(mixer_),
         boundary_(options_.exchange.phase_lock, options_.exchange.linger),
         background_(options_, config_, layout_, mixer_, boundary_) {
-    values_.push();
     adapter_.on_ready([this](std::size_t first) { ready_from(first); });
   }
 
