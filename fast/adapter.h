@@ -24,8 +24,9 @@ struct NamedTensor {
 };
 
 /// The bridge to a deep-learning framework: everything FAST needs to know of a model. To support a
-/// framework, implement these three methods in adapters/NAME/NAME_adapter.{h,cc}. All methods are
-/// called by the training thread alone.
+/// framework, implement the first three methods in adapters/NAME/NAME_adapter.{h,cc}, and pull()
+/// and push() where its memory cannot be one vector of floats. All methods are called by the
+/// training thread alone.
 class ModelAdapter {
  public:
   virtual ~ModelAdapter() = default;
@@ -34,11 +35,22 @@ class ModelAdapter {
   /// after construction.
   [[nodiscard]] virtual std::vector<ParameterSlot> parameters() const = 0;
 
-  /// All exchanged parameters as one flat float vector that IS the model's memory (a view): what
-  /// is written here is what the next forward pass uses. Called at every exchange(); this is where
-  /// an adapter checks that the framework has not replaced a parameter behind its back. Throws
-  /// AdapterError, naming the parameter and the remedy, where that cannot be mended.
+  /// All exchanged parameters as one flat float vector. Where pull() and push() do nothing, it IS
+  /// the model's memory (a view): what is written here is what the next forward pass uses. Called
+  /// at every exchange(); this is where an adapter checks that the framework has not replaced a
+  /// parameter behind its back. Throws AdapterError, naming the parameter and the remedy, where
+  /// that cannot be mended.
   [[nodiscard]] virtual std::span<float> values() = 0;
+
+  /// For a framework whose memory cannot be that vector (on a device, in several places, of another
+  /// type): values() is then the adapter's own copy. A session calls pull() before it reads
+  /// `count` values from `first` on, which brings them from the framework, and push() once they are
+  /// as the next forward pass must find them, which takes them there. The layout's type of a
+  /// parameter says what its values were rounded to, so push() loses nothing (kF64: values that
+  /// have not changed since pull() leave the framework's as they are). Default: nothing. Both
+  /// throw AdapterError.
+  virtual void pull(std::size_t first, std::size_t count) { (void)first, (void)count; }
+  virtual void push(std::size_t first, std::size_t count) { (void)first, (void)count; }
 
   /// Everything that a saved model holds: parameters and buffers, each once, under the framework's
   /// own names. Writing to the bytes changes the model.

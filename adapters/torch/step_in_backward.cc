@@ -85,12 +85,11 @@ StepInBackward::Parts StepInBackward::parts(const std::vector<torch::Tensor>& pa
 StepInBackward::StepInBackward(TorchAdapter& adapter, const Parts& parts,
                                std::function<void(std::size_t)> step)
     : state_(std::make_shared<State>(State{adapter, std::move(step), {}, {}})) {
-  const float* const values = adapter.values().data();
   std::size_t end = 0;  // of what comes after, from the first part to the last
   for (std::size_t part = parts.size(); part-- > 0;) {
     state_->parts.insert(state_->parts.begin(), {parts[part].size(), end, 0});
     for (const auto& parameter : parts[part]) {
-      const auto offset = static_cast<std::size_t>(parameter.data_ptr<float>() - values);
+      const std::size_t offset = adapter.offset_of(parameter);
       end = std::max(end, offset + static_cast<std::size_t>(parameter.numel()));
       state_->accumulators.push_back(autograd::impl::grad_accumulator(parameter));
       state_->accumulators.back()->add_post_hook(

@@ -35,14 +35,19 @@ bool repeats_elements(const torch::Tensor& tensor) {
 
 [[noreturn]] void refuse(const std::string& name, std::string_view what) {
   throw AdapterError("'" + name + "' cannot be exchanged: it is " + std::string(what),
-                     "exchanged are dense float32 tensors on the CPU: convert it with "
-                     ".to(torch::kCPU, torch::kFloat32), or keep it out with "
+                     "exchanged are dense tensors of float32, float64, float16 or bfloat16 on the "
+                     "CPU: convert it with .to(torch::kCPU, torch::kFloat32), or keep it out with "
                      "requires_grad_(false) (a buffer: without mix_buffers)");
 }
 
 [[noreturn]] void refuse_overlap(const std::string& one, const std::string& other) {
   throw AdapterError("'" + one + "' and '" + other + "' share a part of their memory",
                      "give each its own memory (.clone()), or tie them whole");
+}
+
+bool is_exchanged_type(torch::ScalarType type) {
+  return type == torch::kFloat32 || type == torch::kFloat64 || type == torch::kFloat16 ||
+         type == torch::kBFloat16;
 }
 
 struct Placed {
@@ -60,6 +65,14 @@ void choose_first(const std::vector<RegisteredTensor>& tensors, TensorGroup& gro
   };
   group.first = *std::ranges::min_element(group.members, better);
   const auto& first = tensors[group.first].tensor;
+  for (const auto index : group.members) {
+    const auto& tensor = tensors[index].tensor;
+    const bool moves = first.scalar_type() == torch::kFloat32;
+    if (tensor.scalar_type() != first.scalar_type() ||
+        (!moves && group.members.size() > 1 && !tensor.is_contiguous())) {
+      refuse_overlap(tensors[group.first].name, tensors[index].name);
+    }
+  }
   if (first.is_contiguous()) return;
   for (const auto index : group.members) {
     const auto& tensor = tensors[index].tensor;
@@ -81,7 +94,7 @@ std::string why_not_exchangeable(const torch::Tensor& tensor) {
     text << "of layout " << tensor.layout();
   } else if (!tensor.device().is_cpu()) {
     text << "on " << tensor.device();
-  } else if (tensor.scalar_type() != torch::kFloat32) {
+  } else if (!is_exchanged_type(tensor.scalar_type())) {
     text << "of type " << tensor.scalar_type();
   } else if (!tensor.has_storage()) {
     text << "without memory of its own";

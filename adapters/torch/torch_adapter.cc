@@ -45,8 +45,14 @@ std::string describe(torch::IntArrayRef sizes) {
 }
 
 // Why the memory that `now` has been given cannot be taken over, or an empty string.
-std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expected) {
+std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expected,
+                             torch::ScalarType type) {
   if (auto reason = why_not_exchangeable(now); !reason.empty()) return reason;
+  if (now.scalar_type() != type) {
+    std::ostringstream text;
+    text << "of type " << now.scalar_type();
+    return text.str();
+  }
   if (now.sizes() != expected) {
     return "of shape " + describe(now.sizes()) + " instead of " + describe(expected);
   }
@@ -56,10 +62,13 @@ std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expect
 }  // namespace
 
 TorchAdapter::TorchAdapter(torch::nn::Module& module, TorchAdapterOptions options)
-    : tensors_(registered_tensors(module, options.mix_buffers)), log_(std::move(options.log)) {
+    : TorchAdapter(registered_tensors(module, options.mix_buffers), std::move(options)) {}
+
+TorchAdapter::TorchAdapter(std::vector<RegisteredTensor> tensors, TorchAdapterOptions options)
+    : tensors_(std::move(tensors)), log_(std::move(options.log)) {
   const auto groups = group_by_memory(tensors_);
   if (groups.empty()) {
-    throw AdapterError("the module '" + module.name() + "' has no trainable parameters",
+    throw AdapterError("the model has no trainable parameters",
                        "register them (register_module, register_parameter) before attaching, and "
                        "leave requires_grad set");
   }
@@ -73,7 +82,8 @@ TorchAdapter::TorchAdapter(torch::nn::Module& module, TorchAdapterOptions option
 void TorchAdapter::add_group(const TensorGroup& group, std::size_t& offset) {
   const auto& [name, tensor, exchanged] = tensors_[group.first];
   const auto size = static_cast<std::size_t>(tensor.numel());
-  slots_.push_back({name, tensor.sizes().vec(), offset, size});
+  const auto type = stencil::element_type(dtype_name(name, tensor.scalar_type()));
+  slots_.push_back({name, tensor.sizes().vec(), offset, size, type.value()});
   offset += size;
 }
 
@@ -81,13 +91,19 @@ void TorchAdapter::move_in(const TensorGroup& group, std::size_t slot) {
   const auto first = tensors_[group.first].tensor.contiguous();
   const bool was_contiguous = first.is_same(tensors_[group.first].tensor);
   auto* data = flat_.data_ptr<float>() + slots_[slot].offset;
-  std::copy_n(first.data_ptr<float>(), slots_[slot].size, data);
+  const bool in_place = first.scalar_type() == torch::kFloat32;
+  if (in_place) std::copy_n(first.data_ptr<float>(), slots_[slot].size, data);
   for (const auto index : group.members) {
     auto& tensor = tensors_[index].tensor;
+    if (!in_place) {
+      if (!tensor.is_contiguous()) tensor.set_data(first);
+      homes_.push_back({index, slot, data, tensor.sizes().vec(), {}, tensor.scalar_type()});
+      continue;
+    }
     // Tied tensors of another shape (a transposed view) keep their strides; if the first one had
     // to be made contiguous, all of them lie as it does.
     const auto strides = was_contiguous ? tensor.strides().vec() : first.strides().vec();
-    homes_.push_back({index, slot, data, tensor.sizes().vec(), strides});
+    homes_.push_back({index, slot, data, tensor.sizes().vec(), strides, torch::kFloat32});
     tensor.set_data(view_of(homes_.back()));
   }
 }
@@ -101,9 +117,13 @@ torch::Tensor TorchAdapter::view_of(const Home& home) const {
 
 bool TorchAdapter::at_home(const Home& home) const {
   const auto& tensor = tensors_[home.tensor].tensor;
-  if (!is_addressable(tensor) || tensor.scalar_type() != torch::kFloat32) return false;
+  if (!is_addressable(tensor) || tensor.scalar_type() != home.type) return false;
   if (tensor.sizes() != torch::IntArrayRef(home.sizes)) return false;
   if (tensor.numel() == 0) return true;
+  if (home.type != torch::kFloat32) {
+    const auto first = std::ranges::find(homes_, home.slot, &Home::slot);
+    return tensor.is_contiguous() && tensor.data_ptr() == tensors_[first->tensor].tensor.data_ptr();
+  }
   return tensor.data_ptr() == home.data && tensor.strides() == torch::IntArrayRef(home.strides);
 }
 
@@ -124,13 +144,27 @@ void TorchAdapter::bring_home() {
   for (const auto& home : homes_) {
     if (at_home(home)) continue;
     const auto& [name, tensor, exchanged] = tensors_[home.tensor];
-    if (const auto reason = why_not_followed(tensor, home.sizes); !reason.empty()) {
+    if (const auto reason = why_not_followed(tensor, home.sizes, home.type); !reason.empty()) {
       throw AdapterError("'" + name + "' was replaced since it was attached, and is now " + reason,
-                         "keep the model in float32 on the CPU and its shapes as they were, or "
+                         "keep the model in its types on the CPU and its shapes as they were, or "
                          "make a new adapter and session");
     }
-    moved.push_back(&home);
+    if (home.type == torch::kFloat32) {
+      moved.push_back(&home);
+    } else if (std::ranges::count(homes_, home.slot, &Home::slot) > 1) {
+      throw AdapterError("'" + name +
+                             "' was tied to another when attached, and has memory of its own "
+                             "now",
+                         "tie it again, or make a new adapter and session");
+    } else {
+      tensors_[home.tensor].tensor.set_data(tensor.contiguous());
+    }
   }
+  if (!moved.empty()) copy_in(moved);
+}
+
+// Memory of float32 that was replaced is copied to its place, and a view of it again.
+void TorchAdapter::copy_in(const std::vector<const Home*>& moved) {
   const Home* before = nullptr;  // the last one that was copied in
   for (const auto* home : moved) {
     const auto& [name, tensor, exchanged] = tensors_[home->tensor];
@@ -154,6 +188,48 @@ void TorchAdapter::bring_home() {
              " parameters were replaced since the last exchange (first: '" +
              tensors_[moved.front()->tensor].name + "'): their new values are used");
   }
+}
+
+void TorchAdapter::each_copied(std::size_t first, std::size_t count, const Copied& visit) {
+  torch::NoGradGuard no_grad;
+  const std::size_t end = first + count;
+  for (std::size_t h = 0; h < homes_.size(); ++h) {
+    const Home& home = homes_[h];
+    if (home.type == torch::kFloat32 || (h > 0 && homes_[h - 1].slot == home.slot)) continue;
+    const stencil::ParameterSlot& slot = slots_[home.slot];
+    const std::size_t begin = std::max(first, slot.offset);
+    const std::size_t stop = std::min(end, slot.offset + slot.size);
+    if (begin >= stop) continue;
+    const auto at = static_cast<std::int64_t>(begin);
+    const auto size = static_cast<std::int64_t>(stop - begin);
+    const auto within = static_cast<std::int64_t>(begin - slot.offset);
+    visit(tensors_[home.tensor].tensor.variable_data().view(-1).narrow(0, within, size),
+          flat_.narrow(0, at, size));
+  }
+}
+
+void TorchAdapter::pull(std::size_t first, std::size_t count) {
+  each_copied(first, count, [](torch::Tensor tensor, torch::Tensor place) { place.copy_(tensor); });
+}
+
+void TorchAdapter::push(std::size_t first, std::size_t count) {
+  each_copied(first, count, [](torch::Tensor tensor, torch::Tensor place) {
+    if (tensor.scalar_type() != torch::kFloat64) {
+      tensor.copy_(place);
+      return;
+    }
+    // What changed since it was pulled: the digits that a float does not have stay.
+    tensor.add_(place.to(torch::kFloat64).sub_(tensor.to(torch::kFloat32)));
+  });
+}
+
+std::size_t TorchAdapter::offset_of(const torch::Tensor& parameter) const {
+  const auto home = std::ranges::find_if(
+      homes_, [&](const Home& one) { return tensors_[one.tensor].tensor.is_same(parameter); });
+  if (home == homes_.end()) {
+    throw stencil::InvariantError("TorchAdapter::offset_of() a tensor that is not exchanged");
+  }
+  return slots_[home->slot].offset;
 }
 
 std::vector<NamedTensor> TorchAdapter::state() {

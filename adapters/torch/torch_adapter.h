@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,12 +24,14 @@ struct TorchAdapterOptions {
   stencil::LogSink log;  ///< where re-homing is told; may be empty
 };
 
-/// Any LibTorch module as one flat float vector.
+/// Any LibTorch module, or list of tensors, as one flat float vector.
 ///
-/// Attaching moves the trainable parameters (requires_grad) into one flat float32 tensor and makes
-/// each of them a contiguous view of its place in it (set_data). Handles stay what they were, so an
-/// optimizer made before or after works, with its state. Parameters that share memory are moved
-/// once and stay tied, whatever their names. Frozen parameters stay where they are.
+/// Attaching moves the trainable parameters (requires_grad) that are float32 into one flat tensor
+/// and makes each of them a contiguous view of its place in it (set_data). Handles stay what they
+/// were, so an optimizer made before or after works, with its state. Parameters that share memory
+/// are moved once and stay tied, whatever their names. Parameters of float64, float16 and bfloat16
+/// stay where they are, made contiguous, and are exchanged through a float32 copy. Frozen
+/// parameters stay as they are.
 ///
 /// One adapter per module at a time, and it must not outlive the module's use by others: after the
 /// adapter is gone the module goes on with the flat memory. Parameters registered, and
@@ -36,10 +39,13 @@ struct TorchAdapterOptions {
 /// Memory is shared with the module: training thread only, between steps.
 class TorchAdapter final : public ModelAdapter {
  public:
-  /// Throws AdapterError, naming the parameter, for what cannot be exchanged (not float32, not on
-  /// the CPU, not dense, partly overlapping another) and for a module without trainable parameters.
-  /// Nothing has been moved then.
+  /// Throws AdapterError, naming the parameter, for what cannot be exchanged (no real floats, not
+  /// on the CPU, not dense, partly overlapping another) and for a module without trainable
+  /// parameters. Nothing has been moved then.
   explicit TorchAdapter(torch::nn::Module& module, TorchAdapterOptions options = {});
+  /// Tensors by name, as those of a TorchScript module or a list of parameters. Names are given
+  /// once.
+  explicit TorchAdapter(std::vector<RegisteredTensor> tensors, TorchAdapterOptions options = {});
   TorchAdapter(const TorchAdapter&) = delete;
   TorchAdapter& operator=(const TorchAdapter&) = delete;
 
@@ -49,25 +55,37 @@ class TorchAdapter final : public ModelAdapter {
   /// and made a view again, with one log line; if its type, device or shape has changed, or tied
   /// parameters were given different values, AdapterError names it. Allocates nothing otherwise.
   [[nodiscard]] std::span<float> values() override;
+  void pull(std::size_t first, std::size_t count) override;
+  void push(std::size_t first, std::size_t count) override;
 
   /// Parameters, then buffers, as named_parameters() and named_buffers() call them; tied ones once,
   /// under their first name. Throws AdapterError for what is not on the CPU.
   [[nodiscard]] std::vector<NamedTensor> state() override;
 
+  /// Where the parameter begins in values(). `parameter` is exchanged.
+  [[nodiscard]] std::size_t offset_of(const torch::Tensor& parameter) const;
+
  private:
-  // A registered tensor's place in the flat vector. Tied tensors have the same `slot`.
+  // A registered tensor's place in the flat vector. Tied tensors have the same `slot`. What is not
+  // float32 is no view of its place, but copied there and back.
   struct Home {
     std::size_t tensor;  // index into tensors_
     std::size_t slot;    // index into slots_
     float* data;
     std::vector<std::int64_t> sizes, strides;
+    torch::ScalarType type;
   };
+
+  // A part of a tensor that is copied, and its place: both flat.
+  using Copied = std::function<void(torch::Tensor tensor, torch::Tensor place)>;
 
   void add_group(const TensorGroup& group, std::size_t& offset);
   void move_in(const TensorGroup& group, std::size_t slot);
   [[nodiscard]] bool at_home(const Home& home) const;
   [[nodiscard]] torch::Tensor view_of(const Home& home) const;
   void bring_home();
+  void copy_in(const std::vector<const Home*>& moved);
+  void each_copied(std::size_t first, std::size_t count, const Copied& visit);
 
   std::vector<RegisteredTensor> tensors_;
   std::vector<stencil::ParameterSlot> slots_;

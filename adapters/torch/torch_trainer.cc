@@ -113,8 +113,7 @@ std::vector<torch::Tensor> TorchTrainer::trained() const {
       trained.push_back(parameter);
     }
   }
-  std::ranges::sort(trained, {},
-                    [](const auto& tensor) { return tensor.template data_ptr<float>(); });
+  std::ranges::sort(trained, {}, [&](const auto& tensor) { return adapter_.offset_of(tensor); });
   return trained;
 }
 

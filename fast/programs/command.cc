@@ -6,8 +6,7 @@
 #include <exception>
 #include <new>
 
-#include "fast/errors.h"
-#include "fast/exit_codes.h"
+#include "fast/session/exit_code.h"
 
 namespace fast {
 namespace {
@@ -23,21 +22,11 @@ int fail(const std::string& name, const char* text, ExitCode code) {
 int run_guarded(const std::string& name, const std::function<int()>& body) {
   try {
     return body();
-  } catch (const stencil::NetworkError& error) {
-    return fail(name, error.what(), ExitCode::kNetwork);
-  } catch (const ConfigError& error) {
-    return fail(name, error.what(), ExitCode::kUsage);
-  } catch (const DataError& error) {
-    return fail(name, error.what(), ExitCode::kData);
-  } catch (const FileError& error) {
-    return fail(name, error.what(), ExitCode::kFile);
-  } catch (const AdapterError& error) {
-    return fail(name, error.what(), ExitCode::kModel);
   } catch (const std::bad_alloc&) {
     return fail(name, "out of memory; use a smaller model, data set or topology",
                 ExitCode::kFailure);
   } catch (const std::exception& error) {
-    return fail(name, error.what(), ExitCode::kFailure);
+    return fail(name, error.what(), exit_code(error));
   }
 }
 

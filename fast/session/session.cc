@@ -8,6 +8,7 @@
 
 #include "fast/session/background.h"
 #include "fast/session/boundary_wait.h"
+#include "fast/session/model_values.h"
 #include "fast/session/progress.h"
 #include "fast/session/pump_options.h"
 #include "fast/session/sharing.h"
@@ -48,16 +49,16 @@ class Session::Impl {
   Impl(ModelAdapter& adapter, SessionOptions options)
       : adapter_(adapter),
         options_(validated(std::move(options))),
-        values_(adapter.values()),
+        values_(adapter),
         layout_(adapter.parameters(),
                 static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
         topology_(stencil::Topology::parse(options_.topology)),
         config_(make_pump_options(options_, topology_, layout_,
-                                  XXH64(values_.data(), values_.size_bytes(), 0))),
+                                  XXH64(values_.get().data(), values_.get().size_bytes(), 0))),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
         progress_(topology_.size(), options_.budget, options_.data_size),
-        mixer_(layout_, values_, progress_.scalars(),
+        mixer_(layout_, values_.get(), progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                             options_.log),
                options_.exchange.mix_threads),
@@ -96,9 +97,10 @@ class Session::Impl {
     join();
     background_.rethrow_failure();
     const TimePoint begun = EventLoop::now();
-    values_ = adapter_.values();
+    const std::span<float> x = values_.pull();
     progress_.add(report.samples, report.loss);
-    const bool finite = sync() ? exchange_in_lock_step() : exchange_edge_delta();
+    const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
+    values_.push();
     exchange_time_ += EventLoop::now() - begun;
     if (!finite) {
       throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
@@ -175,21 +177,23 @@ class Session::Impl {
       return;
     }
     const TimePoint begun = EventLoop::now();
-    values_ = adapter_.values();
-    if (steps_.made_from(values_, first)) publish();
+    if (const auto part = steps_.would_be_made(first); part.size > 0) {
+      if (steps_.made_from(values_.pull(part.begin, part.size), first)) publish();
+    }
     exchange_time_ += EventLoop::now() - begun;
   }
 
   /// Training is over or not begun: waiting for a lock costs nobody anything. A neighbour on this
   /// host that was stopped while it held one is not waited for.
   void fold_all() {
-    values_ = adapter_.values();
+    const std::span<float> x = values_.pull();
     const TimePoint until = EventLoop::now() + stencil::seconds(kHeldSeconds);
-    stencil::FoldReport report = mixer_.fold(values_);
+    stencil::FoldReport report = mixer_.fold(x);
     while (report.deferred > 0 && EventLoop::now() < until) {
       std::this_thread::yield();
-      report = mixer_.fold(values_);
+      report = mixer_.fold(x);
     }
+    values_.push();
     if (!report.finite) throw NonFiniteError("parameters became NaN or infinite after training");
     if (report.deferred == 0) return;
     options_.log(LogLevel::kWarning,
@@ -198,13 +202,13 @@ class Session::Impl {
                      "agreed on since the last step");
   }
 
-  bool exchange_edge_delta() {
+  bool exchange_edge_delta(std::span<float> x) {
     const std::uint64_t next = steps_.next();
     if (mode().kind == stencil::Mode::Kind::kBounded) {
       await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
                        [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
-    const bool finite = steps_.end_step(values_, progress_.scalars());
+    const bool finite = steps_.end_step(x, progress_.scalars());
     Pause pause = boundary_.begin(next);
     steps_.pause(pause);
     publish();
@@ -213,10 +217,10 @@ class Session::Impl {
       steps_.pause(pause);
       publish();
     }
-    return steps_.resume(values_, progress_.scalars()) && finite;
+    return steps_.resume(x, progress_.scalars()) && finite;
   }
 
-  bool exchange_in_lock_step() {
+  bool exchange_in_lock_step(std::span<float> x) {
     const std::uint64_t next = steps_.next();
     const bool ready =
         await_neighbours([next] { return "to complete round " + std::to_string(next - 1); },
@@ -226,7 +230,7 @@ class Session::Impl {
     if (!ready) return true;  // stopped: neighbours may still pull the round before
 
     const stencil::FoldReport report =
-        mixer_.publish(values_, progress_.scalars(), *pulled_, self_weight_);
+        mixer_.publish(x, progress_.scalars(), *pulled_, self_weight_);
     if (!report.finite) return false;
     steps_.standing().round = next;
     publish();
@@ -234,7 +238,7 @@ class Session::Impl {
         await_neighbours([next] { return "in round " + std::to_string(next); },
                          [next](const PumpStatus& s) { return s.completed_round >= next; });
     if (!complete) return true;  // stopped: the model stays as its own step left it
-    mixer_.collect(values_, progress_.scalars());
+    mixer_.collect(x, progress_.scalars());
     steps_.standing().step = next;
     publish();
     return true;
@@ -259,7 +263,7 @@ class Session::Impl {
   // Constant after construction.
   ModelAdapter& adapter_;
   SessionOptions options_;
-  std::span<float> values_;  ///< training thread
+  ModelValues values_;  ///< training thread
   stencil::Layout layout_;
   stencil::Topology topology_;
   stencil::PumpOptions config_;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -13,8 +12,8 @@
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/run/atomic_file.h"
+#include "fast/run/model_file.h"
 #include "fast/run/run_folder.h"
-#include "fast/run/safetensors.h"
 #include "fast/session/session.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
@@ -243,13 +242,8 @@ class TrainingRun {
   }
 
   void save() {
-    nlohmann::json exchanged = nlohmann::json::array();
-    for (const auto& slot : learner_.adapter().parameters()) exchanged.push_back(slot.name);
-    const std::vector<NamedTensor> state = learner_.adapter().state();
-    save_safetensors(folder_.worker_model(rank_), state,
-                     {{kExchangedKey, exchanged.dump()},
-                      {"model", config_.model},
-                      {"rank", std::to_string(rank_)}});
+    save_model(folder_.worker_model(rank_), learner_.adapter(),
+               {{"model", config_.model}, {"rank", std::to_string(rank_)}});
   }
 
   const WorkerConfig& config_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "stencil/codec/codec.h"
-#include "stencil/codec/float_bits.h"
 
 namespace stencil {
 
@@ -17,16 +16,5 @@ class Bf16Codec final : public Codec {
   [[nodiscard]] bool encode(std::span<const float> values, std::span<std::byte> out) const override;
   [[nodiscard]] bool decode(std::span<const std::byte> in, std::span<float> out) const override;
 };
-
-/// The bits of one finite value, rounded.
-[[nodiscard]] constexpr std::uint16_t bf16_from_bits(std::uint32_t bits) {
-  constexpr std::uint32_t kLargest = 0x7f7f0000;
-  const std::uint32_t sign = (bits & kFloatSign) >> 16;
-  std::uint32_t magnitude = bits & ~kFloatSign;
-  magnitude = select(magnitude < kLargest, magnitude, kLargest);
-  // Just under half an ulp and the parity of the last kept bit: ties go to even.
-  const std::uint32_t odd = (magnitude >> 16) & 1;
-  return static_cast<std::uint16_t>(sign | ((magnitude + 0x7fff + odd) >> 16));
-}
 
 }  // namespace stencil

@@ -1,6 +1,7 @@
 #include "stencil/codec/fp16_codec.h"
 
 #include "stencil/codec/byte_order.h"
+#include "stencil/core/half_floats.h"
 
 // Compiled once for each instruction set; the best that the processor has is chosen when called.
 #undef HWY_TARGET_INCLUDE

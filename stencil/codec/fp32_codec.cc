@@ -1,7 +1,7 @@
 #include "stencil/codec/fp32_codec.h"
 
 #include "stencil/codec/byte_order.h"
-#include "stencil/codec/float_bits.h"
+#include "stencil/core/float_bits.h"
 
 // Compiled once for each instruction set; the best that the processor has is chosen when called.
 #undef HWY_TARGET_INCLUDE

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "stencil/codec/float_bits.h"
 #include "stencil/codec/nibbles.h"
+#include "stencil/core/float_bits.h"
 
 // Compiled once for each instruction set; the best that the processor has is chosen when called.
 #undef HWY_TARGET_INCLUDE

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stencil/codec/float_bits.h"
+#include "stencil/core/float_bits.h"
 
 // Compiled once for each instruction set; the best that the processor has is chosen when called.
 #undef HWY_TARGET_INCLUDE

@@ -1,6 +1,6 @@
 #include "stencil/codec/top_k.h"
 
-#include "stencil/codec/float_bits.h"
+#include "stencil/core/float_bits.h"
 
 namespace stencil {
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "stencil/codec/byte_order.h"
-#include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/places.h"
+#include "stencil/core/half_floats.h"
 
 namespace stencil {
 

@@ -95,6 +95,7 @@ std::uint64_t hash_of(const std::vector<ParameterSlot>& parameters, std::size_t 
     hash.add(slot.name);
     hash.add(std::uint64_t{slot.shape.size()});
     for (const auto side : slot.shape) hash.add(static_cast<std::uint64_t>(side));
+    if (slot.type != ElementType::kF32) hash.add(name(slot.type));
   }
   return hash.digest();
 }
@@ -117,6 +118,7 @@ Layout::Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats)
                         "check the shapes");
     }
     size_ += slot.size;
+    rounded_ |= rounds(slot.type);
   }
   if (bucket_floats_ == 0) bucket_floats_ = suitable_bucket(size_);
   bucket_count_ = size_ / bucket_floats_ + (size_ % bucket_floats_ != 0 ? 1 : 0);
@@ -136,6 +138,13 @@ Layout Layout::flat(std::size_t size, std::size_t bucket_floats) {
   ParameterSlot slot;
   slot.shape = {static_cast<std::int64_t>(size)};
   return Layout({std::move(slot)}, bucket_floats);
+}
+
+std::vector<ParameterSlot>::const_iterator Layout::slot_at(std::size_t place) const {
+  const auto before_end = [](std::size_t at, const ParameterSlot& slot) {
+    return at < slot.offset + slot.size;
+  };
+  return std::upper_bound(parameters_.begin(), parameters_.end(), place, before_end);
 }
 
 BucketRange Layout::bucket(std::size_t index) const {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "stencil/core/element_type.h"
 
 namespace stencil {
 
@@ -13,12 +16,20 @@ struct ParameterSlot {
   std::vector<std::int64_t> shape;
   std::size_t offset = 0;
   std::size_t size = 0;
+  ElementType type = ElementType::kF32;  ///< of the framework's memory
 };
 
 /// A run of the flat vector, in floats.
 struct BucketRange {
   std::size_t begin = 0;
   std::size_t size = 0;
+};
+
+/// A run of the flat vector that the framework stores in one type.
+struct TypedRange {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+  ElementType type = ElementType::kF32;
 };
 
 /// What a model looks like to the exchange: named, shaped parameters laid end to end in one flat
@@ -48,14 +59,40 @@ class Layout {
   [[nodiscard]] std::size_t bucket_count() const { return bucket_count_; }
   [[nodiscard]] BucketRange bucket(std::size_t index) const;
 
-  /// Of names, shapes and bucket size (xxHash64): equal on every machine.
+  /// Calls visit(TypedRange) for each part of a bucket, in order, of one type that values are
+  /// rounded to, or of kF32 where they are not.
+  template <typename Visit>
+  void visit_parts(std::size_t bucket, Visit visit) const {
+    const BucketRange whole = this->bucket(bucket);
+    const std::size_t end = whole.begin + whole.size;
+    TypedRange part{.begin = whole.begin};
+    for (auto slot = slot_at(whole.begin); part.begin + part.size < end; ++slot) {
+      const std::size_t begin = part.begin + part.size;
+      const ElementType type = rounds(slot->type) ? slot->type : ElementType::kF32;
+      if (type != part.type && part.size > 0) {
+        visit(part);
+        part = {.begin = begin};
+      }
+      part.type = type;
+      part.size += std::min(slot->offset + slot->size, end) - begin;
+    }
+    visit(part);
+  }
+  /// Whether any parameter is of a type that values are rounded to.
+  [[nodiscard]] bool rounded() const { return rounded_; }
+
+  /// Of names, shapes, types and bucket size (xxHash64): equal on every machine.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:
+  /// The parameter that the value at `place` belongs to.
+  [[nodiscard]] std::vector<ParameterSlot>::const_iterator slot_at(std::size_t place) const;
+
   std::vector<ParameterSlot> parameters_;
   std::size_t bucket_floats_;
   std::size_t size_ = 0;
   std::size_t bucket_count_ = 0;
+  bool rounded_ = false;
   std::uint64_t hash_ = 0;
 };
 

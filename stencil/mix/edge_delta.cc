@@ -17,6 +17,11 @@ bool fold(std::span<float> x, std::span<float> y, std::span<float> p) {
   return kernels::fold(x.data(), y.data(), p.data(), x.size());
 }
 
+bool fold(std::span<float> x, std::span<float> y, std::span<float> p, ElementType type) {
+  if (!rounds(type)) return fold(x, y, p);
+  return kernels::fold_rounded(x.data(), y.data(), p.data(), x.size(), type);
+}
+
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,
            std::span<std::byte> out) {
   bool finite = true;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "stencil/codec/codec.h"
+#include "stencil/core/element_type.h"
 
 /// The arithmetic of the edge-delta rule on one bucket (pairwise averaging, AD-PSGD: Lian et al.
 /// 2018, in delta form). Pure functions; whoever calls them holds the bucket's lock.
@@ -24,6 +25,10 @@ struct Outcome {
 /// x += p; y = x; p = 0. False when x holds a NaN or infinity (y then holds it too, and offer()
 /// will refuse the bucket).
 bool fold(std::span<float> x, std::span<float> y, std::span<float> p);
+
+/// The same where the framework keeps x in `type`: x is then what that type can hold, and what
+/// rounding loses stays in p, so that z is as exact as without.
+bool fold(std::span<float> x, std::span<float> y, std::span<float> p, ElementType type);
 
 /// out = encode(y + p). False when not finite: nothing may be sent.
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "stencil/core/half_floats.h"
+
 // This file is compiled again and again, each time for another instruction set; its loops are plain
 // so that the compiler makes vectors of them in the width that the set has.
 #undef HWY_TARGET_INCLUDE
@@ -26,6 +28,39 @@ bool fold(float* __restrict x, float* __restrict y, float* __restrict p, std::si
     poison += 0.0F * folded;
   }
   return poison == 0.0F;
+}
+
+template <typename Round>
+bool fold_rounded_by(Round round, float* __restrict x, float* __restrict y, float* __restrict p,
+                     std::size_t n) {
+  std::uint32_t marks = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float sum = x[i] + p[i];
+    const auto bits = std::bit_cast<std::uint32_t>(sum);
+    const std::uint32_t mark = non_finite_mark(bits);
+    const float nearest = round(sum);
+    const float rest = sum - nearest;
+    const bool finite = all_finite(mark);
+    const float folded =
+        std::bit_cast<float>(select(finite, std::bit_cast<std::uint32_t>(nearest), bits));
+    x[i] = folded;
+    y[i] = folded;
+    p[i] = std::bit_cast<float>(select(finite, std::bit_cast<std::uint32_t>(rest), 0));
+    marks |= mark;
+  }
+  return all_finite(marks);
+}
+
+bool fold_bf16(float* __restrict x, float* __restrict y, float* __restrict p, std::size_t n) {
+  const auto round = [](float value) {
+    return float_from_bf16(bf16_from_bits(std::bit_cast<std::uint32_t>(value)));
+  };
+  return fold_rounded_by(round, x, y, p, n);
+}
+
+bool fold_f16(float* __restrict x, float* __restrict y, float* __restrict p, std::size_t n) {
+  const auto round = [](float value) { return float_from_half(half_from_float(value)); };
+  return fold_rounded_by(round, x, y, p, n);
 }
 
 bool finite(const float* __restrict values, std::size_t n) {
@@ -171,6 +206,8 @@ HWY_AFTER_NAMESPACE();
 namespace stencil::kernels {
 
 HWY_EXPORT(fold);
+HWY_EXPORT(fold_bf16);
+HWY_EXPORT(fold_f16);
 HWY_EXPORT(finite);
 HWY_EXPORT(sum);
 HWY_EXPORT(difference);
@@ -186,6 +223,10 @@ HWY_EXPORT(absorb);
 
 bool fold(float* x, float* y, float* p, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(fold)(x, y, p, n);
+}
+bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type) {
+  return type == ElementType::kBF16 ? HWY_DYNAMIC_DISPATCH(fold_bf16)(x, y, p, n)
+                                    : HWY_DYNAMIC_DISPATCH(fold_f16)(x, y, p, n);
 }
 bool finite(const float* values, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(finite)(values, n);

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stencil/core/element_type.h"
+
 /// The loops of the exchange's arithmetic, each one pass over `n` floats. Compiled for every
 /// instruction set that Highway knows of this kind of machine; the best that the processor has is
 /// chosen when they are called. What they write is the same bit for bit on all of them: no product
@@ -20,6 +22,10 @@ struct Sums {
 
 /// x += p; y = x; p = 0. False when x then holds a NaN or an infinity.
 [[nodiscard]] bool fold(float* x, float* y, float* p, std::size_t n);
+
+/// The same where x can hold only what `type` can: x = y = round(x + p), and p = what that loses. A
+/// sum that is NaN or infinite leaves x so, and p 0. `type`: one that rounds().
+[[nodiscard]] bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type);
 
 /// Whether no value is NaN or infinite.
 [[nodiscard]] bool finite(const float* values, std::size_t n);

@@ -3,28 +3,51 @@
 #include <algorithm>
 
 #include "stencil/mix/blocks.h"
+#include "stencil/mix/edge_delta.h"
 #include "stencil/mix/kernels.h"
 
 namespace stencil::lock_step {
+namespace {
 
-bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
-             double self_weight) {
+/// `shown(begin, n)` gives the values that are published.
+template <typename Shown>
+bool publish_values(Shown shown, std::span<float> y, std::span<float> p, const Codec& codec,
+                    double self_weight) {
   bool finite = true;
   Block room;
   std::array<std::byte, kBlockFloats * sizeof(float)> bytes;
-  for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {
-    const float* sent = &x[begin];
+  for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
+    const float* const x = shown(begin, n);
+    const float* sent = x;
     if (codec.is_identity()) {
       finite &= kernels::finite(sent, n);
     } else {
       const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
-      finite &= codec.encode(x.subspan(begin, n), out);
+      finite &= codec.encode({x, n}, out);
       (void)codec.decode(out, {room.data(), n});
       sent = room.data();
     }
-    kernels::publish(&x[begin], sent, 1 - self_weight, &y[begin], &p[begin], n);
+    kernels::publish(x, sent, 1 - self_weight, &y[begin], &p[begin], n);
   });
   return finite;
+}
+
+}  // namespace
+
+bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
+             double self_weight) {
+  const auto shown = [&](std::size_t begin, std::size_t) { return &x[begin]; };
+  return publish_values(shown, y, p, codec, self_weight);
+}
+
+bool publish_with_rest(std::span<const float> x, std::span<float> y, std::span<float> p,
+                       const Codec& codec, double self_weight) {
+  Block whole;
+  const auto shown = [&](std::size_t begin, std::size_t n) {
+    (void)kernels::sum(&x[begin], &p[begin], whole.data(), n);  // what is not finite is found below
+    return whole.data();
+  };
+  return publish_values(shown, y, p, codec, self_weight);
 }
 
 bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, double weight) {
@@ -38,6 +61,14 @@ bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s
 
 void collect(std::span<float> x, std::span<const float> p) {
   std::copy(p.begin(), p.end(), x.begin());
+}
+
+void collect_rounded(std::span<float> x, std::span<float> p, ElementType type) {
+  Block unused;
+  std::ranges::fill(x, 0.0F);
+  for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {
+    (void)edge_delta::fold(x.subspan(begin, n), {unused.data(), n}, p.subspan(begin, n), type);
+  });
 }
 
 }  // namespace stencil::lock_step

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "stencil/codec/codec.h"
+#include "stencil/core/element_type.h"
 
 /// The arithmetic of lock-step decentralised SGD, adapt-then-combine (D-PSGD: Lian et al. 2017) on
 /// one bucket: x_i <- x_i + sum_j w_ij (Q(x_j) - Q(x_i)), with Q the codec. With fp32 this is the
@@ -17,10 +18,17 @@ namespace stencil::lock_step {
 bool publish(std::span<const float> x, std::span<float> y, std::span<float> p, const Codec& codec,
              double self_weight);
 
+/// The same of x + p, where p still has what collect() lost by rounding.
+bool publish_with_rest(std::span<const float> x, std::span<float> y, std::span<float> p,
+                       const Codec& codec, double self_weight);
+
 /// p += weight * decode(s). Unchanged and false when s is not finite.
 bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, double weight);
 
 /// x = p.
 void collect(std::span<float> x, std::span<const float> p);
+
+/// x = round(p) to `type`; p = what that loses.
+void collect_rounded(std::span<float> x, std::span<float> p, ElementType type);
 
 }  // namespace stencil::lock_step

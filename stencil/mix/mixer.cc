@@ -89,6 +89,20 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
   return bucket == telemetry_bucket() ? 0 : layout_.bucket(bucket).size;
 }
 
+bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
+  const BucketRange range = layout_.bucket(bucket);
+  if (!layout_.rounded()) {
+    return edge_delta::fold(x.subspan(range.begin, range.size), y(bucket), values(bucket).p);
+  }
+  bool finite = true;
+  layout_.visit_parts(bucket, [&](TypedRange part) {
+    finite &= edge_delta::fold(x.subspan(part.begin, part.size),
+                               segment_.y().subspan(part.begin, part.size),
+                               segment_.p().subspan(part.begin, part.size), part.type);
+  });
+  return finite;
+}
+
 FoldReport Mixer::fold(std::span<float> x) {
   return fold(x, 0, telemetry_bucket());
 }
@@ -99,10 +113,7 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
-    const BucketRange range = layout_.bucket(bucket);
-    if (!edge_delta::fold(x.subspan(range.begin, range.size), y(bucket), values(bucket).p)) {
-      finite = false;
-    }
+    if (!fold_bucket(bucket, x)) finite = false;
     return true;
   };
   auto first_try = [&](std::uint32_t i) {
@@ -249,8 +260,8 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
   auto publish_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
-    if (!lock_step::publish(x.subspan(range.begin, range.size), y(b), values(b).p, codec,
-                            self_weight)) {
+    const auto publish = layout_.rounded() ? lock_step::publish_with_rest : lock_step::publish;
+    if (!publish(x.subspan(range.begin, range.size), y(b), values(b).p, codec, self_weight)) {
       finite = false;
     }
   };
@@ -291,7 +302,14 @@ void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
   auto collect_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
-    lock_step::collect(x.subspan(range.begin, range.size), values(b).p);
+    if (!layout_.rounded()) {
+      lock_step::collect(x.subspan(range.begin, range.size), values(b).p);
+      return;
+    }
+    layout_.visit_parts(b, [&](TypedRange part) {
+      lock_step::collect_rounded(x.subspan(part.begin, part.size),
+                                 segment_.p().subspan(part.begin, part.size), part.type);
+    });
   };
   team_.each(telemetry_bucket(), collect_bucket);
   const std::lock_guard lock(telemetry_lock_);

@@ -128,6 +128,8 @@ class Mixer {
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
+  /// Under the bucket's lock, of the whole model's x. False: see FoldReport.
+  bool fold_bucket(std::uint32_t bucket, std::span<float> x);
   BucketValues values(std::uint32_t bucket);
   std::span<float> y(std::uint32_t bucket);
   /// The bucket's lock for an operation that can be put off; only where the memory is shared may it

@@ -27,6 +27,8 @@ class MadeParts {
   /// All values from `first` on have made this step. Returns the buckets that sweeps of this step
   /// may bring now and could not before, to fold and to tell of; nothing where there are none.
   std::optional<Buckets> made_from(std::size_t first);
+  /// What made_from(first) would return, without its being so.
+  [[nodiscard]] std::optional<Buckets> would_be_made(std::size_t first) const;
   /// The step is over, all of it made.
   void boundary() { told_ = count_; }
 

@@ -10,6 +10,14 @@ bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
   return true;
 }
 
+BucketRange StepBoundary::would_be_made(std::size_t first) const {
+  const auto made = made_.would_be_made(first);
+  if (!made) return {};
+  const BucketRange last = mixer_.layout().bucket(made->to - 1);
+  const std::size_t begin = mixer_.layout().bucket(made->from).begin;
+  return {begin, last.begin + last.size - begin};
+}
+
 bool StepBoundary::end_step(std::span<float> x, std::span<double> scalars) {
   const FoldReport report = mixer_.fold(x);
   mixer_.fold_telemetry(scalars);

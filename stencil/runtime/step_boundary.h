@@ -34,6 +34,8 @@ class StepBoundary {
   /// All of `x` from `first` on has made the step under way. True where that is to be told. What is
   /// not finite, or held, is found or done at the boundary.
   bool made_from(std::span<float> x, std::size_t first);
+  /// The part of x that made_from() would fold; of size 0 where it would do nothing.
+  [[nodiscard]] BucketRange would_be_made(std::size_t first) const;
   /// The step under way is made in all of `x`, and in the `scalars` (see Mixer::fold_telemetry()).
   /// False: the worker's own parameters are no longer numbers.
   [[nodiscard]] bool end_step(std::span<float> x, std::span<double> scalars);

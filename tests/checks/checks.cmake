@@ -20,8 +20,31 @@ if(NOT FAST_SANITIZE AND NOT FAST_BUILD_FUZZERS)
     list(APPEND archives $<TARGET_FILE:${library}>)
   endforeach()
   add_test(NAME no_library_holds_a_mutable_global
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py ${archives})
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py ${archives}
+      $<TARGET_OBJECTS:fast_c>)
   set_tests_properties(no_library_holds_a_mutable_global PROPERTIES LABELS unit TIMEOUT 60)
+endif()
+
+# fast.h is for C and C++ of every standard, libfast.so for users of any other library.
+foreach(language c99 c11 c++98 c++20)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/fast_h.c)
+  set(compiler ${CMAKE_C_COMPILER})
+  if(language MATCHES "\\+")
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/fast_h.cc)
+    set(compiler ${CMAKE_CXX_COMPILER})
+  endif()
+  file(WRITE ${source} "#include \"fast.h\"\n#include \"fast.h\"\nint main(void) { return fast_version() == NULL; }\n")
+  add_test(NAME fast_h_compiles_as_${language}
+    COMMAND ${compiler} -std=${language} -Wall -Wextra -pedantic -Werror -fsyntax-only
+      -I ${PROJECT_SOURCE_DIR}/adapters/c ${source})
+  set_tests_properties(fast_h_compiles_as_${language} PROPERTIES LABELS unit TIMEOUT 60)
+endforeach()
+if(NOT FAST_SANITIZE)  # they add symbols of theirs
+  add_test(NAME the_c_library_exports_what_its_header_declares_and_needs_no_framework
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/c_library.py $<TARGET_FILE:fast_c>
+      ${PROJECT_SOURCE_DIR}/adapters/c/fast.h)
+  set_tests_properties(the_c_library_exports_what_its_header_declares_and_needs_no_framework
+    PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 
 # The list of packages: of what this build read. Where headers come from dpkg's packages alone.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that no object file holds mutable data with static lifetime: no global, no singleton.
 
-usage: no_globals.py ARCHIVE...
+usage: no_globals.py FILE...    archives and object files, one an argument or with ";" between
        no_globals.py --self-test COMPILER
 
 Reads the symbol tables by binutils' nm: what lies in .data or .bss can be changed, what lies in
@@ -39,7 +39,7 @@ def check(paths):
     found = [(path, name) for path in paths for name in mutable_symbols(path)]
     for path, name in found:
         print(f"{os.path.basename(path)}: {name} is mutable and static")
-    print(f"{len(paths)} archives, {len(found)} mutable objects")
+    print(f"{len(paths)} files, {len(found)} mutable objects")
     return 1 if found or not paths else 0
 
 
@@ -73,7 +73,7 @@ def main():
         return self_test(sys.argv[2])
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    return check(sys.argv[1:])
+    return check([path for argument in sys.argv[1:] for path in argument.split(";")])
 
 
 if __name__ == "__main__":

@@ -11,10 +11,21 @@ fast_test_room(contract/edge_codec PREFIX edge_codec_ LINK stencil_mix LABELS co
 fast_contract(transport LINK stencil_transport stencil_io fast_test_key_rings)
 fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABELS contract)
 
-fast_contract(adapter LINK fast_train)
-foreach(adapter flat torch)
-  if(TARGET fast_${adapter})
-    fast_test(adapter_${adapter}_test SOURCES contract/adapter/${adapter}_test.cc
-      LINK adapter_contract fast_${adapter} $<TARGET_NAME_IF_EXISTS:fast_${adapter}_models> LABELS contract TIMEOUT 120)
-  endif()
+# An adapter; the learners above it; the surfaces that users embed, in their languages.
+fast_contract(adapter LINK stencil_core)
+fast_contract(learner LINK fast_train)
+foreach(suite adapter learner)
+  foreach(framework flat torch)
+    if(TARGET fast_${framework})
+      fast_test(${suite}_${framework}_test SOURCES contract/${suite}/${framework}_test.cc
+        LINK ${suite}_contract fast_test_plain_model fast_${framework} fast_${framework}_models
+        LABELS contract TIMEOUT 120)
+    endif()
+  endforeach()
 endforeach()
+
+fast_contract(embedding LINK fast_run fast_test_plain_model)
+fast_test(embedding_session_test SOURCES contract/embedding/session_test.cc
+  LINK embedding_contract fast_flat LABELS contract TIMEOUT 120)
+fast_test(embedding_c_test SOURCES contract/embedding/c_test.cc
+  LINK embedding_contract fast_c LABELS contract TIMEOUT 120)

@@ -3,6 +3,8 @@ set(programs FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FI
 
 fast_test_room(integration/session
   LINK fast_session fast_flat fast_test_allocations LABELS integration TIMEOUT 300 ONE_CORE)
+fast_test_room(integration/c
+  LINK fast_c fast_run LABELS integration TIMEOUT 300 ONE_CORE)
 fast_test_room(integration/programs
   LINK fast_test_process fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE

@@ -22,6 +22,9 @@ target_include_directories(fast_test_process PUBLIC ${PROJECT_SOURCE_DIR})
 add_library(fast_test_faults STATIC support/faults.cc)
 target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
   nlohmann_json::nlohmann_json)
-foreach(support engine_pair key_rings sim_cases allocations data_files process faults)
+# Memory of every type, by name.
+add_library(fast_test_plain_model STATIC support/plain_model.cc)
+target_link_libraries(fast_test_plain_model PUBLIC stencil_core)
+foreach(support engine_pair key_rings sim_cases allocations data_files process faults plain_model)
   fast_warnings(fast_test_${support})
 endforeach()

@@ -59,11 +59,4 @@ class OptionBinder {
   std::map<std::string, std::vector<std::string>> choices_;
 };
 
-/// "2.5" or "auto", for nothing. False where the text is neither.
-[[nodiscard]] bool read_number_or_auto(const std::string& text, std::optional<double>& value);
-
-/// A map's entries as the command line writes them: "3=tcp://10.0.0.3:5555" and "1:4".
-[[nodiscard]] std::string pair_text(int rank, const std::string& value);
-[[nodiscard]] std::string pair_text(int rank, double value);
-
 }  // namespace fast

@@ -13,15 +13,13 @@
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
+#include "fast/session/session_option_fields.h"
 #include "fast/train/models.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_config.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
-#include "stencil/core/topologies/kinds.h"
 #include "stencil/core/topology.h"
-#include "stencil/runtime/exchange_option_fields.h"
-#include "stencil/transport/factory.h"
 
 namespace fast {
 
@@ -41,36 +39,10 @@ template <typename Names>
 }
 
 template <typename Visitor>
-void visit_single_keys(SessionOptions& s, Visitor& visit) {
-  visit(OptionField<std::string>{.key = "key",
-                                 .unit = "FILE",
-                                 .help = "instead of --keys: this worker's key file",
-                                 .example = "keys/rank-3.key"},
-        s.key);
-  visit(OptionField<std::string>{.key = "public_keys",
-                                 .unit = "FILE",
-                                 .help = "with --key: everybody's public keys",
-                                 .example = "keys/public.keys"},
-        s.public_keys);
-  visit(OptionField<bool>{.key = "insecure",
-                          .help = "listen to other hosts without keys: on a network that you trust",
-                          .example = true},
-        s.insecure);
-}
-
-template <typename Visitor>
 void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
   SessionOptions& s = config.worker.session;
   visit.group("Where it stands");
-  visit(
-      OptionField<std::string>{
-          .key = "topology",
-          .unit = "SPEC",
-          .help = stencil::topology_forms() + "; :moore adds diagonal neighbours",
-          .check = [](const std::string& spec) { (void)stencil::Topology::parse(spec); },
-          .example = "ring:3",
-          .choices = stencil::topology_choices()},
-      s.topology);
+  visit(session_fields::topology(), s.topology);
   visit(
       OptionField<int>{
           .key = "workers",
@@ -81,61 +53,15 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
           .example = 4},
       config.workers);
   if (set == OptionSet::kWorker) {
-    visit(
-        OptionField<int>{
-            .key = "rank",
-            .unit = "RANK",
-            .help = "this worker's place, from 0; -1: from SLURM_PROCID, OMPI_COMM_WORLD_RANK or "
-                    "the host name's last number (worker-3)",
-            .range = {.least = -1, .most = stencil::Topology::kMaxSize},
-            .remedy = "use a rank of the topology",
-            .example = 3},
-        s.rank);
-    visit(OptionField<std::string>{.key = "run_id",
-                                   .unit = "NAME",
-                                   .help = "workers of another run id are refused",
-                                   .example = "first"},
-          s.run_id);
-    visit(OptionField<std::string>{.key = "listen",
-                                   .unit = "ENDPOINT",
-                                   .help = "HOST:PORT, or with a scheme, " +
-                                           stencil::transport_forms() +
-                                           "; host *: all interfaces; port 0: one that is free, "
-                                           "published in worker-RANK/endpoint; empty: only dial",
-                                   .example = "127.0.0.1:5555"},
-          s.listen);
-    visit(
-        OptionField<std::map<int, std::string>>{
-            .key = "peer",
-            .unit = "RANK=ENDPOINT",
-            .help = "where a neighbour listens (repeatable); one end of each edge suffices",
-            .example = {{1, "10.0.0.3:5555"}}},
-        s.peers);
-    visit(
-        OptionField<std::string>{
-            .key = "peers",
-            .unit = "FILE",
-            .help = "lines RANK ENDPOINT, read again while neighbours are missing",
-            .example = "peers.txt"},
-        s.peers_file);
-    visit(
-        OptionField<std::string>{
-            .key = "peer_template",
-            .unit = "TEMPLATE",
-            .help = "worker-{rank}:5555, or file:RUN/worker-{rank}/endpoint for a file that "
-                    "holds it",
-            .example = "worker-{rank}:5555"},
-        s.peer_template);
+    auto rank = session_fields::rank();
+    rank.range.least = -1;
+    rank.help +=
+        "; -1: from SLURM_PROCID, OMPI_COMM_WORLD_RANK or the host name's last number (worker-3)";
+    visit(rank, s.rank);
+    session_fields::visit_addresses(s, visit);
   }
-  visit(
-      OptionField<std::string>{
-          .key = "keys",
-          .unit = "DIR",
-          .help = "folder of rank-RANK.key and public.keys, as 'fast keys' makes it: every link "
-                  "between workers is encrypted and both its ends are proven",
-          .example = "keys"},
-      s.keys);
-  if (set == OptionSet::kWorker) visit_single_keys(s, visit);
+  session_fields::visit_keys(s, visit);
+  if (set == OptionSet::kWorker) session_fields::visit_single_keys(s, visit);
   visit(OptionField<std::string>{.key = "out",
                                  .unit = "DIR",
                                  .help = "run folder",
@@ -263,12 +189,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                             .remedy = "use a share of the run, 0 to below 1",
                             .example = 0.05},
         w.warmup);
-  visit(OptionField<std::uint64_t>{.key = "seed",
-                                   .unit = "NUMBER",
-                                   .help =
-                                       "of initial weights, shards and order; the same everywhere",
-                                   .example = 7},
-        w.session.seed);
+  visit(session_fields::seed(), w.session.seed);
   visit(OptionField<int>{.key = "threads",
                          .unit = "THREADS",
                          .help = "compute threads per worker; 0: the cores shared out, at least 1",

@@ -45,7 +45,7 @@ class TomlWriter {
   static std::string text(const std::map<int, T>& value) {
     std::string out;
     for (const auto& [rank, one] : value) {
-      out += (out.empty() ? "" : ", ") + toml_string(pair_text(rank, one));
+      out += (out.empty() ? "" : ", ") + toml_string(stencil::pair_text(rank, one));
     }
     return "[" + out + "]";
   }

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "stencil/codec/float_bits.h"
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/codec/residue.h"
+#include "stencil/core/float_bits.h"
 #include "stencil/mix/blocks.h"
 #include "stencil/mix/kernels.h"
 

@@ -200,11 +200,65 @@ TEST(TorchAdapter, RefusesByNameWhatCannotBeExchanged) {
     EXPECT_THAT([&] { TorchAdapter adapter(module); },
                 ThrowsMessage<AdapterError>(AllOf(HasSubstr("'bad'"), HasSubstr(what))));
   };
-  refuses(torch::ones({2}, torch::kFloat64), "Double");
-  refuses(torch::ones({2}, torch::kFloat16), "Half");
+  refuses(torch::ones({2}, torch::kComplexFloat), "ComplexFloat");
   refuses(torch::empty({2}, torch::kMeta), "meta");
   refuses(torch::ones({2, 2}).to_sparse(), "Sparse");
   refuses(torch::ones({1}).expand({3}), "expanded");
+}
+
+TEST(TorchAdapter, OtherFloatsStayWhereTheyAreAndAreCopied) {
+  Loose module;
+  auto half = module.parameter("half", torch::ones({3}, torch::kBFloat16));
+  auto wide = module.parameter("wide", torch::full({2}, 1 + 1e-12, torch::kFloat64));
+  auto tied = module.parameter("tied", half.detach());
+  const void* const before = half.data_ptr();
+  TorchAdapter adapter(module);
+  EXPECT_EQ(half.data_ptr(), before);
+  EXPECT_EQ(tied.data_ptr(), before);
+  ASSERT_EQ(adapter.values().size(), 5U) << "tied ones once";
+  adapter.pull(0, 5);
+  EXPECT_THAT(adapter.values(), ElementsAre(1, 1, 1, 1, 1));
+  adapter.values()[1] = 1.5F;
+  adapter.values()[4] = 2;
+  adapter.push(0, 5);
+  EXPECT_EQ(tied[1].item<float>(), 1.5F);
+  EXPECT_EQ(wide[0].item<double>(), 1 + 1e-12);
+  EXPECT_NEAR(wide[1].item<double>(), 2 + 1e-12, 1e-15);
+  EXPECT_EQ(adapter.offset_of(wide), 3U);
+}
+
+TEST(TorchAdapter, OtherFloatsThatAreReplacedAreFollowedOrRefusedByName) {
+  Loose module;
+  auto half = module.parameter("half", torch::ones({2, 3}, torch::kBFloat16));
+  TorchAdapter adapter(module);
+  half.set_data(torch::full({3, 2}, 2, torch::kBFloat16).t());
+  ASSERT_EQ(adapter.values().size(), 6U);
+  adapter.pull(0, 6);
+  EXPECT_THAT(adapter.values(), ElementsAre(2, 2, 2, 2, 2, 2));
+  half.set_data(torch::ones({2, 3}));
+  EXPECT_THAT([&] { (void)adapter.values(); },
+              ThrowsMessage<AdapterError>(AllOf(HasSubstr("'half'"), HasSubstr("of type Float"))));
+}
+
+TEST(TorchAdapter, TiedFloatsOfOtherTypesThatAreTornApartAreRefused) {
+  Loose module;
+  auto a = module.parameter("a", torch::ones({2}, torch::kFloat64));
+  auto b = module.parameter("b", a.detach());
+  TorchAdapter adapter(module);
+  b.set_data(torch::ones({2}, torch::kFloat64));
+  EXPECT_THAT([&] { (void)adapter.values(); },
+              ThrowsMessage<AdapterError>(AllOf(HasSubstr("'b'"), HasSubstr("tie it again"))));
+}
+
+TEST(TorchAdapter, TakesAListOfTensorsInPlaceOfAModule) {
+  const auto weight = torch::full({2}, 3.0F).requires_grad_();
+  const auto count = torch::full({1}, 7, torch::kInt64);
+  TorchAdapter adapter({{"weight", weight, true}, {"count", count, false}});
+  EXPECT_EQ(names(adapter), std::vector<std::string>{"weight"});
+  EXPECT_THAT(adapter.values(), ElementsAre(3, 3));
+  adapter.values()[1] = 4;
+  EXPECT_EQ(weight[1].item<float>(), 4);
+  EXPECT_EQ(adapter.state().size(), 2U);
 }
 
 TEST(TorchAdapter, AModuleWithoutTrainableParametersIsRefused) {

@@ -13,6 +13,7 @@
 #include "stencil/codec/bf16_codec.h"
 #include "stencil/codec/fp16_codec.h"
 #include "stencil/codec/int_codec.h"
+#include "stencil/core/half_floats.h"
 #include "stencil/core/random.h"
 #include "tests/support/instruction_sets.h"
 

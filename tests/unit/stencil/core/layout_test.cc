@@ -16,6 +16,10 @@ ParameterSlot slot(std::string name, std::vector<std::int64_t> shape) {
   return {std::move(name), std::move(shape), 999, 999};
 }
 
+Layout typed(ElementType type) {
+  return Layout({{.name = "", .shape = {16}, .type = type}}, 10);
+}
+
 Layout small(std::size_t bucket_floats = 10) {
   return Layout({slot("weight", {3, 4}), slot("bias", {3}), slot("scale", {})}, bucket_floats);
 }
@@ -70,8 +74,12 @@ TEST(Layout, HashDiffersWithNameShapeOrderAndBucketSize) {
       Layout({slot("weight", {3, 4}), slot("bias", {3}), slot("scale", {1})}, 10).hash(),
       Layout::flat(16, 10).hash(),
       Layout({}, 10).hash(),
+      typed(ElementType::kF64).hash(),
+      typed(ElementType::kF16).hash(),
+      typed(ElementType::kBF16).hash(),
   };
-  EXPECT_EQ(hashes.size(), 9u);
+  EXPECT_EQ(hashes.size(), 12u);
+  EXPECT_EQ(typed(ElementType::kF32).hash(), Layout::flat(16, 10).hash());
 }
 
 TEST(Layout, RefusesWhatIsNoModel) {

@@ -72,6 +72,12 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
   };
   parts([&](std::size_t i, std::size_t m) { (void)kernels::fold(&u[i], &v[i], &w[i], m); });
   keep({&u, &v, &w});
+  for (const ElementType type : {ElementType::kF16, ElementType::kBF16}) {
+    parts([&](std::size_t i, std::size_t m) {
+      (void)kernels::fold_rounded(&u[i], &v[i], &w[i], m, type);
+    });
+    keep({&u, &v, &w});
+  }
   parts([&](std::size_t i, std::size_t m) { (void)kernels::sum(&a[i], &b[i], &w[i], m); });
   keep({&w});
   parts([&](std::size_t i, std::size_t m) {

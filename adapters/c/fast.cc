@@ -1,0 +1,229 @@
+#include "adapters/c/fast.h"
+
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "adapters/c/handle.h"
+#include "fast/run/model_file.h"
+#include "fast/session/exit_code.h"
+#include "fast/session/session_option_fields.h"
+#include "fast/session/set_option.h"
+#include "fast/version.h"
+#include "stencil/core/option_text.h"
+
+using fast::ConfigError;
+
+namespace {
+
+fast_code code_of(const std::exception& error) {
+  return static_cast<fast_code>(fast::exit_code(error));
+}
+
+/// Runs `body`, and keeps what it throws as the session's error.
+template <typename Body>
+fast_code guarded(fast_session* session, Body body) noexcept {
+  if (session == nullptr) return FAST_USAGE;
+  try {
+    body();
+    return FAST_OK;
+  } catch (const std::bad_alloc&) {
+    session->error.assign("out of memory");  // too short to need any
+    return FAST_FAILURE;
+  } catch (const std::exception& error) {
+    try {
+      session->error = error.what();
+    } catch (...) {
+      session->error.clear();
+    }
+    return code_of(error);
+  }
+}
+
+/// The same of what is not open yet.
+template <typename Body>
+fast_code before_open(fast_session* session, Body body) noexcept {
+  return guarded(session, [&] {
+    if (session->session) {
+      throw ConfigError("the session is open already", "call this before fast_open()");
+    }
+    body();
+  });
+}
+
+/// The same of what is open; `body` gets the session.
+template <typename Body>
+fast_code once_open(fast_session* session, Body body) noexcept {
+  return guarded(session, [&] {
+    if (!session->session) throw ConfigError("the session is not open", "call fast_open() first");
+    if (session->process != getpid()) {
+      throw ConfigError("the session belongs to process " + std::to_string(session->process) +
+                            ", of which this one is a child",
+                        "open a session of its own after fork()");
+    }
+    body(*session->session);
+  });
+}
+
+/// What `get` tells of an open session; `otherwise` where it is none.
+template <typename Get, typename T>
+T told(const fast_session* session, T otherwise, Get get) noexcept {
+  return session != nullptr && session->session ? get(*session->session) : otherwise;
+}
+
+void demand(bool given, const char* what) {
+  if (!given) throw ConfigError(std::string("no ") + what + " (NULL)", "pass one");
+}
+
+}  // namespace
+
+const char* fast_version(void) {
+  return FAST_VERSION;
+}
+
+fast_session* fast_new(void) {
+  try {
+    auto session = std::make_unique<fast_session>();
+    session->error.reserve(64);
+    return session.release();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void fast_close(fast_session* session) {
+  if (session == nullptr) return;
+  if (session->session && session->process != getpid()) {
+    // A child of fork() has a copy of this memory, and none of the threads that it is shared with.
+    (void)session->session.release();
+    return;
+  }
+  delete session;
+}
+
+const char* fast_error(const fast_session* session) {
+  return session == nullptr ? "no session; fast_new() makes one" : session->error.c_str();
+}
+
+fast_code fast_set(fast_session* session, const char* key, const char* value) {
+  return before_open(session, [&] {
+    demand(key != nullptr && value != nullptr, "option or value");
+    fast::set_option(session->options, key, value);
+  });
+}
+
+fast_code fast_options(const fast_session* session, fast_option_visitor visit, void* context) {
+  if (session == nullptr || visit == nullptr) return FAST_USAGE;
+  try {
+    const auto tell = [&](const auto& field, const auto& value) {
+      visit(context, std::string(field.key).c_str(), stencil::option_text(value).c_str(),
+            field.help.c_str());
+    };
+    visit_fields(session->options, tell);
+    return FAST_OK;
+  } catch (const std::exception& error) {
+    return code_of(error);
+  }
+}
+
+fast_code fast_set_log(fast_session* session, fast_log log, void* context) {
+  return before_open(session, [&] {
+    session->options.log = [log, context](fast::LogLevel level, std::string_view line) {
+      if (log != nullptr)
+        log(context, static_cast<fast_log_level>(level), std::string(line).c_str());
+    };
+  });
+}
+
+fast_code fast_parameter(fast_session* session, const char* name, const char* type, size_t rank,
+                         const int64_t* shape, void* memory) {
+  return before_open(session, [&] {
+    session->parameters.push_back(fast::c::tensor(name, type, rank, shape, memory));
+  });
+}
+
+fast_code fast_buffer(fast_session* session, const char* name, const char* type, size_t rank,
+                      const int64_t* shape, void* memory) {
+  return before_open(session, [&] {
+    session->buffers.push_back(fast::c::tensor(name, type, rank, shape, memory));
+  });
+}
+
+fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
+                             void* context) {
+  return before_open(
+      session, [&] { session->transfers = {.pull = pull, .push = push, .context = context}; });
+}
+
+fast_code fast_open(fast_session* session) {
+  return before_open(session, [&] {
+    fast::SessionOptions options = session->options;
+    options.stop = &session->stop;
+    auto adapter = std::make_unique<fast::c::TransferAdapter>(session->parameters, session->buffers,
+                                                              session->transfers);
+    auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
+    session->endpoint = opened->endpoint();
+    session->process = getpid();
+    session->adapter = std::move(adapter);
+    session->session = std::move(opened);
+  });
+}
+
+fast_code fast_join(fast_session* session) {
+  return once_open(session, [](fast::Session& open) { open.join(); });
+}
+
+fast_code fast_exchange(fast_session* session, uint64_t samples, double loss) {
+  return once_open(session,
+                   [&](fast::Session& open) { open.exchange({.samples = samples, .loss = loss}); });
+}
+
+fast_code fast_ready_from(fast_session* session, uint64_t first) {
+  return once_open(session, [&](fast::Session&) { session->adapter->ready_from(first); });
+}
+
+fast_code fast_finish(fast_session* session, int* agreed) {
+  return once_open(session, [&](fast::Session& open) {
+    const bool settled = open.finish();
+    if (agreed != nullptr) *agreed = settled ? 1 : 0;
+  });
+}
+
+fast_code fast_save(fast_session* session, const char* path) {
+  return once_open(session, [&](fast::Session& open) {
+    demand(path != nullptr, "path");
+    fast::save_model(path, *session->adapter, {{"rank", std::to_string(open.rank())}});
+  });
+}
+
+void fast_stop(fast_session* session) {
+  if (session != nullptr) session->stop = true;
+}
+
+int fast_done(const fast_session* session) {
+  if (session != nullptr && session->stop) return 1;
+  return told(session, 0, [](const fast::Session& open) { return open.done() ? 1 : 0; });
+}
+
+double fast_progress(const fast_session* session) {
+  return told(session, 0.0, [](const fast::Session& open) { return open.progress(); });
+}
+
+double fast_loss(const fast_session* session) {
+  return told(session, 0.0, [](const fast::Session& open) { return open.network_loss(); });
+}
+
+uint64_t fast_steps(const fast_session* session) {
+  return told(session, uint64_t{0}, [](const fast::Session& open) { return open.steps(); });
+}
+
+double fast_exchange_seconds(const fast_session* session) {
+  return told(session, 0.0, [](const fast::Session& open) { return open.exchange_seconds(); });
+}
+
+const char* fast_endpoint(const fast_session* session) {
+  return session == nullptr ? "" : session->endpoint.c_str();
+}

@@ -1,0 +1,36 @@
+#include "adapters/c/transfer_adapter.h"
+
+#include <string>
+#include <utility>
+
+namespace fast::c {
+namespace {
+
+void run(fast_transfer transfer, const char* which, void* context, std::size_t first,
+         std::size_t count) {
+  if (transfer == nullptr || count == 0) return;
+  const int result = transfer(context, first, count);
+  if (result == 0) return;
+  throw AdapterError(std::string("the ") + which + " given to fast_set_transfers() returned " +
+                         std::to_string(result) + " for " + std::to_string(count) +
+                         " elements from " + std::to_string(first),
+                     "see what it says of the framework");
+}
+
+}  // namespace
+
+TransferAdapter::TransferAdapter(std::vector<NamedTensor> parameters,
+                                 std::vector<NamedTensor> buffers, Transfers transfers)
+    : flat_(std::move(parameters), std::move(buffers)), transfers_(transfers) {}
+
+void TransferAdapter::pull(std::size_t first, std::size_t count) {
+  run(transfers_.pull, "pull", transfers_.context, first, count);
+  flat_.pull(first, count);
+}
+
+void TransferAdapter::push(std::size_t first, std::size_t count) {
+  flat_.push(first, count);
+  run(transfers_.push, "push", transfers_.context, first, count);
+}
+
+}  // namespace fast::c

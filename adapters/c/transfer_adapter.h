@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "adapters/c/fast.h"
+#include "adapters/flat/flat_adapter.h"
+
+namespace fast::c {
+
+/// What fast_set_transfers() was given; null: nothing to do.
+struct Transfers {
+  fast_transfer pull = nullptr, push = nullptr;
+  void* context = nullptr;
+};
+
+/// Plain memory that may be the host's copy of a device's. Training thread only.
+class TransferAdapter final : public ModelAdapter {
+ public:
+  /// Throws AdapterError.
+  TransferAdapter(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
+                  Transfers transfers);
+
+  [[nodiscard]] std::vector<ParameterSlot> parameters() const override {
+    return flat_.parameters();
+  }
+  [[nodiscard]] std::span<float> values() override { return flat_.values(); }
+  void pull(std::size_t first, std::size_t count) override;
+  void push(std::size_t first, std::size_t count) override;
+  /// Memory as of the last pull, or push.
+  [[nodiscard]] std::vector<NamedTensor> state() override { return flat_.state(); }
+
+ private:
+  FlatAdapter flat_;
+  Transfers transfers_;
+};
+
+}  // namespace fast::c

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <type_traits>
+
+#include "fast/session/session_options.h"
+#include "stencil/core/topologies/kinds.h"
+#include "stencil/core/topology.h"
+#include "stencil/runtime/exchange_option_fields.h"
+#include "stencil/transport/factory.h"
+
+namespace fast {
+
+namespace session_fields {
+
+using stencil::OptionField;
+
+[[nodiscard]] inline OptionField<std::string> topology() {
+  return {.key = "topology",
+          .unit = "SPEC",
+          .help = stencil::topology_forms() + "; :moore adds diagonal neighbours",
+          .check = [](const std::string& spec) { (void)stencil::Topology::parse(spec); },
+          .example = "ring:3",
+          .choices = stencil::topology_choices()};
+}
+
+[[nodiscard]] inline OptionField<int> rank() {
+  return {.key = "rank",
+          .unit = "RANK",
+          .help = "this worker's place, from 0",
+          .range = {.least = 0, .most = stencil::Topology::kMaxSize},
+          .remedy = "use a rank of the topology",
+          .example = 3};
+}
+
+[[nodiscard]] inline OptionField<std::uint64_t> seed() {
+  return {.key = "seed",
+          .unit = "NUMBER",
+          .help = "of initial weights, shards and order; the same everywhere",
+          .example = 7};
+}
+
+/// How a worker and its neighbours find each other.
+template <typename Options, typename Visitor>
+void visit_addresses(Options& options, Visitor& visit) {
+  visit(OptionField<std::string>{.key = "run_id",
+                                 .unit = "NAME",
+                                 .help = "workers of another run id are refused",
+                                 .example = "first"},
+        options.run_id);
+  visit(OptionField<std::string>{.key = "listen",
+                                 .unit = "ENDPOINT",
+                                 .help = "HOST:PORT, or with a scheme, " +
+                                         stencil::transport_forms() +
+                                         "; host *: all interfaces; port 0: one that is free, "
+                                         "published in worker-RANK/endpoint; empty: only dial",
+                                 .example = "127.0.0.1:5555"},
+        options.listen);
+  visit(
+      OptionField<std::map<int, std::string>>{
+          .key = "peer",
+          .unit = "RANK=ENDPOINT",
+          .help = "where a neighbour listens (repeatable); one end of each edge suffices",
+          .example = {{1, "10.0.0.3:5555"}}},
+      options.peers);
+  visit(OptionField<std::string>{.key = "peers",
+                                 .unit = "FILE",
+                                 .help =
+                                     "lines RANK ENDPOINT, read again while neighbours are missing",
+                                 .example = "peers.txt"},
+        options.peers_file);
+  visit(
+      OptionField<std::string>{
+          .key = "peer_template",
+          .unit = "TEMPLATE",
+          .help = "worker-{rank}:5555, or file:RUN/worker-{rank}/endpoint for a file that "
+                  "holds it",
+          .example = "worker-{rank}:5555"},
+      options.peer_template);
+}
+
+template <typename Options, typename Visitor>
+void visit_keys(Options& options, Visitor& visit) {
+  visit(
+      OptionField<std::string>{
+          .key = "keys",
+          .unit = "DIR",
+          .help = "folder of rank-RANK.key and public.keys, as 'fast keys' makes it: every link "
+                  "between workers is encrypted and both its ends are proven",
+          .example = "keys"},
+      options.keys);
+}
+
+/// In place of a folder, and of keys at all.
+template <typename Options, typename Visitor>
+void visit_single_keys(Options& options, Visitor& visit) {
+  visit(OptionField<std::string>{.key = "key",
+                                 .unit = "FILE",
+                                 .help = "instead of --keys: this worker's key file",
+                                 .example = "keys/rank-3.key"},
+        options.key);
+  visit(OptionField<std::string>{.key = "public_keys",
+                                 .unit = "FILE",
+                                 .help = "with --key: everybody's public keys",
+                                 .example = "keys/public.keys"},
+        options.public_keys);
+  visit(OptionField<bool>{.key = "insecure",
+                          .help = "listen to other hosts without keys: on a network that you trust",
+                          .example = true},
+        options.insecure);
+}
+
+}  // namespace session_fields
+
+/// The one list of what a session can be told in text; see OptionField. The programs, which derive
+/// `budget` and `data_size` from data and epochs, take their fields from it. `options` may be
+/// const.
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, SessionOptions>
+void visit_fields(Options& options, Visitor& visit) {
+  visit(session_fields::topology(), options.topology);
+  visit(session_fields::rank(), options.rank);
+  session_fields::visit_addresses(options, visit);
+  session_fields::visit_keys(options, visit);
+  session_fields::visit_single_keys(options, visit);
+  visit(
+      stencil::OptionField<std::uint64_t>{
+          .key = "budget",
+          .unit = "SAMPLES",
+          .help = "over all workers, after which training is over; 0: no end",
+          .example = 1000},
+      options.budget);
+  visit(
+      stencil::OptionField<std::uint64_t>{
+          .key = "data_size", .unit = "EXAMPLES", .help = "held by this worker", .example = 1000},
+      options.data_size);
+  visit(session_fields::seed(), options.seed);
+  visit_fields(options.exchange, visit);
+}
+
+}  // namespace fast

@@ -1,0 +1,128 @@
+#include "tests/contract/learner/learner_contract.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "stencil/core/random.h"
+
+namespace fast::testing {
+namespace {
+
+// Sixteen random images whose label can be told from their mean.
+struct Examples {
+  explicit Examples(const ImageShape& shape) : images(16 * shape.pixels()), labels(16) {
+    const int seed = ::testing::UnitTest::GetInstance()->random_seed();
+    ::testing::Test::RecordProperty("seed", seed);
+    stencil::Random random(static_cast<std::uint64_t>(seed));
+    for (std::size_t n = 0; n < labels.size(); ++n) {
+      labels[n] = static_cast<std::int64_t>(n % static_cast<std::size_t>(shape.classes));
+      for (std::size_t i = 0; i < shape.pixels(); ++i) {
+        images[n * shape.pixels() + i] =
+            static_cast<float>(random.uniform() - 0.5 + 0.5 * static_cast<double>(labels[n]));
+      }
+    }
+  }
+  [[nodiscard]] Batch batch() const { return {images, labels}; }
+
+  std::vector<float> images;
+  std::vector<std::int64_t> labels;
+};
+
+std::vector<float> copy_of(std::span<const float> values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+LearnerOptions LearnerContract::options(std::uint64_t seed) {
+  auto options = GetParam().options;
+  options.shape = {3, 16, 16, 4};
+  options.seed = seed;
+  options.optimizer.learning_rate = 0.02;
+  return options;
+}
+
+std::unique_ptr<Learner> LearnerContract::make(std::uint64_t seed) {
+  return GetParam().make(options(seed));
+}
+
+TEST_P(LearnerContract, WhatIsWrittenToValuesIsWhatTheModelUses) {
+  const auto learner = make();
+  const Examples examples(options().shape);
+  const auto before = learner->evaluate(examples.batch());
+  const auto values = learner->adapter().values();
+  const auto saved = copy_of(values);
+  std::ranges::fill(values, 0.0F);
+  EXPECT_NEAR(learner->evaluate(examples.batch()).loss, std::log(4.0), 1e-6);
+  std::ranges::copy(saved, values.begin());
+  EXPECT_EQ(learner->evaluate(examples.batch()).loss, before.loss);
+}
+
+TEST_P(LearnerContract, AStepChangesTheValuesInPlace) {
+  const auto learner = make();
+  const Examples examples(options().shape);
+  const auto before = learner->adapter().values();
+  const auto saved = copy_of(before);
+  learner->train_step(examples.batch());
+  const auto after = learner->adapter().values();
+  EXPECT_EQ(after.data(), before.data());
+  EXPECT_NE(copy_of(after), saved);
+}
+
+TEST_P(LearnerContract, TrainingLowersTheLoss) {
+  const auto learner = make();
+  const Examples examples(options().shape);
+  const double first = learner->train_step(examples.batch()).loss;
+  double last = first;
+  // No longer than it takes: large models are among them.
+  for (int i = 0; i < 30 && !(last < 0.7 * first); ++i) {
+    last = learner->train_step(examples.batch()).loss;
+  }
+  EXPECT_LT(last, 0.7 * first);
+}
+
+TEST_P(LearnerContract, ANonFiniteLossIsReturnedAndNoStepIsMade) {
+  const auto learner = make();
+  Examples examples(options().shape);
+  const auto saved = copy_of(learner->adapter().values());
+  examples.images[5] = std::numeric_limits<float>::quiet_NaN();
+  const auto slots = learner->adapter().parameters();
+  EXPECT_FALSE(std::isfinite(learner->train_step(examples.batch()).loss));
+  const auto values = learner->adapter().values();
+  for (const auto& slot : slots) {
+    if (slot.name.find("running_") != std::string::npos) continue;  // moved by the forward pass
+    EXPECT_TRUE(std::equal(values.begin() + static_cast<std::ptrdiff_t>(slot.offset),
+                           values.begin() + static_cast<std::ptrdiff_t>(slot.offset + slot.size),
+                           saved.begin() + static_cast<std::ptrdiff_t>(slot.offset)))
+        << slot.name;
+  }
+}
+
+TEST_P(LearnerContract, EqualSeedsGiveEqualWeightsAndOthersOthers) {
+  const auto one = make(7), same = make(7), other = make(8);
+  EXPECT_EQ(copy_of(one->adapter().values()), copy_of(same->adapter().values()));
+  EXPECT_NE(copy_of(one->adapter().values()), copy_of(other->adapter().values()));
+}
+
+TEST_P(LearnerContract, WritingAStateBackRestoresTheModel) {
+  const auto learner = make();
+  const Examples examples(options().shape);
+  for (int i = 0; i < 2; ++i) learner->train_step(examples.batch());
+  const auto before = learner->evaluate(examples.batch());
+  std::vector<std::vector<std::byte>> saved;
+  for (const auto& tensor : learner->adapter().state()) {
+    saved.emplace_back(tensor.bytes.begin(), tensor.bytes.end());
+  }
+  for (int i = 0; i < 3; ++i) learner->train_step(examples.batch());
+  EXPECT_NE(learner->evaluate(examples.batch()).loss, before.loss);
+  auto state = learner->adapter().state();
+  ASSERT_EQ(state.size(), saved.size());
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    std::ranges::copy(saved[i], state[i].bytes.begin());
+  }
+  EXPECT_EQ(learner->evaluate(examples.batch()).loss, before.loss);
+}
+
+}  // namespace fast::testing

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fast/train/learner.h"
+
+namespace fast::testing {
+
+/// One kind of learner with its adapter, made afresh for each test.
+struct LearnerCase {
+  std::string name;
+  LearnerOptions options;  ///< shape, seed and learning rate are set by the suite
+  std::function<std::unique_ptr<Learner>(const LearnerOptions&)> make;
+};
+
+/// What every learner must hold to: learner_contract.cc. Instantiate it in a file of its own:
+///   INSTANTIATE_TEST_SUITE_P(Flat, LearnerContract, ::testing::Values(...), case_name);
+class LearnerContract : public ::testing::TestWithParam<LearnerCase> {
+ protected:
+  [[nodiscard]] static LearnerOptions options(std::uint64_t seed = 3);
+  [[nodiscard]] static std::unique_ptr<Learner> make(std::uint64_t seed = 3);
+};
+
+inline std::string case_name(const ::testing::TestParamInfo<LearnerCase>& info) {
+  return info.param.name;
+}
+
+}  // namespace fast::testing
