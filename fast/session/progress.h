@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -12,10 +13,13 @@ class Progress {
  public:
   static constexpr std::size_t kScalars = 4;
 
-  /// `budget`: samples over all workers; 0: none.
-  Progress(int workers, std::uint64_t budget, std::uint64_t data_size)
+  /// `budget`: samples over all workers; 0: none. `resumed`: the scalars of an earlier life; or
+  /// empty.
+  Progress(int workers, std::uint64_t budget, std::uint64_t data_size,
+           std::span<const double> resumed = {})
       : scale_(budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(budget)) {
     scalars_[kDataSize] = static_cast<double>(data_size);
+    if (resumed.size() == scalars_.size()) std::ranges::copy(resumed, scalars_.begin());
   }
 
   /// One local step. The mean of `kShare` over workers is the share of the budget used by all.
@@ -26,6 +30,7 @@ class Progress {
   }
 
   [[nodiscard]] std::span<double> scalars() { return scalars_; }
+  [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
   [[nodiscard]] double share() const { return scalars_[kShare]; }
   [[nodiscard]] double loss() const {
     return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : 0;

@@ -1,23 +1,11 @@
 #include "fast/session/pump_options.h"
 
-#include <xxhash.h>
-
 #include <chrono>
-#include <string>
 
+#include "fast/session/terms.h"
 #include "stencil/runtime/engine_config.h"
 
 namespace fast {
-namespace {
-
-/// Equal for equal edges, wherever an edges file lies.
-std::string identity(const stencil::Topology& topology) {
-  if (!topology.spec().starts_with("edges:")) return topology.spec();
-  const auto edges = topology.edges();
-  return "edges:" + std::to_string(XXH64(edges.data(), edges.size() * sizeof edges[0], 0));
-}
-
-}  // namespace
 
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
@@ -29,7 +17,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   pump.engine.seed = options.seed;
   stencil::Hello& hello = pump.engine.hello;
   hello.run_id = options.run_id;
-  hello.topology = identity(topology);
+  hello.topology = stencil::value_of(make_terms(options, topology, layout), "topology");
   hello.incarnation = static_cast<std::uint64_t>(
       std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1));
   hello.layout_hash = layout.hash();

@@ -10,8 +10,10 @@
 #include "fast/session/boundary_wait.h"
 #include "fast/session/progress.h"
 #include "fast/session/pump_options.h"
+#include "fast/session/resuming.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
+#include "fast/session/terms.h"
 #include "stencil/core/topology.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/mix/codecs/kinds.h"
@@ -52,11 +54,13 @@ class Session::Impl {
         layout_(adapter.parameters(),
                 static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
         topology_(stencil::Topology::parse(options_.topology)),
-        config_(make_pump_options(options_, topology_, layout_,
-                                  XXH64(values_.data(), values_.size_bytes(), 0))),
+        resuming_(options_, make_terms(options_, topology_, layout_)),
+        record_(resuming_.load(adapter).value_or(
+            SessionRecord{.initial_hash = XXH64(values_.data(), values_.size_bytes(), 0)})),
+        config_(make_pump_options(options_, topology_, layout_, record_.initial_hash)),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
-        progress_(topology_.size(), options_.budget, options_.data_size),
+        progress_(topology_.size(), options_.budget, options_.data_size, record_.scalars),
         mixer_(layout_, values_, progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                             options_.log),
@@ -104,10 +108,21 @@ class Session::Impl {
       throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
                            "; lower the learning rate");
     }
+    if (resuming_.due(begun)) save(options_.checkpoint);
+  }
+
+  void save(const std::filesystem::path& file) {
+    const TimePoint begun = EventLoop::now();
+    SessionRecord record = record_;
+    record.steps = steps();
+    record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
+    resuming_.save(file, adapter_, record);
+    exchange_time_ += EventLoop::now() - begun;
   }
 
   bool finish() {
     if (!joined_) return false;
+    if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
     if (sync()) {
       background_.await(options_.exchange.wait_deadline,
                         [](const PumpStatus& s) { return s.neighbours_completed; });
@@ -131,7 +146,7 @@ class Session::Impl {
   [[nodiscard]] double exchange_seconds() const {
     return std::chrono::duration<double>(exchange_time_).count();
   }
-  [[nodiscard]] std::uint64_t steps() const { return steps_.standing().step; }
+  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
   [[nodiscard]] int rank() const { return options_.rank; }
   [[nodiscard]] int size() const { return topology_.size(); }
 
@@ -262,6 +277,8 @@ class Session::Impl {
   std::span<float> values_;  ///< training thread
   stencil::Layout layout_;
   stencil::Topology topology_;
+  Resuming resuming_;     ///< training thread
+  SessionRecord record_;  ///< as this life began
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;
@@ -296,6 +313,9 @@ double Session::network_loss() const {
 }
 bool Session::finish() {
   return impl_->finish();
+}
+void Session::save(const std::filesystem::path& file) {
+  impl_->save(file);
 }
 std::string Session::endpoint() const {
   return impl_->background().endpoint();
