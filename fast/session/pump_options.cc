@@ -9,7 +9,8 @@ namespace fast {
 
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
-                                       const stencil::Layout& layout, std::uint64_t initial_hash) {
+                                       const stencil::Layout& layout, std::uint64_t initial_hash,
+                                       double progress) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
@@ -22,6 +23,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
       std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1));
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;
+  hello.progress = progress;
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
   return pump;
 }

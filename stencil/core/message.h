@@ -43,6 +43,9 @@ struct Hello {
   std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
   std::uint64_t last_settled = 0;   ///< highest of my offers that I have settled
   std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty
+  /// How far my model has come: steps that a worker has made, in the mean over all, as gossip
+  /// tells; 0 for the first few.
+  double progress = 0;
 };
 
 /// "I do not know this link: say Hello."

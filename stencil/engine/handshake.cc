@@ -47,7 +47,8 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
   if (ours.codec != theirs.codec) {
     return differ("codec", name(ours.codec), name(theirs.codec), "give both the same codec");
   }
-  if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
+  const bool both_new = ours.progress == 0 && theirs.progress == 0;
+  if (ours.initial_hash != theirs.initial_hash && both_new && !adopt_initial) {
     return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
                   "use the same seed on both, or init_from_neighbour on the one that joins");
   }
@@ -80,6 +81,13 @@ void Handshake::begin(TimePoint now, Neighbour& neighbour, Actions& out) {
   neighbour.life.told = false;
   exchange_.drop_held(neighbour);
   say_hello(now, neighbour, out);
+}
+
+void Handshake::start_over(TimePoint now, Neighbour& neighbour, Actions& out) {
+  exchange_.reset(neighbour);
+  ++neighbour.life.generation;
+  neighbour.life.behind = false;
+  if (neighbour.has_link && neighbour.state != LinkState::kLeft) begin(now, neighbour, out);
 }
 
 void Handshake::give_up(Neighbour& neighbour) {
@@ -146,6 +154,8 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   if (life.acknowledged) return Heard::kAgain;
   life.acknowledged = true;
   life.initial_hash = hello.initial_hash;
+  life.progress = hello.progress;
+  life.behind = config.far_behind(hello.progress, config.hello.progress);
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;
   neighbour.state = LinkState::kUp;

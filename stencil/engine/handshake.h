@@ -31,6 +31,8 @@ class Handshake {
 
   /// The edge is begun anew: a new link, a gap, a reply that does not come.
   void begin(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// We are a newcomer again: all that was under way is over, at both ends.
+  void start_over(TimePoint now, Neighbour& neighbour, Actions& out);
   /// They were given up: should they come back, both ends begin as if anew.
   void give_up(Neighbour& neighbour);
 

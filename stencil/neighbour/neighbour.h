@@ -30,6 +30,8 @@ struct Life {
   bool told = false;              ///< a Hello of ours carried their_epoch
   std::uint64_t incarnation = 0;  ///< theirs; 0: none known
   std::uint64_t initial_hash = 0;
+  double progress = 0;           ///< see Hello::progress; as of the last link
+  bool behind = false;           ///< far behind us then, and has not begun anew since
   bool fresh = false;            ///< it was a newcomer when its present life first spoke to us
   bool ever_heard = false;       ///< any of its lives
   std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
@@ -122,7 +124,7 @@ struct Neighbour {
   [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.
   [[nodiscard]] bool askable() const {
-    return up() && !retiring &&
+    return up() && !retiring && !life.behind &&
            (report.state == WorkerState::kTraining || report.state == WorkerState::kSettling ||
             report.state == WorkerState::kSettled);
   }

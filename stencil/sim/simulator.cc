@@ -117,6 +117,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   workers_[rank] = std::move(worker);
   Worker& made = *workers_[rank];
   turn(made);
+  made.steps->standing().stop_joining = false;
   if (!made.stepping && !made.waiting) proceed(made);
 }
 
@@ -179,6 +180,13 @@ void Simulation::boundary(Worker& worker) {
     return;
   }
   worker.waiting = true;
+  if (status.state == WorkerState::kJoining) return;
+  if (status.adopted != worker.adopted) {
+    worker.adopted = status.adopted;
+    (void)worker.steps->take_over(worker.x, worker.telemetry);
+    worker.waiting = false;
+    return begin_step(worker);
+  }
   if (sync && !worker.published) {
     if (!status.neighbours_completed) return;
     const MixingWeights weights(config_.topology);
@@ -233,6 +241,7 @@ void Simulation::proceed(Worker& worker) {
     if (worker.pump->engine().joining().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);
       worker.mixer->fold_telemetry(worker.telemetry);
+      worker.adopted = worker.pump->engine().joining().adopted();
     }
     begin_step(worker);
   }

@@ -13,6 +13,7 @@
 //                           it is for the receiver to judge
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly in a Hello
+//   Hello.progress          finite, 0 or more
 //   Header.text             empty but in a Refusal
 //   Header.payload_size     length of the payload part; 0 when there is none
 //   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
@@ -31,6 +32,7 @@
 #include <xxhash.h>
 #endif
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -110,6 +112,7 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_last_answered(hello.last_answered);
   out.set_last_settled(hello.last_settled);
   out.set_meeting(hello.meeting);
+  out.set_progress(hello.progress);
 }
 
 /// The place of a body in MessageBody.
@@ -158,6 +161,8 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() > kLargestCodec) return out_of_range("hello.codec", hello.codec());
+  if (!std::isfinite(hello.progress()) || hello.progress() < 0)
+    return malformed("a Hello whose progress is no number of steps");
   for (const std::string* text :
        {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
@@ -177,7 +182,8 @@ Hello decode_hello(proto::Hello& from) {
           .codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()},
           .last_answered = from.last_answered(),
           .last_settled = from.last_settled(),
-          .meeting = std::move(*from.mutable_meeting())};
+          .meeting = std::move(*from.mutable_meeting()),
+          .progress = from.progress()};
 }
 
 /// Each kind's own fields; those that another kind would have stay 0.
