@@ -8,7 +8,7 @@ namespace fast {
 /// Where things lie in a run folder: path arithmetic alone.
 ///   RUN/config.toml  summary.json  model.safetensors  report.html
 ///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint  checkpoint.safetensors
-///   checkpoint.previous.safetensors
+///   checkpoint.previous.safetensors  life (how often the worker was started)  lock
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}

@@ -45,6 +45,7 @@ struct EngineConfig {
 
   /// Identity, compared in every Hello; last_answered and last_settled are filled in per edge.
   Hello hello;
+  Terms terms;  ///< those that Hello carries as hashes, which the engine fills in
   /// Whose model has made less than this share of a neighbour's progress, and so many steps less,
   /// adopts that one's instead of averaging with it (Hello::progress). In mode sync nobody does.
   double behind_share = 0.5;

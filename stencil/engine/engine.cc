@@ -76,12 +76,12 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
     }
     return heard != Handshake::Heard::kNothing;
   }
-  if (message.is<HelloRequest>()) {
-    handshake_.on_hello_request(now, neighbour, out);
+  if (const HelloRequest* request = message.as<HelloRequest>()) {
+    handshake_.on_hello_request(now, neighbour, *request, out);
     return false;
   }
   if (const Refusal* refusal = message.as<Refusal>()) {
-    handshake_.on_refusal(neighbour, *refusal, out);
+    handshake_.on_refusal(now, neighbour, *refusal, out);
     return false;
   }
   return handshake_.admits(neighbour, message);

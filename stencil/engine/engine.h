@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stencil/engine/asking.h"
@@ -109,6 +110,11 @@ class Engine {
   /// A request of ours is open on this bucket.
   [[nodiscard]] bool is_open(std::uint32_t bucket) const {
     return sweeps_.buckets().is_open(bucket);
+  }
+  /// See Handshake::taken().
+  [[nodiscard]] std::optional<Refusal> taken(TimePoint now, const Neighbour& neighbour,
+                                             const Hello& hello) const {
+    return handshake_.taken(now, neighbour, hello);
   }
   [[nodiscard]] const TurnKeeper& turns() const { return turns_; }
   [[nodiscard]] const OfferExchange& exchange() const { return exchange_; }

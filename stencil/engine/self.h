@@ -18,6 +18,7 @@ class Self {
  public:
   Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {
     note_progress(std::exchange(config.hello.progress, 0));
+    config.hello.terms = hashes_of(config.terms);
   }
 
   EngineConfig config;

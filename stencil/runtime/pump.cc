@@ -208,7 +208,7 @@ void Pump::receive_frame(TimePoint now, LinkId link, const Frame& frame) {
     return complaints_.about(from->rank, cause, message.error().text);
   }
   if (from != nullptr) return receive_message(now, *from, *message);
-  if (Neighbour* const neighbour = reception_.hear(link, *message)) {
+  if (Neighbour* const neighbour = reception_.hear(now, link, *message)) {
     engine_.on_link_up(now, *neighbour, actions_);
     act();
     receive_message(now, *neighbour, *message);

@@ -39,7 +39,8 @@ std::vector<fs::path> earlier_files(const fs::path& root) {
     const int rank = std::stoi(entry.path().filename().string().substr(7));
     for (const fs::path& file :
          {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank),
-          run.checkpoint(rank), previous_checkpoint(run.checkpoint(rank))}) {
+          run.checkpoint(rank), previous_checkpoint(run.checkpoint(rank)),
+          run.worker(rank) / "life"}) {
       candidates.push_back(file);
     }
   }
