@@ -12,6 +12,8 @@
 
 namespace fast {
 
+class Resumable;
+
 using stencil::ParameterSlot;
 
 /// One tensor of a model as it is saved: parameters and buffers alike. The bytes belong to the
@@ -65,8 +67,15 @@ class ModelAdapter {
   /// Sets what ready_from() calls; a session does. An empty function: nothing.
   void on_ready(std::function<void(std::size_t first)> call) { on_ready_ = std::move(call); }
 
+  /// A session's checkpoints hold `part` beside the model, until it is detached: an optimizer, a
+  /// data loader (fast/checkpoint/saved_state.h). It must outlive the adapter or be detached.
+  void attach(Resumable& part) { parts_.push_back(&part); }
+  void detach(Resumable& part) { std::erase(parts_, &part); }
+  [[nodiscard]] std::span<Resumable* const> parts() const { return parts_; }
+
  private:
   std::function<void(std::size_t)> on_ready_;
+  std::vector<Resumable*> parts_;
 };
 
 }  // namespace fast

@@ -3,35 +3,23 @@
 #include <torch/utils.h>
 
 #include <algorithm>
-#include <sstream>
+#include <array>
 #include <string>
-#include <type_traits>
 
 #include "fast/train/optimizer_options.h"
 
 namespace fast {
 namespace {
 
-using torch::optim::SGD;
-
-/// LibTorch before 2.1 finds an optimizer's states by the parameter's address as text.
-template <typename States>
-auto find_state(States& states, c10::TensorImpl* parameter) {
-  if constexpr (std::is_same_v<typename States::key_type, std::string>) {
-    std::ostringstream text;
-    text << parameter;
-    return states.find(text.str());
-  } else {
-    return states.find(parameter);
-  }
+/// Null before the parameter's first step.
+torch::optim::SGDParamState* momentum_of(torch::optim::SGD& optimizer,
+                                         const torch::Tensor& parameter) {
+  return static_cast<torch::optim::SGDParamState*>(state_of(optimizer, parameter));
 }
 
-/// Null before the parameter's first step.
-torch::optim::SGDParamState* state_of(SGD& optimizer, const torch::Tensor& parameter) {
-  auto& states = optimizer.state();
-  const auto known = find_state(states, parameter.unsafeGetTensorImpl());
-  if (known == states.end()) return nullptr;
-  return static_cast<torch::optim::SGDParamState*>(known->second.get());
+/// "momentum_correction/NAME"
+std::string saved_name(const std::string& parameter) {
+  return "momentum_correction/" + parameter;
 }
 
 }  // namespace
@@ -49,7 +37,7 @@ void MomentumCorrection::before_step() {
       const double share = moved.count_nonzero().item<double>() / moved.numel();
       last.often = lasting * last.often + (1 - lasting) * share;
       if (last.rate <= kLeastCorrectedRate * last.highest) continue;
-      auto* const state = state_of(optimizer_, parameter);
+      auto* const state = momentum_of(optimizer_, parameter);
       if (state == nullptr || !state->momentum_buffer().defined()) continue;
       state->momentum_buffer().add_(moved, share_ * last.often / last.rate);
     }
@@ -67,6 +55,38 @@ void MomentumCorrection::after_step() {
       left.values.copy_(parameter);
       left.rate = rate;
       left.highest = std::max(left.highest, rate);
+    }
+  }
+}
+
+void MomentumCorrection::save(const ParameterName& name, StateWriter& to) {
+  for (const auto& group : optimizer_.param_groups()) {
+    for (const auto& parameter : group.params()) {
+      const auto found = left_.find(parameter.unsafeGetTensorImpl());
+      if (found == left_.end()) continue;
+      const Left& left = found->second;
+      const std::string known = saved_name(name(parameter));
+      save_tensor(known, left.values, to);
+      to.put(known + "/scalars",
+             std::span<const double>(std::array{left.rate, left.highest, left.often}));
+    }
+  }
+}
+
+void MomentumCorrection::load(const ParameterName& name, const StateReader& from) {
+  left_.clear();
+  for (const auto& group : optimizer_.param_groups()) {
+    for (const auto& parameter : group.params()) {
+      const std::string known = saved_name(name(parameter));
+      if (!from.has(known)) continue;
+      Left& left = left_[parameter.unsafeGetTensorImpl()];
+      left.values = torch::empty(parameter.sizes(), parameter.options().requires_grad(false));
+      load_tensor(known, left.values, from);
+      std::array<double, 3> scalars{};
+      from.read(known + "/scalars", std::span<double>(scalars));
+      left.rate = scalars[0];
+      left.highest = scalars[1];
+      left.often = scalars[2];
     }
   }
 }

@@ -5,6 +5,8 @@
 
 #include <unordered_map>
 
+#include "adapters/torch/optimizer_state.h"
+
 namespace fast {
 
 /// Momentum that knows where the model went, and not only where its own steps led.
@@ -42,6 +44,11 @@ class MomentumCorrection {
 
   void before_step();
   void after_step();
+
+  // For checkpoints, see Resumable.
+  void save(const ParameterName& name, StateWriter& to);
+  void load(const ParameterName& name, const StateReader& from);
+  void model_replaced() { left_.clear(); }
 
  private:
   struct Left {

@@ -1,5 +1,6 @@
 #include "adapters/torch/torch_trainer.h"
 
+#include <ATen/Context.h>
 #include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/lbfgs.h>
 #include <torch/optim/sgd.h>
@@ -17,6 +18,9 @@ namespace fast {
 namespace {
 
 namespace optim = torch::optim;
+
+/// Where a checkpoint holds LibTorch's random numbers.
+constexpr char kRandom[] = "torch/random";
 
 /// An SGD with momentum somewhere; else null.
 optim::SGD* with_momentum(optim::Optimizer& optimizer) {
@@ -47,7 +51,11 @@ TorchTrainer::TorchTrainer(torch::nn::Module& model, optim::Optimizer& optimizer
       known_(parameters_of(optimizer)),
       adapter_(model, {.mix_buffers = options.mix_buffers, .log = std::move(options.log)}),
       statistics_(model) {
+  for (const auto& named : model.named_parameters()) {
+    names_.try_emplace(named.value().unsafeGetTensorImpl(), named.key());
+  }
   check_options(options);
+  adapter_.attach(*this);
   if (options.mix_buffers) statistics_.freeze();
   auto* const sgd = with_momentum(optimizer);
   if (sgd != nullptr && options.momentum_correction > 0) {
@@ -90,9 +98,8 @@ void TorchTrainer::check_options(const TorchTrainerOptions& options) const {
 }
 
 std::string TorchTrainer::name_of(const torch::Tensor& parameter) const {
-  for (const auto& named : model_.named_parameters()) {
-    if (named.value().is_same(parameter)) return "'" + named.key() + "'";
-  }
+  const auto known = names_.find(parameter.unsafeGetTensorImpl());
+  if (known != names_.end()) return "'" + known->second + "'";
   std::ostringstream text;
   text << "a tensor of shape " << parameter.sizes();
   return text.str();
@@ -131,6 +138,35 @@ void TorchTrainer::check_parameters() const {
                         "give it all parameters first, then make the trainer and the session");
     }
   }
+}
+
+ParameterName TorchTrainer::saved_names() const {
+  return [this](const torch::Tensor& parameter) {
+    const auto known = names_.find(parameter.unsafeGetTensorImpl());
+    return known == names_.end() ? std::string() : known->second;
+  };
+}
+
+void TorchTrainer::save(StateWriter& to) {
+  const ParameterName name = saved_names();
+  save_optimizer(optimizer_, name, to);
+  if (correction_) correction_->save(name, to);
+  save_tensor(kRandom, at::globalContext().defaultGenerator(at::kCPU).get_state(), to);
+}
+
+void TorchTrainer::load(const StateReader& from) {
+  const ParameterName name = saved_names();
+  load_optimizer(optimizer_, name, from);
+  if (correction_) correction_->load(name, from);
+  at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+  torch::Tensor random = generator.get_state();
+  load_tensor(kRandom, random, from);
+  generator.set_state(random);
+}
+
+void TorchTrainer::model_replaced() {
+  reset_optimizer(optimizer_);
+  if (correction_) correction_->model_replaced();
 }
 
 void TorchTrainer::make_step() {

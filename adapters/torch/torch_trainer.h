@@ -8,13 +8,17 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "adapters/torch/batch_norm.h"
 #include "adapters/torch/momentum_correction.h"
 #include "adapters/torch/optimizer_parts.h"
+#include "adapters/torch/optimizer_state.h"
 #include "adapters/torch/step_in_backward.h"
 #include "adapters/torch/torch_adapter.h"
+#include "fast/checkpoint/saved_state.h"
 #include "stencil/core/types.h"
 
 namespace fast {
@@ -52,15 +56,18 @@ struct TorchTrainerOptions {
 /// The optimizer may be any of torch::optim but LBFGS, with any number of groups; learning rates
 /// and other options may change at any time. Parameters without requires_grad are left alone.
 ///
+/// A session's checkpoints hold all of it: optimizer, momentum correction and LibTorch's random
+/// numbers (which all of a process share).
+///
 /// One thread. Model and optimizer must outlive it, and their parameters stay the same: one that is
 /// added later is refused by name.
-class TorchTrainer {
+class TorchTrainer final : private Resumable {
  public:
   /// Throws ConfigError for an optimizer or options that cannot be, naming them; AdapterError for a
   /// model that cannot be exchanged.
   TorchTrainer(torch::nn::Module& model, torch::optim::Optimizer& optimizer,
                TorchTrainerOptions options = {});
-  ~TorchTrainer();
+  ~TorchTrainer() override;
   TorchTrainer(const TorchTrainer&) = delete;
   TorchTrainer& operator=(const TorchTrainer&) = delete;
 
@@ -89,16 +96,21 @@ class TorchTrainer {
   void set_learning_rate(double rate);
 
  private:
+  void save(StateWriter& to) override;
+  void load(const StateReader& from) override;
+  void model_replaced() override;
   void check_options(const TorchTrainerOptions& options) const;
   void check_parameters() const;
   [[nodiscard]] std::vector<torch::Tensor> trained() const;
   [[nodiscard]] std::string name_of(const torch::Tensor& parameter) const;
+  [[nodiscard]] ParameterName saved_names() const;
   void make_step();
 
   torch::nn::Module& model_;
   torch::optim::Optimizer& optimizer_;
   double clip_norm_;
-  std::vector<std::vector<const void*>> known_;  ///< by group
+  std::vector<std::vector<const void*>> known_;         ///< by group
+  std::unordered_map<const void*, std::string> names_;  ///< the model's, by TensorImpl
   TorchAdapter adapter_;
   BatchNormStatistics statistics_;
   std::optional<MomentumCorrection> correction_;

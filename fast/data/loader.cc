@@ -126,6 +126,18 @@ void TrainLoader::shuffle() {
   position_ = 0;
 }
 
+bool TrainLoader::resume(const State& state) {
+  const auto sorted = [](std::vector<std::uint32_t> order) {
+    std::ranges::sort(order);
+    return order;
+  };
+  if (state.position > shard_.size() || sorted(state.order) != sorted(shard_)) return false;
+  shard_ = state.order;
+  position_ = state.position;
+  random_ = stencil::Random(state.random);
+  return true;
+}
+
 TestLoader::TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch)
     : data_(data), set_(images), batch_(std::min(std::max<std::size_t>(batch, 1), images.size())) {
   images_.resize(batch_ * set_.shape.pixels());

@@ -37,10 +37,13 @@ Examples:
   One worker four times slower, each with its own few classes:
     fast train --topology ring:4 --slow 1:4 --partition dirichlet:0.3
   Once more as it was:
-    fast train --config runs/first/config.toml --out runs/second)";
+    fast train --config runs/first/config.toml --out runs/second
+  On with a run that was cut off, from its checkpoints:
+    fast train --resume runs/first)";
 
 struct Wishes {
   TrainConfig config;
+  std::string resume{};  ///< a run folder; empty: a new run
   bool overwrite = false;
   bool print_config = false;
 };
@@ -117,6 +120,12 @@ std::map<int, int> exit_codes(const LaunchResult& result) {
   return out;
 }
 
+std::string run_id_to_resume(const RunFolder& folder, int workers) {
+  if (const auto run_id = resumable_run_id(folder.root(), workers)) return *run_id;
+  throw FileError(fmt::format("{} holds no checkpoint to go on from", folder.root().string()),
+                  "name the folder of a run that was cut off, or begin anew with --overwrite");
+}
+
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
                          Wishes& wishes) {
   CLI::App app(
@@ -124,6 +133,11 @@ std::optional<int> parse(const std::vector<std::string>& args, const Models& mod
       "neighbours alone.",
       "fast train");
   set_conventions(app, kTrainExamples);
+  app.add_option("--resume", wishes.resume,
+                 "go on with the run in this folder, with its config.toml, from the checkpoints of "
+                 "its workers")
+      ->type_name("DIR")
+      ->configurable(false);
   app.add_flag("--overwrite", wishes.overwrite, "remove the run that --out holds already")
       ->configurable(false);
   add_print_config(app, wishes.print_config);
@@ -136,6 +150,14 @@ std::optional<int> parse(const std::vector<std::string>& args, const Models& mod
 int train_command(const std::vector<std::string>& args, const Models& models) {
   Wishes wishes{.config = default_config(models)};
   if (const auto code = parse(args, models, wishes)) return *code;
+  const bool resumed = !wishes.resume.empty();
+  if (resumed) {
+    std::vector<std::string> with_file = args;
+    const std::string file = RunFolder(wishes.resume).config().string();
+    with_file.insert(with_file.end(), {"--config", file, "--out", wishes.resume});
+    wishes.config = default_config(models);
+    if (const auto code = parse(with_file, models, wishes)) return *code;
+  }
   TrainConfig& config = wishes.config;
   WorkerConfig& common = config.worker;
   if (wishes.print_config) {
@@ -154,8 +176,10 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   (void)load_dataset(common.data, common.session.seed);
 
   const RunFolder folder(std::filesystem::absolute(common.out));
-  const LockedFolder lock(folder.root(), wishes.overwrite);
-  const std::string run_id = fresh_run_id();
+  const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume
+                                         : wishes.overwrite ? LockedFolder::Earlier::kRemove
+                                                            : LockedFolder::Earlier::kRefuse);
+  const std::string run_id = resumed ? run_id_to_resume(folder, workers) : fresh_run_id();
   write_atomically(folder.config(),
                    fmt::format("# Run {}. One of its workers by hand (K: its rank):\n#   {} --rank "
                                "K\n\n{}",

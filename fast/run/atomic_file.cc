@@ -1,9 +1,14 @@
 #include "fast/run/atomic_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "fast/errors.h"
 
@@ -27,30 +32,50 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file) {
 
 AtomicFile::AtomicFile(std::filesystem::path file)
     : file_(std::move(file)), temporary_(temporary_beside(file_)) {
-  out_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!out_) throw FileError("cannot write " + file_.string(), kRemedy);
+  out_ = std::fopen(temporary_.c_str(), "wbe");
+  if (out_ == nullptr) {
+    throw FileError("cannot write " + file_.string() + ": " + std::strerror(errno), kRemedy);
+  }
 }
 
 AtomicFile::~AtomicFile() {
+  if (out_ != nullptr) std::fclose(out_);
   if (temporary_.empty()) return;
-  out_.close();
   std::error_code ignored;
   std::filesystem::remove(temporary_, ignored);
 }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
-  out_.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  if (size == 0 || error_ != 0) return;
+  if (std::fwrite(bytes, 1, size, out_) != size) error_ = errno;
+}
+
+void AtomicFile::finish() {
+  if (out_ == nullptr) return;
+  if (error_ == 0 && (std::fflush(out_) != 0 || ::fsync(::fileno(out_)) != 0)) error_ = errno;
+  if (std::fclose(std::exchange(out_, nullptr)) != 0 && error_ == 0) error_ = errno;
+  if (error_ != 0) {
+    throw FileError("writing " + file_.string() + " failed: " + std::strerror(error_), kRemedy);
+  }
 }
 
 void AtomicFile::commit() {
-  out_.close();
-  if (!out_) throw FileError("writing " + file_.string() + " failed", kRemedy);
+  finish();
   std::error_code error;
   std::filesystem::rename(temporary_, file_, error);
   if (error) {
     throw FileError("cannot put " + file_.string() + " in place: " + error.message(), kRemedy);
   }
   temporary_.clear();
+  sync_folder(file_.parent_path());
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const std::string name = folder.empty() ? "." : folder.string();
+  const int descriptor = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)::fsync(descriptor);
+  ::close(descriptor);
 }
 
 void make_writable_folder(const std::filesystem::path& folder) {

@@ -13,6 +13,12 @@ constexpr std::size_t kLongestLine = 4 << 20;  // no line of ours; a bound for f
 
 }  // namespace
 
+void MetricsTail::skip() {
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(file_, none);
+  if (!none) offset_ = size;
+}
+
 std::vector<WorkerHistory::Event> MetricsTail::poll() {
   std::vector<WorkerHistory::Event> events;
   std::error_code error;

@@ -14,6 +14,9 @@ class MetricsTail {
  public:
   explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
 
+  /// What the file holds by now is of earlier lives, and passed over.
+  void skip();
+
   /// Reads the complete lines appended since the last call; a line still being written waits for
   /// the next. A file that is not there yet has no lines; one that became shorter is read again
   /// from its beginning. Returns the events that came. Never throws; reads at most a few MiB a

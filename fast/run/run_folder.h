@@ -7,7 +7,8 @@ namespace fast {
 
 /// Where things lie in a run folder: path arithmetic alone.
 ///   RUN/config.toml  summary.json  model.safetensors  report.html
-///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint
+///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint  checkpoint.safetensors
+///   checkpoint.previous.safetensors  life (how often the worker was started)  lock
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}
@@ -25,6 +26,9 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path log(int rank) const { return worker(rank) / "log.txt"; }
   [[nodiscard]] std::filesystem::path worker_model(int rank) const {
     return worker(rank) / "model.safetensors";
+  }
+  [[nodiscard]] std::filesystem::path checkpoint(int rank) const {
+    return worker(rank) / "checkpoint.safetensors";
   }
   [[nodiscard]] std::filesystem::path endpoint(int rank) const { return worker(rank) / "endpoint"; }
 

@@ -93,8 +93,15 @@ std::size_t dtype_size(std::string_view dtype) {
   return 0;
 }
 
+std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors) {
+  std::vector<NamedTensor> ordered;
+  for (const std::size_t i : order_of(tensors)) ordered.push_back(tensors[i]);
+  return ordered;
+}
+
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
-                      const SafetensorsMetadata& metadata) {
+                      const SafetensorsMetadata& metadata,
+                      const std::function<void()>& before_rename) {
   const std::vector<std::size_t> order = order_of(tensors);
   const std::string header = header_of(tensors, order, metadata);
   const std::uint64_t length = header.size();
@@ -102,6 +109,8 @@ void save_safetensors(const std::filesystem::path& file, std::span<const NamedTe
   out.write(&length, sizeof(length));
   out.write(header.data(), header.size());
   for (const std::size_t i : order) out.write(tensors[i].bytes.data(), tensors[i].bytes.size());
+  out.finish();
+  if (before_rename) before_rename();
   out.commit();
 }
 

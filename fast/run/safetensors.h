@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -29,10 +30,15 @@ inline constexpr char kExchangedKey[] = "exchanged";
 
 /// Writes a whole new file or none. Tensors of wide types come first and the header is padded to 8
 /// bytes, so that every tensor is aligned; within one type they are sorted by name. Streams: no
-/// second copy of the model is made. Throws FileError; InvariantError where bytes, shape and type
-/// of a tensor disagree or a name is doubled.
+/// second copy of the model is made. `before_rename` is called when all is on the disk, but not in
+/// place. Throws FileError; InvariantError where bytes, shape and type of a tensor disagree or a
+/// name is doubled.
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
-                      const SafetensorsMetadata& metadata = {});
+                      const SafetensorsMetadata& metadata = {},
+                      const std::function<void()>& before_rename = {});
+
+/// The order in which save_safetensors() writes these.
+[[nodiscard]] std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors);
 
 /// A tensor inside a file.
 struct TensorView {
@@ -62,6 +68,9 @@ class SafetensorsFile {
   SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(mapping_), size_};
+  }
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return content_.tensors; }
   [[nodiscard]] const SafetensorsMetadata& metadata() const { return content_.metadata; }
   /// Null where there is none of that name.

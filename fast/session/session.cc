@@ -11,8 +11,10 @@
 #include "fast/session/model_values.h"
 #include "fast/session/progress.h"
 #include "fast/session/pump_options.h"
+#include "fast/session/resuming.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
+#include "fast/session/terms.h"
 #include "stencil/core/topology.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/mix/codecs/kinds.h"
@@ -53,11 +55,13 @@ class Session::Impl {
         layout_(adapter.parameters(),
                 static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
         topology_(stencil::Topology::parse(options_.topology)),
-        config_(make_pump_options(options_, topology_, layout_,
-                                  XXH64(values_.get().data(), values_.get().size_bytes(), 0))),
+        resuming_(options_, make_terms(options_, topology_, layout_)),
+        record_(first_record()),
+        progress_(topology_.size(), options_.budget, options_.data_size, record_.scalars),
+        config_(make_pump_options(options_, topology_, layout_, record_.initial_hash,
+                                  progress_.steps())),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
-        progress_(topology_.size(), options_.budget, options_.data_size),
         mixer_(layout_, values_.get(), progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                             options_.log),
@@ -72,25 +76,8 @@ class Session::Impl {
 
   void join() {
     if (joined_) return;
+    (void)await_model();
     joined_ = true;
-    const double patience = options_.exchange.start_deadline;
-    const auto begun = [](const PumpStatus& s) { return s.joined || !s.refused.empty(); };
-    bool ready = background_.await(patience, begun);
-    PumpStatus status = background_.status();
-    // Copying a large model over a thin link takes as long as it takes, while it goes on.
-    for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
-      copied = status.copied;
-      ready = background_.await(patience, begun);
-      status = background_.status();
-    }
-    if (!status.joined && !status.refused.empty()) throw RefusedError(status.refused);
-    if (status.joined_from != stencil::kNoRank) {
-      options_.log(LogLevel::kInfo,
-                   "took over the model of neighbour " + std::to_string(status.joined_from));
-      fold_all();
-      mixer_.fold_telemetry(progress_.scalars());
-    }
-    if (!ready) begin_alone(status);
   }
 
   void exchange(const StepReport& report) {
@@ -98,6 +85,7 @@ class Session::Impl {
     background_.rethrow_failure();
     const TimePoint begun = EventLoop::now();
     const std::span<float> x = values_.pull();
+    if (!sync() && background_.adopts(adopted_) && await_model()) return;
     progress_.add(report.samples, report.loss);
     const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
     values_.push();
@@ -106,10 +94,22 @@ class Session::Impl {
       throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
                            "; lower the learning rate");
     }
+    if (resuming_.due(begun)) save(options_.checkpoint);
+  }
+
+  void save(const std::filesystem::path& file) {
+    const TimePoint begun = EventLoop::now();
+    SessionRecord record = record_;
+    record.steps = steps();
+    record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
+    resuming_.save(file, adapter_, record);
+    exchange_time_ += EventLoop::now() - begun;
   }
 
   bool finish() {
     if (!joined_) return false;
+    if (!sync() && background_.adopts(adopted_)) (void)await_model();
+    if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
     if (sync()) {
       background_.await(options_.exchange.wait_deadline,
                         [](const PumpStatus& s) { return s.neighbours_completed; });
@@ -133,11 +133,52 @@ class Session::Impl {
   [[nodiscard]] double exchange_seconds() const {
     return std::chrono::duration<double>(exchange_time_).count();
   }
-  [[nodiscard]] std::uint64_t steps() const { return steps_.standing().step; }
+  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
   [[nodiscard]] int rank() const { return options_.rank; }
   [[nodiscard]] int size() const { return topology_.size(); }
 
  private:
+  /// Of a checkpoint, whose model it is from then on, or of the model as it was given.
+  SessionRecord first_record() {
+    if (auto record = resuming_.load(adapter_)) {
+      (void)values_.pull();
+      return *std::move(record);
+    }
+    const std::span<const float> values = values_.get();
+    return {.initial_hash = XXH64(values.data(), values.size_bytes(), 0)};
+  }
+
+  /// Waits until the worker may begin, or begin anew with the model of a neighbour that is far
+  /// ahead. True where it took over such a model: the step under way, which was of another one, is
+  /// dropped.
+  bool await_model() {
+    const double patience = options_.exchange.start_deadline;
+    const bool first = !joined_;
+    const auto begun = [first](const PumpStatus& s) {
+      return s.joined || (first && !s.refused.empty());
+    };
+    bool ready = background_.await(patience, begun);
+    PumpStatus status = background_.status();
+    // Copying a large model over a thin link takes as long as it takes, while it goes on.
+    for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
+      copied = status.copied;
+      ready = background_.await(patience, begun);
+      status = background_.status();
+    }
+    if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);
+    if (!ready) begin_alone(status);
+    if (status.adopted == adopted_) return false;
+    adopted_ = status.adopted;
+    options_.log(LogLevel::kInfo,
+                 "took over the model of neighbour " + std::to_string(status.joined_from));
+    (void)steps_.take_over(values_.pull(), progress_.scalars());
+    values_.push();
+    fold_all();
+    for (Resumable* const part : adapter_.parts()) part->model_replaced();
+    publish();
+    return true;
+  }
+
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
@@ -168,12 +209,14 @@ class Session::Impl {
     steps_.standing().stop_joining = true;
     publish();
     background_.flush([](const PumpStatus& s) { return s.joined; });
+    steps_.standing().stop_joining = false;
+    publish();
   }
 
   /// In the middle of a step: see ModelAdapter::ready_from().
   void ready_from(std::size_t first) {
     if (!joined_ || background_.failed() || !options_.exchange.overlap ||
-        mode().kind != stencil::Mode::Kind::kAsync) {
+        mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {
       return;
     }
     const TimePoint begun = EventLoop::now();
@@ -266,14 +309,17 @@ class Session::Impl {
   ModelValues values_;  ///< training thread
   stencil::Layout layout_;
   stencil::Topology topology_;
+  Resuming resuming_;     ///< training thread
+  SessionRecord record_;  ///< as this life began
+  Progress progress_;     ///< training thread
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;
 
   // Training thread.
-  Progress progress_;
   Duration exchange_time_{};
   bool joined_ = false;
+  std::uint64_t adopted_ = 0;  ///< models of neighbours that were taken over
 
   // Each provides its own locking.
   stencil::Mixer mixer_;
@@ -300,6 +346,9 @@ double Session::network_loss() const {
 }
 bool Session::finish() {
   return impl_->finish();
+}
+void Session::save(const std::filesystem::path& file) {
+  impl_->save(file);
 }
 std::string Session::endpoint() const {
   return impl_->background().endpoint();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,9 @@ namespace fast {
 class Session final : public Exchange {
  public:
   /// Binds its address and begins to look for its neighbours at once. `adapter` must outlive the
-  /// session, and its model stay the same. Throws ConfigError (NetworkError for the address),
-  /// AdapterError.
+  /// session, and its model stay the same. Goes on from `options.resume`: the adapter's model and
+  /// what is attached to it are then as they were saved. Throws ConfigError (NetworkError for the
+  /// address), AdapterError, FileError for a checkpoint that is damaged or of another run.
   Session(ModelAdapter& adapter, SessionOptions options);
   /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
   ~Session() override;
@@ -59,12 +61,18 @@ class Session final : public Exchange {
   /// model, which from here on no one changes. True when agreement was reached.
   bool finish() override;
 
+  /// Saves now, as `SessionOptions::checkpoint` says, into `file`. Between two exchange(), never in
+  /// the middle of a step. Copies the state and returns; a thread writes it, which the destructor
+  /// waits for. A file that cannot be written is named in the log.
+  void save(const std::filesystem::path& file);
+
   /// Where neighbours can dial this worker. Any thread.
   [[nodiscard]] std::string endpoint() const override;
   /// A recent picture of the exchange. Any thread; allocates.
   [[nodiscard]] SessionStatus status() const override;
   /// Seconds the training thread has spent in exchange().
   [[nodiscard]] double exchange_seconds() const;
+  /// Steps so far, those before a resumption included.
   [[nodiscard]] std::uint64_t steps() const;
   /// The rank whose model this worker copied when it joined, if any.
   [[nodiscard]] std::optional<int> joined_from() const;

@@ -37,12 +37,10 @@ void Recorder::end_training() {
   training_seconds_ = since(training_began_);
 }
 
-void Recorder::add_step(const StepResult& step, int batch, double learning_rate,
-                        double exchange_seconds) {
+void Recorder::add_step(const StepResult& step, int batch, double learning_rate) {
   ++steps_;
   samples_ += static_cast<std::uint64_t>(batch);
   learning_rate_ = learning_rate;
-  exchange_seconds_ += exchange_seconds;
   const double weight = 1 / std::clamp(static_cast<double>(steps_), 1.0, kMemory);
   loss_ += (step.loss - loss_) * weight;
   accuracy_ += (static_cast<double>(step.correct) / batch - accuracy_) * weight;

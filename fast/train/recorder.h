@@ -23,8 +23,9 @@ class Recorder {
 
   void begin_training();
   void end_training();
-  /// One local step, `exchange_seconds` of which went by in exchange().
-  void add_step(const StepResult& step, int batch, double learning_rate, double exchange_seconds);
+  /// One local step; and the time that its exchange() took.
+  void add_step(const StepResult& step, int batch, double learning_rate);
+  void add_exchange(double seconds) { exchange_seconds_ += seconds; }
   void set_result(const TestResult& result) { result_ = result; }
   /// Seconds since the last report(); begin_training() counts as one.
   [[nodiscard]] double since_report() const;
@@ -34,6 +35,7 @@ class Recorder {
   void end(int exit_code, const std::string& text,
            const std::map<std::string, std::uint64_t, std::less<>>& counters);
 
+  /// Of this life.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:

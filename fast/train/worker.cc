@@ -19,7 +19,9 @@
 #include "fast/train/evaluation.h"
 #include "fast/train/log.h"
 #include "fast/train/recorder.h"
+#include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
+#include "fast/train/worker_life.h"
 #include "fast/version.h"
 #include "stencil/core/random.h"
 #include "stencil/core/topology.h"
@@ -55,6 +57,7 @@ class TrainingRun {
         learner_(learner),
         stop_(stop),
         folder_(config.out),
+        life_(folder_.worker(rank_)),
         workers_(stencil::Topology::parse(config.session.topology).size()),
         budget_(static_cast<std::uint64_t>(
             std::llround(config.epochs * static_cast<double>(network_examples())))),
@@ -64,6 +67,7 @@ class TrainingRun {
         random_(stencil::Random::derive(seed(), kJitterStream + rank_)),
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
                 stencil::Random::derive(seed(), kLoaderStream + rank_)),
+        state_(learner.adapter(), loader_, random_),
         exchange_(make(learner.adapter(), session_options())),
         recorder_(open_folder(), start_line(),
                   [this](LogLevel level, std::string_view text) { log_(level, text); }) {
@@ -111,13 +115,26 @@ class TrainingRun {
     SessionOptions options = config_.session;
     options.budget = budget_;
     options.data_size = shard_.size();
+    options.terms = {{"data", data_name()}, {"partition", config_.partition}};
+    options.generation = life_.generation();
+    options.checkpoint = folder_.checkpoint(rank_).string();
+    options.checkpoint_every = config_.checkpoint_every;
+    if (!config_.fresh) options.resume = options.checkpoint;
     options.stop = &stop_;
     options.log = [this](LogLevel level, std::string_view text) { log_(level, text); };
     return options;
   }
 
+  /// The same wherever the files lie. Where each device holds its own, sizes differ.
+  [[nodiscard]] std::string data_name() const {
+    const std::string kind = data_.name.substr(0, data_.name.find(':'));
+    if (config_.partition == "own") return kind;
+    return kind + " of " + std::to_string(data_.train.size()) + " examples";
+  }
+
   std::filesystem::path open_folder() {
     make_writable_folder(folder_.worker(rank_));
+    life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
     return folder_.metrics(rank_);
   }
@@ -138,6 +155,9 @@ class TrainingRun {
   }
 
   WorkerOutcome train() {
+    if (state_.steps() > 0) {
+      recorder_.event("resumed", "goes on from step " + std::to_string(state_.steps()));
+    }
     exchange_->join();
     if (const auto from = exchange_->status().joined_from) {
       recorder_.event("joined", "took over the model of worker " + std::to_string(*from));
@@ -169,7 +189,7 @@ class TrainingRun {
   }
 
   [[nodiscard]] bool trained() const {
-    return lock_steps_ > 0 ? recorder_.steps() >= lock_steps_ : exchange_->progress() >= 1;
+    return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= 1;
   }
 
   void warn_of_disagreement() {
@@ -206,15 +226,17 @@ class TrainingRun {
     if (!std::isfinite(result.loss)) {
       return WorkerOutcome{ExitCode::kNonFinite,
                            "the loss became " + std::to_string(result.loss) + " at step " +
-                               std::to_string(recorder_.steps()) +
+                               std::to_string(state_.steps()) +
                                "; lower the learning rate or lengthen the warm-up"};
     }
     stretch(since(begun) - result.waited);
-    if (mixes_statistics() && recorder_.steps() + 1 == lock_steps_) estimate_shared_statistics();
+    state_.add_step();
+    recorder_.add_step(result, config_.batch, rate);
+    if (mixes_statistics() && state_.steps() == lock_steps_) estimate_shared_statistics();
     const Clock::time_point boundary = Clock::now();
     exchange_->exchange(
         {.samples = static_cast<std::uint64_t>(config_.batch), .loss = result.loss});
-    recorder_.add_step(result, config_.batch, rate, since(boundary));
+    recorder_.add_exchange(since(boundary));
     return std::nullopt;
   }
 
@@ -233,7 +255,7 @@ class TrainingRun {
 
   /// What ended the run has not spoilt the model: hours of training are kept.
   void salvage() {
-    if (recorder_.steps() == 0) return;
+    if (state_.steps() == 0) return;
     try {
       save();
     } catch (const std::exception& error) {
@@ -252,6 +274,7 @@ class TrainingRun {
   Learner& learner_;
   const std::atomic<bool>& stop_;
   RunFolder folder_;
+  WorkerLife life_;
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;
@@ -260,6 +283,7 @@ class TrainingRun {
   stencil::Random random_;
   DeferredLog log_;
   TrainLoader loader_;
+  RunState state_;
   std::unique_ptr<Exchange> exchange_;
   Recorder recorder_;
 };

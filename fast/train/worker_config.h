@@ -12,7 +12,8 @@ namespace fast {
 /// Everything one worker needs to know, as flags, a TOML file or the environment give it; see
 /// programs/cli/option_table.h for names and meanings. Value type. Times are seconds.
 struct WorkerConfig {
-  /// Where it stands and how it exchanges. The worker fills in budget, data_size, stop and log.
+  /// Where it stands and how it exchanges. The worker fills in budget, data_size, terms,
+  /// checkpoint, checkpoint_every, resume, stop and log.
   SessionOptions session{.topology = "torus:2x2", .rank = -1};
   std::string out = "runs/latest";  ///< run folder; this worker writes below worker-RANK/
 
@@ -28,6 +29,10 @@ struct WorkerConfig {
   int threads = 1;
   std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
+
+  // What it keeps.
+  double checkpoint_every = 60;  ///< s; 0: never
+  bool fresh = false;            ///< begin anew where there is a checkpoint to go on from
 
   // What it shows.
   std::string log_level = "info";

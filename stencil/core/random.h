@@ -9,6 +9,8 @@ namespace stencil {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+  /// What Random(state()) goes on from.
+  [[nodiscard]] std::uint64_t state() const { return state_; }
 
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);

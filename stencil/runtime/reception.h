@@ -25,10 +25,11 @@ class Reception {
   /// The same for the sender of a message; one that says Hello is told.
   bool may_send(LinkId link, const Message& message, std::optional<Rank> proven);
   /// The neighbour that the link serves from now on; null where it serves none.
-  Neighbour* hear(LinkId link, const Message& message);
+  Neighbour* hear(TimePoint now, LinkId link, const Message& message);
 
  private:
   void answer(LinkId link, const Neighbour* to, MessageBody body);
+  void refused(LinkId link, const Neighbour& by, const Refusal& refusal, const std::string& claim);
   void turn_away(LinkId link, const Message& message);
 
   bool keys_;

@@ -18,6 +18,15 @@ BucketRange StepBoundary::would_be_made(std::size_t first) const {
   return {begin, last.begin + last.size - begin};
 }
 
+bool StepBoundary::take_over(std::span<float> x, std::span<double> scalars) {
+  mixer_.undo_step(x);
+  const FoldReport report = mixer_.fold(x);
+  mixer_.fold_telemetry(scalars);
+  made_.boundary();
+  standing_.made_from = Standing::kNoBucket;
+  return report.finite;
+}
+
 bool StepBoundary::end_step(std::span<float> x, std::span<double> scalars) {
   const FoldReport report = mixer_.fold(x);
   mixer_.fold_telemetry(scalars);

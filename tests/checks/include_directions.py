@@ -35,17 +35,18 @@ LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 
 # Whom a room of fast/ may include, beside itself and the headers in fast/ that belong to no room.
 FAST_ROOMS = {
-    "session": (),
-    "data": (),
     "run": (),
-    "train": ("session", "data", "run"),
+    "checkpoint": ("run",),
+    "session": ("checkpoint",),
+    "data": (),
+    "train": ("session", "checkpoint", "data", "run"),
     "report": ("run",),
-    "programs": ("session", "data", "run", "train", "report"),
+    "programs": ("session", "checkpoint", "data", "run", "train", "report"),
 }
 # These use the adapters.
 ABOVE_ADAPTERS = ("c", "programs")
 # What an adapter may know of fast/, beside the headers that belong to no room.
-FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)"
+FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)|checkpoint/saved_state"
                           r"|train/(learner|models|optimizer_options)|data/(batch|image_shape))\.h$")
 
 FRAMEWORK = re.compile(r"^(torch|ATen|c10|caffe2|tensorflow|mxnet)/")

@@ -14,7 +14,9 @@ fast_test_room(unit/fast/data LINK fast_data fast_test_data_files LABELS unit)
 fast_test_room(unit/fast/run LINK fast_run fast_report nlohmann_json::nlohmann_json LABELS unit
   DEFINES PYTHON="${Python3_EXECUTABLE}"
           READER="${CMAKE_CURRENT_SOURCE_DIR}/support/read_safetensors.py")
-fast_test_room(unit/fast/train LINK fast_train fast_flat_models fast_test_data_files LABELS unit)
+fast_test_room(unit/fast/checkpoint LINK fast_checkpoint fast_test_data_files LABELS unit)
+fast_test_room(unit/fast/train
+  LINK fast_train fast_flat_models fast_test_data_files fast_test_process LABELS unit)
 fast_test_room(unit/fast/report LINK fast_report nlohmann_json::nlohmann_json LABELS unit)
 fast_test_room(unit/fast/programs
   LINK fast_programs fast_flat CLI11::CLI11 nlohmann_json::nlohmann_json
@@ -22,7 +24,9 @@ fast_test_room(unit/fast/programs
 
 fast_test_room(unit/adapters/flat LINK fast_flat_models LABELS unit)
 if(FAST_WITH_TORCH)
-  fast_test_room(unit/adapters/torch LINK fast_torch_models fast_flat_models LABELS unit TIMEOUT 120)
+  fast_test_room(unit/adapters/torch
+    LINK fast_torch_models fast_flat_models fast_test_data_files fast_test_process
+    LABELS unit TIMEOUT 120)
 endif()
 if(TARGET compare)
   fast_test_room(unit/bench/compare LINK compare fast_test_data_files LABELS unit TIMEOUT 120

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
+#include "fast/checkpoint/saved_state.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 
@@ -29,7 +30,7 @@ float dot(const float* a, const float* b, std::size_t size) {
   return total;
 }
 
-class Optimizer {
+class Optimizer final : public Resumable {
  public:
   Optimizer(const OptimizerOptions& options, std::size_t size)
       : options_(options), first_(size), second_(options.name == "adamw" ? size : 0) {
@@ -39,6 +40,33 @@ class Optimizer {
   }
 
   void set_learning_rate(double rate) { options_.learning_rate = rate; }
+
+  void save(StateWriter& to) override {
+    to.put("optimizer/first", std::span<const float>(first_));
+    to.put("optimizer/second", std::span<const float>(second_));
+    to.put("optimizer/left", std::span<const float>(left_));
+    to.put("optimizer/scalars",
+           std::span<const double>(std::array{last_rate_, highest_rate_, often_}));
+    to.put("optimizer/steps", static_cast<std::int64_t>(steps_));
+  }
+  void load(const StateReader& from) override {
+    from.read("optimizer/first", std::span(first_));
+    from.read("optimizer/second", std::span(second_));
+    left_ = from.values<float>("optimizer/left");
+    std::array<double, 3> scalars{};
+    from.read("optimizer/scalars", std::span<double>(scalars));
+    last_rate_ = scalars[0];
+    highest_rate_ = scalars[1];
+    often_ = scalars[2];
+    steps_ = static_cast<int>(from.value<std::int64_t>("optimizer/steps"));
+  }
+  void model_replaced() override {
+    std::ranges::fill(first_, 0.0F);
+    std::ranges::fill(second_, 0.0F);
+    left_.clear();
+    often_ = 1;
+    steps_ = 0;
+  }
 
   void step(std::span<float> values, std::span<const float> gradient) {
     if (second_.empty()) {
@@ -69,7 +97,7 @@ class Optimizer {
 
   // As adapters/torch/momentum_correction.h has it.
   void correct_momentum(std::span<const float> values) {
-    if (left_.empty()) return;
+    if (left_.size() != values.size()) return;
     std::size_t moved = 0;
     for (std::size_t i = 0; i < values.size(); ++i) moved += values[i] != left_[i] ? 1 : 0;
     often_ = options_.momentum * often_ + (1 - options_.momentum) * static_cast<double>(moved) /
@@ -112,6 +140,7 @@ class FlatLearner final : public Learner {
         adapter_(values_, {{"fc.weight", {signed_size(classes_), signed_size(pixels_)}},
                            {"fc.bias", {signed_size(classes_)}}}),
         optimizer_(options.optimizer, values_.size()) {
+    adapter_.attach(optimizer_);
     // Gaussian of variance 1 / inputs; the bias stays zero.
     stencil::Random random(stencil::Random::derive(options.seed, 0));
     const double deviation = std::sqrt(1.0 / static_cast<double>(pixels_));

@@ -52,6 +52,8 @@ WorkerConfig worker_config(const Cell& cell, const MemberOptions& options) {
   w.threads = options.threads;
   w.buffers = cell.strategy.buffers;
   w.quiet = true;
+  w.checkpoint_every = 0;  // what is measured is the exchange
+  w.fresh = true;
   if (cell.time == TimeKind::kStandIn) return w;  // which has its own step times
   const auto slow = cell.condition.slow.find(options.rank);
   if (slow != cell.condition.slow.end()) w.slow = slow->second;

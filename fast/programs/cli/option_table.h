@@ -76,6 +76,24 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
 }
 
 template <typename Visitor>
+void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
+  WorkerConfig& w = config.worker;
+  visit(OptionField<double>{.key = "checkpoint_every",
+                            .unit = "SECONDS",
+                            .help = "between two checkpoints of a worker, from which the same "
+                                    "command goes on; 0: never",
+                            .range = {.least = 0, .most = 1e7},
+                            .remedy = "use 0 (never) to 10 million seconds",
+                            .example = 600},
+        w.checkpoint_every);
+  if (set != OptionSet::kWorker) return;
+  visit(OptionField<bool>{.key = "fresh",
+                          .help = "begin anew where there is a checkpoint to go on from",
+                          .example = true},
+        w.fresh);
+}
+
+template <typename Visitor>
 void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
   WorkerConfig& w = config.worker;
   OptimizerOptions& o = w.optimizer;
@@ -268,6 +286,7 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
 template <typename Visitor>
 void visit_options(TrainConfig& config, OptionSet set, const Models& models, Visitor& visit) {
   option_table::visit_place(config, set, visit);
+  option_table::visit_keeping(config, set, visit);
   option_table::visit_training(config, models, visit);
   visit.group("How it exchanges");
   visit_fields(config.worker.session.exchange, visit);

@@ -6,11 +6,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 #include <system_error>
 #include <vector>
 
+#include "fast/checkpoint/checkpoint.h"
 #include "fast/errors.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
@@ -19,6 +21,8 @@ namespace fast {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kCheckpointName[] = "checkpoint.safetensors";
 
 bool is_worker_folder(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -34,7 +38,9 @@ std::vector<fs::path> earlier_files(const fs::path& root) {
     if (!is_worker_folder(entry.path())) continue;
     const int rank = std::stoi(entry.path().filename().string().substr(7));
     for (const fs::path& file :
-         {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank)}) {
+         {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank),
+          run.checkpoint(rank), previous_checkpoint(run.checkpoint(rank)),
+          run.worker(rank) / "life"}) {
       candidates.push_back(file);
     }
   }
@@ -44,7 +50,7 @@ std::vector<fs::path> earlier_files(const fs::path& root) {
 
 }  // namespace
 
-LockedFolder::LockedFolder(const fs::path& folder, bool overwrite) {
+LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) {
   make_writable_folder(folder);
   descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
@@ -55,11 +61,25 @@ LockedFolder::LockedFolder(const fs::path& folder, bool overwrite) {
                     "choose another --out");
   }
   const std::vector<fs::path> earlier = earlier_files(folder);
-  if (!earlier.empty() && !overwrite) {
+  if (earlier_run == Earlier::kResume) {
+    // Addresses of processes that are no more would be dialled in vain.
+    std::error_code ignored;
+    for (const fs::path& file : earlier) {
+      if (file.filename() == "endpoint") fs::remove(file, ignored);
+    }
+    return;
+  }
+  if (!earlier.empty() && earlier_run == Earlier::kRefuse) {
     close(descriptor_);
+    const bool resumable = std::ranges::any_of(
+        earlier, [](const fs::path& file) { return file.filename() == kCheckpointName; });
     throw FileError(fmt::format("{} holds a run already ({})", folder.string(),
                                 earlier.front().lexically_relative(folder).string()),
-                    "choose another --out, or say --overwrite");
+                    resumable
+                        ? fmt::format("go on with it: fast train --resume {}; or choose another "
+                                      "--out, or say --overwrite",
+                                      folder.string())
+                        : "choose another --out, or say --overwrite");
   }
   for (const fs::path& file : earlier) {
     std::error_code error;
@@ -73,6 +93,19 @@ LockedFolder::LockedFolder(const fs::path& folder, bool overwrite) {
 
 LockedFolder::~LockedFolder() {
   close(descriptor_);
+}
+
+std::optional<std::string> resumable_run_id(const fs::path& folder, int workers) {
+  const auto quiet = [](stencil::LogLevel, std::string_view) {};
+  for (int rank = 0; rank < workers; ++rank) {
+    try {
+      const auto checkpoint = Checkpoint::newest(RunFolder(folder).checkpoint(rank), quiet);
+      if (checkpoint) return stencil::value_of(checkpoint->terms(), "run id");
+    } catch (const FileError&) {
+      // Its worker will say so; any other's will do here.
+    }
+  }
+  return std::nullopt;
 }
 
 std::string fresh_run_id() {

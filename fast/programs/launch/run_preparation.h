@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace fast {
@@ -9,10 +10,15 @@ namespace fast {
 /// folder. The lock goes with the process, however that ends.
 class LockedFolder {
  public:
+  /// What becomes of a run that the folder holds already.
+  enum class Earlier {
+    kRefuse,
+    kRemove,  ///< its files are removed: those whose names are ours, no others
+    kResume,  ///< it goes on
+  };
   /// Creates the folder where there is none. Throws FileError where it cannot be written, where
-  /// another process holds it, and, unless `overwrite`, where it holds a run already; with
-  /// `overwrite` the files of that run are removed (those whose names are ours, no others).
-  LockedFolder(const std::filesystem::path& folder, bool overwrite);
+  /// another process holds it, and, with kRefuse, where it holds a run.
+  LockedFolder(const std::filesystem::path& folder, Earlier earlier);
   ~LockedFolder();
   LockedFolder(const LockedFolder&) = delete;
   LockedFolder& operator=(const LockedFolder&) = delete;
@@ -20,6 +26,11 @@ class LockedFolder {
  private:
   int descriptor_ = -1;
 };
+
+/// The id of the run in this folder, where at least one of `workers` left a checkpoint to go on
+/// from.
+[[nodiscard]] std::optional<std::string> resumable_run_id(const std::filesystem::path& folder,
+                                                          int workers);
 
 /// Of one run of fast train: no two are alike, on one machine or on several.
 [[nodiscard]] std::string fresh_run_id();

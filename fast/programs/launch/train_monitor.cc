@@ -12,6 +12,7 @@ TrainMonitor::TrainMonitor(const RunFolder& folder, int workers, bool quiet)
       quiet_(quiet),
       start_(std::chrono::steady_clock::now()) {
   for (int rank = 0; rank < workers; ++rank) tails_.emplace_back(folder.metrics(rank));
+  for (MetricsTail& tail : tails_) tail.skip();
 }
 
 double TrainMonitor::elapsed() const {

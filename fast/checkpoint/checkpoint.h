@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fast/checkpoint/saved_state.h"
+#include "fast/run/safetensors.h"
+#include "stencil/core/terms.h"
+#include "stencil/core/types.h"
+
+namespace fast {
+
+/// A checkpoint is a safetensors file whose metadata says that it is one:
+///   "format"      kCheckpointFormat
+///   "checksum"    XXH3 (64 bits, hexadecimal) of the tensors' bytes, in the order in which they
+///   lie "terms"       the run's terms: a JSON array of [name, value]
+/// Which tensors it holds is the affair of those who put them there, see Resumable.
+inline constexpr char kCheckpointFormat[] = "fast checkpoint 1";
+
+/// Where the checkpoint before `file` is kept: "checkpoint.previous.safetensors".
+[[nodiscard]] std::filesystem::path previous_checkpoint(const std::filesystem::path& file);
+
+/// Writes `file` as AtomicFile does; the one that was there becomes previous_checkpoint(). Throws
+/// FileError.
+void write_checkpoint(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
+                      const stencil::Terms& terms);
+
+/// What parse_checkpoint() found. The tensors point into the bytes that were parsed.
+struct CheckpointContent {
+  stencil::Terms terms;
+  std::vector<TensorView> tensors;
+};
+
+/// Parses bytes that anybody may have written. Throws FileError, naming `name`, for anything that
+/// is no checkpoint, or is one that was changed.
+[[nodiscard]] CheckpointContent parse_checkpoint(std::span<const std::byte> file,
+                                                 const std::string& name);
+
+/// A checkpoint opened for reading. Movable resource.
+class Checkpoint {
+ public:
+  /// Throws FileError.
+  explicit Checkpoint(const std::filesystem::path& file);
+
+  /// The newest that is whole: `file`, or where that is damaged, with a warning in the log, the one
+  /// before. Nothing where neither is there. Throws FileError where none that is there is whole.
+  [[nodiscard]] static std::optional<Checkpoint> newest(const std::filesystem::path& file,
+                                                        const stencil::LogSink& log);
+
+  [[nodiscard]] const std::string& name() const { return file_.name(); }
+  [[nodiscard]] const stencil::Terms& terms() const { return content_.terms; }
+  [[nodiscard]] StateReader state() const { return {content_.tensors, file_.name()}; }
+
+ private:
+  SafetensorsFile file_;
+  CheckpointContent content_;
+};
+
+}  // namespace fast

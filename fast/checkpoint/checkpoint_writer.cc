@@ -1,0 +1,38 @@
+#include "fast/checkpoint/checkpoint_writer.h"
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "fast/checkpoint/checkpoint.h"
+
+namespace fast {
+
+bool CheckpointWriter::busy() const {
+  return writing_.valid() &&
+         writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+void CheckpointWriter::wait() {
+  if (writing_.valid()) writing_.get();
+}
+
+StateWriter& CheckpointWriter::begin() {
+  wait();
+  state_.clear();
+  return state_;
+}
+
+void CheckpointWriter::write(std::filesystem::path file, stencil::Terms terms) {
+  writing_ =
+      std::async(std::launch::async, [this, file = std::move(file), terms = std::move(terms)] {
+        try {
+          write_checkpoint(file, state_.tensors(), terms);
+        } catch (const std::exception& error) {
+          log_(stencil::LogLevel::kError, std::string("no checkpoint: ") + error.what());
+        }
+      });
+}
+
+}  // namespace fast

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fast/adapter.h"
+#include "fast/run/safetensors.h"
+
+namespace fast {
+
+/// The safetensors name of a number's type.
+template <typename T>
+[[nodiscard]] constexpr std::string_view saved_type() {
+  if constexpr (std::same_as<T, double>) return "F64";
+  if constexpr (std::same_as<T, float>) return "F32";
+  if constexpr (std::same_as<T, std::int64_t>) return "I64";
+  if constexpr (std::same_as<T, std::uint64_t>) return "U64";
+  if constexpr (std::same_as<T, std::uint32_t>) return "U32";
+  if constexpr (std::same_as<T, std::uint8_t>) return "U8";
+  return "";
+}
+template <typename T>
+concept SavedNumber = !saved_type<T>().empty();
+
+/// Where parts of a training run put what a checkpoint is to hold: tensors by name, copied. A part
+/// begins its names with one of its own: "loader/order". One thread.
+class StateWriter {
+ public:
+  /// Begins anew. The memory of the last save is kept for the next one.
+  void clear() { count_ = 0; }
+
+  void put(std::string name, std::string_view dtype, std::span<const std::int64_t> shape,
+           std::span<const std::byte> bytes);
+  template <SavedNumber T>
+  void put(std::string name, std::span<const T> values) {
+    const auto size = static_cast<std::int64_t>(values.size());
+    put(std::move(name), saved_type<T>(), {&size, 1}, std::as_bytes(values));
+  }
+  template <SavedNumber T>
+  void put(std::string name, T value) {
+    put(std::move(name), std::span<const T>(&value, 1));
+  }
+
+  /// What was put since clear(). Valid until the next call of another method.
+  [[nodiscard]] std::vector<NamedTensor> tensors();
+
+ private:
+  struct Entry {
+    NamedTensor tensor;
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t capacity = 0;
+  };
+  std::vector<Entry> entries_;
+  std::size_t count_ = 0;  ///< of the entries, those in use
+};
+
+/// The same as read back. The bytes belong to the file it came from. All throw FileError that names
+/// a tensor which is not there or of another type or shape.
+class StateReader {
+ public:
+  /// `origin` is the file's name, for messages.
+  StateReader(std::vector<TensorView> tensors, std::string origin);
+
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+  /// Copies a tensor of exactly this type and shape.
+  void read(std::string_view name, std::string_view dtype, std::span<const std::int64_t> shape,
+            std::span<std::byte> into) const;
+  template <SavedNumber T>
+  void read(std::string_view name, std::span<T> into) const {
+    const auto size = static_cast<std::int64_t>(into.size());
+    read(name, saved_type<T>(), {&size, 1}, std::as_writable_bytes(into));
+  }
+  template <SavedNumber T>
+  [[nodiscard]] T value(std::string_view name) const {
+    T value{};
+    read(name, std::span<T>(&value, 1));
+    return value;
+  }
+  /// A vector of whatever length it was saved with.
+  template <SavedNumber T>
+  [[nodiscard]] std::vector<T> values(std::string_view name) const {
+    std::vector<T> values(length(name));
+    read(name, std::span<T>(values));
+    return values;
+  }
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+
+ private:
+  [[nodiscard]] const TensorView* find(std::string_view name) const;
+  [[nodiscard]] const TensorView& at(std::string_view name) const;
+  [[nodiscard]] std::size_t length(std::string_view name) const;
+
+  std::vector<TensorView> tensors_;  ///< by name
+  std::string origin_;
+};
+
+/// A part of a training run that a checkpoint holds beside the model: an optimizer, a data loader.
+/// See ModelAdapter::attach(). Training thread.
+class Resumable {
+ public:
+  virtual ~Resumable() = default;
+
+  /// Puts down all that the part goes on from, as of the last step boundary.
+  virtual void save(StateWriter& to) = 0;
+  /// Goes on from there. Throws FileError where `from` does not fit.
+  virtual void load(const StateReader& from) = 0;
+  /// Optional. The model was replaced by a neighbour's: what the part keeps of the steps that led
+  /// to the old one, such as momentum, is to be forgotten.
+  virtual void model_replaced() {}
+};
+
+/// Everything that a checkpoint holds of a model: its parameters, its buffers, and the parts that
+/// are attached to its adapter.
+void save_model(ModelAdapter& adapter, StateWriter& to);
+void load_model(ModelAdapter& adapter, const StateReader& from);
+
+}  // namespace fast

@@ -1,0 +1,73 @@
+#include "fast/session/resuming.h"
+
+#include <string>
+#include <utility>
+
+#include "fast/checkpoint/checkpoint.h"
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+constexpr char kSteps[] = "session/steps";
+constexpr char kInitialHash[] = "session/initial_hash";
+constexpr char kScalars[] = "session/scalars";
+constexpr char kRank[] = "session/rank";
+
+}  // namespace
+
+void Resuming::check_terms(const stencil::Terms& saved, const std::string& file) const {
+  const auto refuse = [&](const std::string& what, const std::string& there,
+                          const std::string& here) {
+    throw FileError(
+        file + " is of another run: " + what + " is " + there + " there, " + here + " here",
+        "go on with the options that it was saved with, use another folder, or start "
+        "over (--fresh)");
+  };
+  for (const stencil::Term& term : terms_) {
+    const std::string there = stencil::value_of(saved, term.name);
+    if (there != term.value) refuse(term.name, there.empty() ? "not given" : there, term.value);
+  }
+}
+
+std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
+  if (options_.resume.empty()) return std::nullopt;
+  const auto checkpoint = Checkpoint::newest(options_.resume, options_.log);
+  if (!checkpoint) return std::nullopt;
+  check_terms(checkpoint->terms(), checkpoint->name());
+  const StateReader state = checkpoint->state();
+  if (const auto rank = state.value<std::int64_t>(kRank); rank != options_.rank) {
+    throw FileError(checkpoint->name() + " is of rank " + std::to_string(rank) + ", this is rank " +
+                        std::to_string(options_.rank),
+                    "give each rank its own checkpoint");
+  }
+  SessionRecord record{.steps = state.value<std::uint64_t>(kSteps),
+                       .initial_hash = state.value<std::uint64_t>(kInitialHash),
+                       .scalars = state.values<double>(kScalars)};
+  load_model(adapter, state);
+  options_.log(LogLevel::kInfo, "goes on from step " + std::to_string(record.steps) + " (" +
+                                    checkpoint->name() + ")");
+  return record;
+}
+
+bool Resuming::due(stencil::TimePoint now) {
+  if (options_.checkpoint.empty() || options_.checkpoint_every <= 0) return false;
+  const stencil::Duration every = stencil::seconds(options_.checkpoint_every);
+  if (!next_) next_ = now + every;
+  if (now < *next_ || writer_.busy()) return false;
+  next_ = now + every;
+  return true;
+}
+
+void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
+                    const SessionRecord& record) {
+  StateWriter& state = writer_.begin();
+  state.put(kRank, static_cast<std::int64_t>(options_.rank));
+  state.put(kSteps, record.steps);
+  state.put(kInitialHash, record.initial_hash);
+  state.put(kScalars, std::span<const double>(record.scalars));
+  save_model(adapter, state);
+  writer_.write(file, terms_);
+}
+
+}  // namespace fast

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fast/adapter.h"
+#include "fast/checkpoint/checkpoint_writer.h"
+#include "fast/session/session_options.h"
+#include "stencil/core/terms.h"
+#include "stencil/core/types.h"
+
+namespace fast {
+
+/// What a session goes on from, beside the model and what is attached to its adapter.
+struct SessionRecord {
+  std::uint64_t steps = 0;         ///< of all lives
+  std::uint64_t initial_hash = 0;  ///< of the weights that the run began with
+  std::vector<double> scalars{};   ///< of Progress; empty: none yet
+};
+
+/// A session's checkpoints: the one it goes on from, and those that it writes. Training thread.
+class Resuming {
+ public:
+  /// `options` must outlive this.
+  Resuming(const SessionOptions& options, stencil::Terms terms)
+      : options_(options), terms_(std::move(terms)), writer_(options.log) {}
+
+  /// Loads model and parts from options.resume. Nothing where there is no such file. Throws
+  /// FileError where it is of other terms, or does not fit.
+  std::optional<SessionRecord> load(ModelAdapter& adapter) const;
+
+  /// A checkpoint that the options ask for is to be written now.
+  [[nodiscard]] bool due(stencil::TimePoint now);
+  /// Copies the state; a thread writes it. Waits only for one that is still being written.
+  void save(const std::filesystem::path& file, ModelAdapter& adapter, const SessionRecord& record);
+
+ private:
+  void check_terms(const stencil::Terms& saved, const std::string& file) const;
+
+  const SessionOptions& options_;
+  stencil::Terms terms_;
+  CheckpointWriter writer_;
+  std::optional<stencil::TimePoint> next_;
+};
+
+}  // namespace fast

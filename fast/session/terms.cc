@@ -1,0 +1,53 @@
+#include "fast/session/terms.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <charconv>
+#include <string>
+
+#include "stencil/core/mode.h"
+#include "stencil/mix/codecs/kinds.h"
+
+namespace fast {
+namespace {
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::to_chars(text.data(), text.data() + text.size(), value, 16);
+  return text.data();
+}
+
+/// Equal for equal edges, wherever an edges file lies.
+std::string identity(const stencil::Topology& topology) {
+  if (!topology.spec().starts_with("edges:")) return topology.spec();
+  const auto edges = topology.edges();
+  return "edges:" + std::to_string(XXH64(edges.data(), edges.size() * sizeof edges[0], 0));
+}
+
+}  // namespace
+
+stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology& topology,
+                          const stencil::Layout& layout) {
+  stencil::Terms terms = {
+      {"run id", options.run_id},
+      {"topology", identity(topology)},
+      {"model layout", hex(layout.hash())},
+      {"mode", stencil::Mode::parse(options.exchange.mode).name()},
+      {"codec", name(stencil::parse_codec(options.exchange.codec))},
+  };
+  const stencil::Terms more = more_terms(options);
+  terms.insert(terms.end(), more.begin(), more.end());
+  return terms;
+}
+
+stencil::Terms more_terms(const SessionOptions& options) {
+  stencil::Terms terms = {
+      {"budget", std::to_string(options.budget) + " samples"},
+      {"seed", std::to_string(options.seed)},
+  };
+  terms.insert(terms.end(), options.terms.begin(), options.terms.end());
+  return terms;
+}
+
+}  // namespace fast
