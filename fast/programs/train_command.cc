@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +16,7 @@
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/run_preparation.h"
+#include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/train_monitor.h"
 #include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
@@ -164,6 +164,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     fmt::print("{}", to_toml(config, OptionSet::kTrain, models));
     return 0;
   }
+  const PipesMayClose pipes;
   const int workers = validate_config(config, models).size();
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
@@ -193,12 +194,9 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   monitor.wait_for_returned(common.session.exchange.gone_after);
   monitor.finish();
   if (!monitor.any_started()) {
-    fmt::print(stderr, "fast train: no worker has started; there is nothing to report\n");
+    std::cerr << "fast train: no worker has started; there is nothing to report\n";
   } else {
-    if (!common.quiet) {
-      fmt::print("making the mean model and evaluating it\n");
-      std::fflush(stdout);
-    }
+    if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
     report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
   }
   return overall_code(result);

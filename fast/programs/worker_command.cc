@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <iostream>
 #include <memory>
 #include <thread>
 
@@ -58,6 +59,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
     return 0;
   }
 
+  const PipesMayClose pipes;
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals
   const stencil::Topology topology = validate_config(config, models);
@@ -68,7 +70,8 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
       models.make(learner_options(config.worker, data.train.shape));
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
   if (outcome.code != ExitCode::kOk) {
-    fmt::print(stderr, "fast-worker: rank {}: {}\n", config.worker.session.rank, outcome.text);
+    std::cerr << fmt::format("fast-worker: rank {}: {}\n", config.worker.session.rank,
+                             outcome.text);
   }
   return static_cast<int>(outcome.code);
 }
