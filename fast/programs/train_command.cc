@@ -193,13 +193,16 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
   monitor.wait_for_returned(common.session.exchange.gone_after);
   monitor.finish();
+  const int code = overall_code(result);
   if (!monitor.any_started()) {
     std::cerr << "fast train: no worker has started; there is nothing to report\n";
   } else {
     if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
-    report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+    const ExitCode reported =
+        report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+    if (code == 0) return static_cast<int>(reported);
   }
-  return overall_code(result);
+  return code;
 }
 
 }  // namespace fast

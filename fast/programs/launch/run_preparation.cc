@@ -24,22 +24,17 @@ namespace fs = std::filesystem;
 
 constexpr char kCheckpointName[] = "checkpoint.safetensors";
 
-bool is_worker_folder(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("worker-") && name.size() > 7 &&
-         name.find_first_not_of("0123456789", 7) == std::string::npos && fs::is_directory(path);
-}
-
 /// Files of an earlier run, by the names that we give.
 std::vector<fs::path> earlier_files(const fs::path& root) {
   const RunFolder run(root);
-  std::vector<fs::path> candidates = {run.summary(), run.model(), run.page()};
+  std::vector<fs::path> candidates = run.means();
+  candidates.insert(candidates.end(), {run.summary(), run.page()});
   for (const auto& entry : fs::directory_iterator(root)) {
-    if (!is_worker_folder(entry.path())) continue;
-    const int rank = std::stoi(entry.path().filename().string().substr(7));
+    const std::optional<int> rank = worker_rank(entry.path());
+    if (!rank || !entry.is_directory()) continue;
     for (const fs::path& file :
-         {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank),
-          run.checkpoint(rank), previous_checkpoint(run.checkpoint(rank))}) {
+         {run.metrics(*rank), run.log(*rank), run.worker_model(*rank), run.endpoint(*rank),
+          run.checkpoint(*rank), previous_checkpoint(run.checkpoint(*rank))}) {
       candidates.push_back(file);
     }
   }
