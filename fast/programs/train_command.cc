@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "fast/data/dataset.h"
+#include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/programs/cli/options.h"
@@ -21,6 +22,7 @@
 #include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
+#include "fast/session/peers.h"
 
 namespace fast {
 namespace {
@@ -57,11 +59,16 @@ std::string shell_quoted(const std::string& text) {
 
 std::vector<std::string> worker_arguments(const RunFolder& folder, const std::string& run_id,
                                           int rank) {
-  return {"--config",        folder.config().string(),
-          "--rank",          std::to_string(rank),
-          "--run-id",        run_id,
-          "--listen",        "tcp://127.0.0.1:0",
-          "--peer-template", "file:" + (folder.root() / "worker-{rank}" / "endpoint").string()};
+  return {"--config",
+          folder.config().string(),
+          "--rank",
+          std::to_string(rank),
+          "--run-id",
+          run_id,
+          "--listen",
+          "tcp://127.0.0.1:0",
+          "--peer-template",
+          "file:" + literal_in_template(folder.root().string()) + "/worker-{rank}/endpoint"};
 }
 
 std::string command_line(const std::string& program, const std::vector<std::string>& arguments) {
@@ -126,6 +133,19 @@ std::string run_id_to_resume(const RunFolder& folder, int workers) {
                   "name the folder of a run that was cut off, or begin anew with --overwrite");
 }
 
+/// Throws DataError where it is damaged or not enough for everybody.
+void check_data(const WorkerConfig& config, int workers) {
+  const Dataset data = load_dataset(config.data, config.session.seed);
+  (void)partition(data.train.labels, config.partition, workers, 0, config.session.seed);
+}
+
+/// The same from whatever folder a worker is started again.
+std::string absolute_topology(const std::string& spec) {
+  constexpr std::string_view kFile = "edges:";
+  if (!spec.starts_with(kFile)) return spec;
+  return std::string(kFile) + std::filesystem::absolute(spec.substr(kFile.size())).string();
+}
+
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
                          Wishes& wishes) {
   CLI::App app(
@@ -172,7 +192,9 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     common.threads = std::max(1, cores / workers);
   }
   // Every byte of the data is looked at before anything is written; the workers read it again.
-  (void)load_dataset(common.data, common.session.seed);
+  common.data = absolute_dataset(common.data);
+  common.session.topology = absolute_topology(common.session.topology);
+  check_data(common, workers);
 
   const RunFolder folder(std::filesystem::absolute(common.out));
   const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume

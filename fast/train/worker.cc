@@ -58,8 +58,7 @@ class TrainingRun {
         stop_(stop),
         folder_(config.out),
         workers_(stencil::Topology::parse(config.session.topology).size()),
-        budget_(static_cast<std::uint64_t>(
-            std::llround(config.epochs * static_cast<double>(network_examples())))),
+        budget_(budget()),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
         lock_steps_(lock_step_count()),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
@@ -108,6 +107,14 @@ class TrainingRun {
   /// are taken to be as large as this one.
   [[nodiscard]] std::size_t network_examples() const {
     return data_.train.size() * (config_.partition == "own" ? workers_ : 1);
+  }
+
+  /// At least a batch for each worker: a run of none would have no end.
+  [[nodiscard]] std::uint64_t budget() const {
+    constexpr double kMost = 1e18;  // fits 64 bits
+    const auto least = static_cast<double>(workers_) * config_.batch;
+    const double samples = config_.epochs * static_cast<double>(network_examples());
+    return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
   }
 
   [[nodiscard]] SessionOptions session_options() {
