@@ -10,7 +10,7 @@ enum class ExitCode : int {
   kData = 3,           ///< data set missing, truncated or wrong
   kFile = 4,           ///< run folder or model not readable or writable
   kNetwork = 5,        ///< address in use or not usable
-  kRefused = 6,        ///< a neighbour refused us: another model, run, protocol or start
+  kRefused = 6,        ///< a neighbour refused us: other terms; or another process has our rank
   kNonFinite = 7,      ///< loss or weights became NaN or infinite
   kWorkerLost = 8,     ///< a worker is not in the result: lost, cut off, or its model unusable
   kModel = 9,          ///< a model that cannot be exchanged

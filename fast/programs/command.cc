@@ -9,6 +9,7 @@
 
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
+#include "fast/session/exchange.h"
 
 namespace fast {
 namespace {
@@ -32,6 +33,8 @@ int run_guarded(const std::string& name, const std::function<int()>& body) {
     return fail(name, error.what(), ExitCode::kData);
   } catch (const FileError& error) {
     return fail(name, error.what(), ExitCode::kFile);
+  } catch (const RefusedError& error) {
+    return fail(name, error.what(), ExitCode::kRefused);
   } catch (const AdapterError& error) {
     return fail(name, error.what(), ExitCode::kModel);
   } catch (const std::bad_alloc&) {

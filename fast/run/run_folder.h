@@ -13,7 +13,7 @@ namespace fast {
 /// Where things lie in a run folder.
 ///   RUN/config.toml  summary.json  mean.safetensors  mean-of-K.safetensors  report.html
 ///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint  checkpoint.safetensors
-///   checkpoint.previous.safetensors
+///   checkpoint.previous.safetensors  life (how often the worker was started)  lock
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}

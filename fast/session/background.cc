@@ -45,6 +45,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       [this](stencil::Rank rank) { return peers_.find(rank); }, options.log, EventLoop::now(),
       meeting_.get());
   status_ = pump_->status();
+  joining_ = !status_.joined;
   for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
   if (meeting_) loop_.watch(meeting_->descriptor());
   loop_.start([this](TimePoint now) { return turn(now); },
@@ -124,12 +125,16 @@ TimePoint Background::turn(TimePoint now) {
   const TimePoint next = pump_->turn(now, standing);
   if (standing.leave) left_ = true;
   if (options_.exchange.linger > 0) boundary_.note(now, pump_->engine());
-  const bool watched = watched_;
+  const bool joining = pump_->engine().state() == stencil::WorkerState::kJoining;
+  const std::uint64_t adopted = pump_->engine().joining().adopted();
+  const bool watched = watched_ || joining != joining_ || adopted != adopted_;
   if (shown_.due(now, watched)) {
     const PumpStatus& status = pump_->status();
     watch_sweeps(status, standing.step);
     const std::lock_guard lock(mutex_);
     status_ = status;
+    joining_ = joining;
+    adopted_ = adopted;
     if (watched) changed_.notify_all();
   }
   return std::min(next, shown_.next());

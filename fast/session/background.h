@@ -48,6 +48,10 @@ class Background {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
+  /// The model to the network is another than the training thread's: a neighbour's is being taken
+  /// over, or was, more often than `known` times.
+  [[nodiscard]] bool adopts(std::uint64_t known) const { return joining_ || adopted_ != known; }
+
   // Any thread.
 
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
@@ -75,7 +79,9 @@ class Background {
   BoundaryWait& boundary_;
 
   std::atomic<bool> leave_{false}, left_{false}, watched_{false};
-  std::atomic<bool> failed_{false};  ///< the background thread is no more
+  std::atomic<bool> joining_{true};        ///< as of status_
+  std::atomic<std::uint64_t> adopted_{0};  ///< likewise
+  std::atomic<bool> failed_{false};        ///< the background thread is no more
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;

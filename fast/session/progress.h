@@ -11,7 +11,7 @@ namespace fast {
 /// knows the means over all workers with no collective. Training thread only.
 class Progress {
  public:
-  static constexpr std::size_t kScalars = 4;
+  static constexpr std::size_t kScalars = 5;
 
   /// `budget`: samples over all workers; 0: none. `resumed`: the scalars of an earlier life; or
   /// empty.
@@ -24,6 +24,7 @@ class Progress {
 
   /// One local step. The mean of `kShare` over workers is the share of the budget used by all.
   void add(std::uint64_t samples, double loss) {
+    scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);
     scalars_[kLossSum] = kDecay * scalars_[kLossSum] + loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
@@ -31,6 +32,8 @@ class Progress {
 
   [[nodiscard]] std::span<double> scalars() { return scalars_; }
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
+  /// Steps that a worker has made, in the mean over all.
+  [[nodiscard]] double steps() const { return scalars_[kSteps]; }
   [[nodiscard]] double share() const { return scalars_[kShare]; }
   [[nodiscard]] double loss() const {
     return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : 0;
@@ -38,7 +41,8 @@ class Progress {
 
  private:
   static constexpr double kDecay = 0.98;
-  enum : std::size_t { kShare, kLossSum, kLossCount, kDataSize };
+  /// The first is the one that Mixer::steps_known() goes by.
+  enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize };
   double scale_;
   std::array<double, kScalars> scalars_{};
 };

@@ -1,15 +1,34 @@
 #include "fast/session/pump_options.h"
 
-#include <chrono>
+#include <unistd.h>
+
+#include <array>
+#include <random>
+#include <string>
 
 #include "fast/session/terms.h"
 #include "stencil/runtime/engine_config.h"
 
 namespace fast {
+namespace {
+
+stencil::LifeId new_life() {
+  std::random_device random;
+  const auto draw = [&random] { return std::uint64_t{random()} << 32 | std::uint64_t{random()}; };
+  return {draw(), draw()};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
 
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
-                                       const stencil::Layout& layout, std::uint64_t initial_hash) {
+                                       const stencil::Layout& layout, std::uint64_t initial_hash,
+                                       double progress) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
@@ -18,10 +37,13 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   stencil::Hello& hello = pump.engine.hello;
   hello.run_id = options.run_id;
   hello.topology = stencil::value_of(make_terms(options, topology, layout), "topology");
-  hello.incarnation = static_cast<std::uint64_t>(
-      std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1));
+  hello.generation = options.generation;
+  hello.life = new_life();
+  hello.host = host_name();
+  pump.engine.terms = more_terms(options);
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;
+  hello.progress = progress;
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
   return pump;
 }

@@ -9,10 +9,12 @@
 namespace fast {
 
 /// What the background work of a session goes by. `initial_hash` is of the model's values at the
-/// start. Throws ConfigError for options out of their range.
+/// start, or was of the run's; `progress`: see Hello. Throws ConfigError for options out of their
+/// range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                                      const stencil::Topology& topology,
                                                      const stencil::Layout& layout,
-                                                     std::uint64_t initial_hash);
+                                                     std::uint64_t initial_hash,
+                                                     double progress = 0);
 
 }  // namespace fast

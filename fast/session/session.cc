@@ -57,10 +57,11 @@ class Session::Impl {
         resuming_(options_, make_terms(options_, topology_, layout_)),
         record_(resuming_.load(adapter).value_or(
             SessionRecord{.initial_hash = XXH64(values_.data(), values_.size_bytes(), 0)})),
-        config_(make_pump_options(options_, topology_, layout_, record_.initial_hash)),
+        progress_(topology_.size(), options_.budget, options_.data_size, record_.scalars),
+        config_(make_pump_options(options_, topology_, layout_, record_.initial_hash,
+                                  progress_.steps())),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
-        progress_(topology_.size(), options_.budget, options_.data_size, record_.scalars),
         mixer_(layout_, values_, progress_.scalars(),
                make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                             options_.log),
@@ -75,25 +76,8 @@ class Session::Impl {
 
   void join() {
     if (joined_) return;
+    (void)await_model();
     joined_ = true;
-    const double patience = options_.exchange.start_deadline;
-    const auto begun = [](const PumpStatus& s) { return s.joined || !s.refused.empty(); };
-    bool ready = background_.await(patience, begun);
-    PumpStatus status = background_.status();
-    // Copying a large model over a thin link takes as long as it takes, while it goes on.
-    for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
-      copied = status.copied;
-      ready = background_.await(patience, begun);
-      status = background_.status();
-    }
-    if (!status.joined && !status.refused.empty()) throw RefusedError(status.refused);
-    if (status.joined_from != stencil::kNoRank) {
-      options_.log(LogLevel::kInfo,
-                   "took over the model of neighbour " + std::to_string(status.joined_from));
-      fold_all();
-      mixer_.fold_telemetry(progress_.scalars());
-    }
-    if (!ready) begin_alone(status);
   }
 
   void exchange(const StepReport& report) {
@@ -101,6 +85,7 @@ class Session::Impl {
     background_.rethrow_failure();
     const TimePoint begun = EventLoop::now();
     values_ = adapter_.values();
+    if (!sync() && background_.adopts(adopted_) && await_model()) return;
     progress_.add(report.samples, report.loss);
     const bool finite = sync() ? exchange_in_lock_step() : exchange_edge_delta();
     exchange_time_ += EventLoop::now() - begun;
@@ -122,6 +107,7 @@ class Session::Impl {
 
   Agreement finish() {
     if (!joined_) return Agreement::kAlone;
+    if (!sync() && background_.adopts(adopted_)) (void)await_model();
     if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
     if (sync()) {
       const bool completed =
@@ -153,6 +139,37 @@ class Session::Impl {
   [[nodiscard]] int size() const { return topology_.size(); }
 
  private:
+  /// Waits until the worker may begin, or begin anew with the model of a neighbour that is far
+  /// ahead. True where it took over such a model: the step under way, which was of another one, is
+  /// dropped.
+  bool await_model() {
+    const double patience = options_.exchange.start_deadline;
+    const bool first = !joined_;
+    const auto begun = [first](const PumpStatus& s) {
+      return s.joined || (first && !s.refused.empty());
+    };
+    bool ready = background_.await(patience, begun);
+    PumpStatus status = background_.status();
+    // Copying a large model over a thin link takes as long as it takes, while it goes on.
+    for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
+      copied = status.copied;
+      ready = background_.await(patience, begun);
+      status = background_.status();
+    }
+    if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);
+    if (!ready) begin_alone(status);
+    if (status.adopted == adopted_) return false;
+    adopted_ = status.adopted;
+    options_.log(LogLevel::kInfo,
+                 "took over the model of neighbour " + std::to_string(status.joined_from));
+    values_ = adapter_.values();
+    (void)steps_.take_over(values_, progress_.scalars());
+    fold_all();
+    for (Resumable* const part : adapter_.parts()) part->model_replaced();
+    publish();
+    return true;
+  }
+
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
@@ -183,12 +200,14 @@ class Session::Impl {
     steps_.standing().stop_joining = true;
     publish();
     background_.flush([](const PumpStatus& s) { return s.joined; });
+    steps_.standing().stop_joining = false;
+    publish();
   }
 
   /// In the middle of a step: see ModelAdapter::ready_from().
   void ready_from(std::size_t first) {
     if (!joined_ || background_.failed() || !options_.exchange.overlap ||
-        mode().kind != stencil::Mode::Kind::kAsync) {
+        mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {
       return;
     }
     const TimePoint begun = EventLoop::now();
@@ -281,14 +300,15 @@ class Session::Impl {
   stencil::Topology topology_;
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
+  Progress progress_;     ///< training thread
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;
 
   // Training thread.
-  Progress progress_;
   Duration exchange_time_{};
   bool joined_ = false;
+  std::uint64_t adopted_ = 0;  ///< models of neighbours that were taken over
 
   // Each provides its own locking.
   stencil::Mixer mixer_;

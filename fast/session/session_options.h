@@ -39,6 +39,10 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   stencil::Terms terms{};  ///< what else all workers must have in common, by name and value
 
+  /// Rises by one with each start of this worker, where that is kept somewhere (fast-worker keeps
+  /// it in its folder). Neighbours that know a later one say so, so a lost count does no harm.
+  std::uint64_t generation = 1;
+
   /// Where the session saves all that it takes to go on: the model, the parts attached to its
   /// adapter (an optimizer, a data loader) and what it knows of the network. It does so by itself
   /// at a step boundary, `checkpoint_every` seconds after the last time, and when training is over;

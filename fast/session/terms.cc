@@ -35,6 +35,14 @@ stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology
       {"model layout", hex(layout.hash())},
       {"mode", stencil::Mode::parse(options.exchange.mode).name()},
       {"codec", name(stencil::parse_codec(options.exchange.codec))},
+  };
+  const stencil::Terms more = more_terms(options);
+  terms.insert(terms.end(), more.begin(), more.end());
+  return terms;
+}
+
+stencil::Terms more_terms(const SessionOptions& options) {
+  stencil::Terms terms = {
       {"budget", std::to_string(options.budget) + " samples"},
       {"seed", std::to_string(options.seed)},
   };

@@ -22,6 +22,7 @@
 #include "fast/train/recorder.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
+#include "fast/train/worker_life.h"
 #include "fast/version.h"
 #include "stencil/core/random.h"
 #include "stencil/core/topology.h"
@@ -57,6 +58,7 @@ class TrainingRun {
         learner_(learner),
         stop_(stop),
         folder_(config.out),
+        life_(folder_.worker(rank_)),
         workers_(stencil::Topology::parse(config.session.topology).size()),
         budget_(budget()),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
@@ -122,6 +124,7 @@ class TrainingRun {
     options.budget = budget_;
     options.data_size = shard_.size();
     options.terms = {{"data", data_name()}, {"partition", config_.partition}};
+    options.generation = life_.generation();
     options.checkpoint = folder_.checkpoint(rank_).string();
     options.checkpoint_every = config_.checkpoint_every;
     if (!config_.fresh) options.resume = options.checkpoint;
@@ -139,6 +142,7 @@ class TrainingRun {
 
   std::filesystem::path open_folder() {
     make_writable_folder(folder_.worker(rank_));
+    life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
     return folder_.metrics(rank_);
   }
@@ -316,6 +320,7 @@ class TrainingRun {
   Learner& learner_;
   const std::atomic<bool>& stop_;
   RunFolder folder_;
+  WorkerLife life_;
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;

@@ -3,16 +3,24 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "stencil/core/codec_spec.h"
 #include "stencil/core/frame.h"
 #include "stencil/core/states.h"
+#include "stencil/core/terms.h"
 #include "stencil/core/types.h"
 
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
+
+/// Of one start of a worker's program: drawn at random (128 bits), so no two are alike.
+struct LifeId {
+  std::uint64_t high = 0, low = 0;
+  friend bool operator==(const LifeId&, const LifeId&) = default;
+};
 
 /// What every message says of its sender, whatever it is about. Value type.
 struct MessageHeader {
@@ -35,7 +43,7 @@ struct Hello {
   std::uint32_t protocol = kProtocolVersion;
   std::string run_id;
   std::string topology;
-  std::uint64_t incarnation = 0;  ///< differs at each start of a worker
+  std::uint64_t generation = 0;  ///< of two lives of a worker the later has the higher one
   std::uint64_t layout_hash = 0;
   std::uint64_t initial_hash = 0;  ///< of the initial weights
   std::string mode;                ///< "async", "bounded:K", "sync"
@@ -43,14 +51,25 @@ struct Hello {
   std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
   std::uint64_t last_settled = 0;   ///< highest of my offers that I have settled
   std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty
+  /// How far my model has come: steps that a worker has made, in the mean over all, as gossip
+  /// tells; 0 for the first few.
+  double progress = 0;
+  LifeId life{};                  ///< who says this
+  std::string host{};             ///< where it runs, for messages
+  std::vector<TermHash> terms{};  ///< what else both must have in common
 };
 
 /// "I do not know this link: say Hello."
-struct HelloRequest {};
+struct HelloRequest {
+  std::uint64_t known = 0;  ///< I know this generation of you: greet me with a higher one; 0: any
+};
 
 /// No exchange is possible.
 struct Refusal {
-  std::string text;  ///< why, naming both sides' values
+  std::string text;     ///< why, naming both sides' values
+  std::string term{};   ///< the term that differs; then the text is my value of it
+  bool answer = false;  ///< of a refusal of yours: to be heard and not answered
+  bool taken = false;   ///< another living process has your rank
 };
 
 /// My z of `bucket`.

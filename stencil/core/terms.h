@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +16,18 @@ struct Term {
 using Terms = std::vector<Term>;
 
 /// "" where there is none of that name.
-[[nodiscard]] inline std::string value_of(const Terms& terms, std::string_view name) {
-  const auto it = std::ranges::find(terms, name, &Term::name);
-  return it == terms.end() ? std::string() : it->value;
-}
+[[nodiscard]] std::string value_of(const Terms& terms, std::string_view name);
+
+/// How a greeting carries a term: a stranger learns no value from it. (xxHash64)
+struct TermHash {
+  std::string name;
+  std::uint64_t hash = 0;
+  friend bool operator==(const TermHash&, const TermHash&) = default;
+};
+[[nodiscard]] std::vector<TermHash> hashes_of(const Terms& terms);
+
+/// The name of the first term that differs, or is one side's alone; "" where all agree.
+[[nodiscard]] std::string differing(const std::vector<TermHash>& ours,
+                                    const std::vector<TermHash>& theirs);
 
 }  // namespace stencil

@@ -45,6 +45,11 @@ struct EngineConfig {
 
   /// Identity, compared in every Hello; last_answered and last_settled are filled in per edge.
   Hello hello;
+  Terms terms;  ///< those that Hello carries as hashes, which the engine fills in
+  /// Whose model has made less than this share of a neighbour's progress, and so many steps less,
+  /// adopts that one's instead of averaging with it (Hello::progress). In mode sync nobody does.
+  double behind_share = 0.5;
+  double behind_steps = 100;
   bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
   std::uint64_t seed = 1;
 
@@ -52,6 +57,11 @@ struct EngineConfig {
   void stand(const Topology& where, const Turns& meetings, Rank at);
   /// As stand(), with the turns made anew.
   void stand(const Topology& where, Rank at) { stand(where, Turns(where), at); }
+  /// Whether a model of progress `ours` is far behind one of `theirs`.
+  [[nodiscard]] bool far_behind(double ours, double theirs) const {
+    return mode.kind != Mode::Kind::kSync && ours < behind_share * theirs &&
+           ours + behind_steps <= theirs;
+  }
   /// The worker's own weight in lock step.
   [[nodiscard]] double self_weight() const;
 };

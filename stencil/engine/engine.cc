@@ -72,18 +72,29 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
     if (heard == Handshake::Heard::kSynchronised) {
       joining_.on_synchronised(now);
       puller_.plan().repeat(neighbour.rank);
+      if (joining_.behind(neighbour)) start_over(now, out);
     }
     return heard != Handshake::Heard::kNothing;
   }
-  if (message.is<HelloRequest>()) {
-    handshake_.on_hello_request(now, neighbour, out);
+  if (const HelloRequest* request = message.as<HelloRequest>()) {
+    handshake_.on_hello_request(now, neighbour, *request, out);
     return false;
   }
   if (const Refusal* refusal = message.as<Refusal>()) {
-    handshake_.on_refusal(neighbour, *refusal, out);
+    handshake_.on_refusal(now, neighbour, *refusal, out);
     return false;
   }
   return handshake_.admits(neighbour, message);
+}
+
+/// A neighbour's model is far ahead: instead of averaging with it, this worker adopts it.
+void Engine::start_over(TimePoint now, Actions& out) {
+  joining_.start_over();
+  turns_.on_state();
+  for (Neighbour& neighbour : self_.neighbours) {
+    sweeps_.end_all(neighbour);
+    handshake_.start_over(now, neighbour, out);
+  }
 }
 
 void Engine::on_message(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out) {
@@ -122,7 +133,18 @@ void Engine::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& sn
   }
   const bool last = snapshot.round == 0 ? joining_.on_snapshot(neighbour, snapshot, out)
                                         : rounds_.on_snapshot(now, neighbour, snapshot, out);
-  if (last) self_.heartbeat_all(now, out);
+  if (!last) return;
+  self_.heartbeat_all(now, out);
+  if (snapshot.round == 0) tell_of_progress(now, out);
+}
+
+/// A model was taken over: neighbours that are now far behind hear of it, and adopt it in turn.
+void Engine::tell_of_progress(TimePoint now, Actions& out) {
+  const EngineConfig& config = self_.config;
+  for (Neighbour& neighbour : self_.neighbours) {
+    const bool behind = config.far_behind(neighbour.life.progress, config.hello.progress);
+    if (behind && neighbour.up()) handshake_.begin(now, neighbour, out);
+  }
 }
 
 void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {

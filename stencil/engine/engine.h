@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stencil/engine/asking.h"
@@ -70,6 +71,8 @@ class Engine {
   /// Lock step: y of `round` (from 1) stands ready to be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
+  /// How far the model has come, see Hello::progress.
+  void on_progress(double steps) { self_.note_progress(steps); }
   /// See Joining::give_up().
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);
@@ -108,6 +111,11 @@ class Engine {
   [[nodiscard]] bool is_open(std::uint32_t bucket) const {
     return sweeps_.buckets().is_open(bucket);
   }
+  /// See Handshake::taken().
+  [[nodiscard]] std::optional<Refusal> taken(TimePoint now, const Neighbour& neighbour,
+                                             const Hello& hello) const {
+    return handshake_.taken(now, neighbour, hello);
+  }
   [[nodiscard]] const TurnKeeper& turns() const { return turns_; }
   [[nodiscard]] const OfferExchange& exchange() const { return exchange_; }
   [[nodiscard]] const Bound& bound() const { return bound_; }
@@ -119,6 +127,8 @@ class Engine {
   [[nodiscard]] bool admit(TimePoint now, Neighbour& neighbour, const Message& message,
                            Actions& out);
   void handle(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
+  void start_over(TimePoint now, Actions& out);
+  void tell_of_progress(TimePoint now, Actions& out);
   void on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot, Actions& out);
   /// After an input: whatever may be done now.
   void issue(TimePoint now, Actions& out);

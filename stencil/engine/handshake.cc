@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "stencil/core/random.h"
@@ -23,9 +24,8 @@ std::string differ(std::string_view what, const std::string& ours, const std::st
          std::string(remedy);
 }
 
-}  // namespace
-
-std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool adopt_initial) {
+/// Of what a Hello has a field for.
+std::optional<std::string> other_run(const Hello& ours, const Hello& theirs) {
   if (ours.protocol != theirs.protocol) {
     return differ("protocol version", std::to_string(ours.protocol),
                   std::to_string(theirs.protocol), "run the same version of FAST everywhere");
@@ -47,17 +47,59 @@ std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs, bool
   if (ours.codec != theirs.codec) {
     return differ("codec", name(ours.codec), name(theirs.codec), "give both the same codec");
   }
-  if (ours.initial_hash != theirs.initial_hash && !adopt_initial) {
-    return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
-                  "use the same seed on both, or init_from_neighbour on the one that joins");
-  }
   return std::nullopt;
+}
+
+/// The weights that a run begins with: they matter between two that have hardly trained.
+std::optional<std::string> other_start(const Hello& ours, const Hello& theirs) {
+  const bool both_new = ours.progress == 0 && theirs.progress == 0;
+  if (ours.initial_hash == theirs.initial_hash || !both_new) return std::nullopt;
+  return differ("initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
+                "use the same seed on both, or init_from_neighbour on the one that joins");
+}
+
+}  // namespace
+
+std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& theirs) {
+  if (auto why = other_run(ours.hello, theirs)) return why;
+  if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
+    return term + " differs; give both the same";
+  }
+  return ours.init_from_neighbour ? std::nullopt : other_start(ours.hello, theirs);
+}
+
+Refusal refusal(const EngineConfig& ours, const Hello& theirs) {
+  if (const auto text = other_run(theirs, ours.hello)) return {.text = *text};
+  if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
+    return {.text = value_of(ours.terms, term), .term = term};
+  }
+  return {.text = other_start(theirs, ours.hello).value_or("")};
+}
+
+std::string in_words(const EngineConfig& ours, const Refusal& theirs) {
+  if (theirs.term.empty()) return theirs.text;
+  const auto said = [](const std::string& value) { return value.empty() ? "not given" : value; };
+  return differ(theirs.term, said(value_of(ours.terms, theirs.term)), said(theirs.text),
+                "give both the same");
+}
+
+std::optional<Refusal> Handshake::taken(TimePoint now, const Neighbour& neighbour,
+                                        const Hello& hello) const {
+  const Life& life = neighbour.life;
+  const bool heard = neighbour.up() && now - neighbour.times.heard < self_.config.suspect_after;
+  if (!heard || hello.life == life.id) return std::nullopt;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - life.met).count();
+  return Refusal{.text = "rank " + std::to_string(neighbour.rank) + " is already here" +
+                         (life.host.empty() ? "" : ", from " + life.host) + ", since " +
+                         std::to_string(seconds) + " s; give each worker a rank of its own",
+                 .taken = true};
 }
 
 void Handshake::add(TimePoint now, Neighbour& neighbour) const {
   constexpr std::uint64_t kMost = 0x3fffffff;
   const std::uint64_t drawn =
-      Random::derive(self_.config.hello.incarnation, static_cast<std::uint64_t>(neighbour.rank));
+      Random::derive(self_.config.hello.generation ^ self_.config.hello.life.low,
+                     static_cast<std::uint64_t>(neighbour.rank));
   neighbour.life.our_epoch = 1 + static_cast<std::uint32_t>(drawn & kMost);
   EdgeTimes& times = neighbour.times;
   times.heard = times.sent = times.hello_sent = times.swept = now;
@@ -65,7 +107,7 @@ void Handshake::add(TimePoint now, Neighbour& neighbour) const {
 
 void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
   Hello hello = self_.config.hello;
-  hello.incarnation += neighbour.life.generation;
+  hello.generation += neighbour.life.raised;
   hello.last_answered = neighbour.book.answered;
   hello.last_settled = neighbour.book.settled();
   neighbour.times.hello_sent = now;
@@ -82,10 +124,17 @@ void Handshake::begin(TimePoint now, Neighbour& neighbour, Actions& out) {
   say_hello(now, neighbour, out);
 }
 
+void Handshake::start_over(TimePoint now, Neighbour& neighbour, Actions& out) {
+  exchange_.reset(neighbour);
+  ++neighbour.life.raised;
+  neighbour.life.behind = false;
+  if (neighbour.has_link && neighbour.state != LinkState::kLeft) begin(now, neighbour, out);
+}
+
 void Handshake::give_up(Neighbour& neighbour) {
   exchange_.reset(neighbour);
-  ++neighbour.life.generation;
-  neighbour.life.incarnation = 0;
+  ++neighbour.life.raised;
+  neighbour.life.generation = 0;
   ++neighbour.life.our_epoch;
   neighbour.life.acknowledged = false;
 }
@@ -94,21 +143,30 @@ void Handshake::refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs,
                        Actions& out) {
   ++self_.counters.refusals;
   if (!neighbour.up()) neighbour.state = LinkState::kRefused;
-  self_.send(now, neighbour, Refusal{*mismatch(theirs, self_.config.hello, false)}, out);
-  out.push_back(action::Refused{&neighbour, std::move(why)});
+  const Refusal said = refusal(self_.config, theirs);
+  self_.send(now, neighbour, said, out);
+  // Of a term their value is not known yet: it comes with their answer.
+  if (said.term.empty()) out.push_back(action::Refused{&neighbour, std::move(why)});
 }
 
-/// False where it is a life that is over.
-bool Handshake::take_incarnation(Neighbour& neighbour, const Message& message) {
+/// False where it is a life that is over; then whoever lives it hears of that.
+bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& message,
+                          Actions& out) {
   Life& life = neighbour.life;
-  const std::uint64_t incarnation = message.as<Hello>()->incarnation;
-  if (incarnation == life.incarnation) return true;
-  if (incarnation < life.incarnation) return false;
-  if (life.incarnation != 0) {
+  const Hello& hello = *message.as<Hello>();
+  if (hello.generation == life.generation && hello.life == life.id) return true;
+  if (hello.generation <= life.generation) {
+    self_.send(now, neighbour, HelloRequest{.known = life.generation}, out);
+    return false;
+  }
+  if (life.generation != 0) {
     exchange_.reset(neighbour);
     ++life.our_epoch;
   }
-  life.incarnation = incarnation;
+  if (hello.life != life.id) life.met = now;
+  life.id = hello.life;
+  life.host = hello.host;
+  life.generation = hello.generation;
   life.fresh = message.header.state == WorkerState::kJoining;
   life.their_epoch = 0;
   life.acknowledged = false;
@@ -133,11 +191,11 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
                                      Actions& out) {
   const Hello& hello = *message.as<Hello>();
   const EngineConfig& config = self_.config;
-  if (auto why = mismatch(config.hello, hello, config.init_from_neighbour)) {
+  if (auto why = mismatch(config, hello)) {
     refuse(now, neighbour, hello, std::move(*why), out);
     return Heard::kNothing;
   }
-  if (!take_incarnation(neighbour, message)) return Heard::kNothing;
+  if (!take_life(now, neighbour, message, out)) return Heard::kNothing;
   if (!take_epoch(neighbour, message.header.sender_epoch)) return Heard::kNothing;
   Life& life = neighbour.life;
   const bool exact = message.header.receiver_epoch == life.our_epoch;
@@ -145,7 +203,10 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   if (!exact) return Heard::kNothing;
   if (life.acknowledged) return Heard::kAgain;
   life.acknowledged = true;
+  life.taken_since = {};
   life.initial_hash = hello.initial_hash;
+  life.progress = hello.progress;
+  life.behind = config.far_behind(hello.progress, config.hello.progress);
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;
   neighbour.state = LinkState::kUp;
@@ -154,14 +215,31 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   return Heard::kSynchronised;
 }
 
-void Handshake::on_hello_request(TimePoint now, Neighbour& neighbour, Actions& out) {
+void Handshake::on_hello_request(TimePoint now, Neighbour& neighbour, const HelloRequest& request,
+                                 Actions& out) {
+  const std::uint64_t greeted = self_.config.hello.generation + neighbour.life.raised;
+  if (request.known >= greeted) neighbour.life.raised += request.known - greeted + 1;
   if (neighbour.has_link) say_hello(now, neighbour, out);
 }
 
-void Handshake::on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions& out) {
+void Handshake::on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& refusal,
+                           Actions& out) {
   ++self_.counters.refusals;
+  if (refusal.taken) {
+    // It may be an earlier life of ours, whose end has not been noticed there yet.
+    TimePoint& since = neighbour.life.taken_since;
+    if (since == TimePoint{}) since = now;
+    if (now - since < 2 * self_.config.suspect_after) return;
+  }
   if (!neighbour.up()) neighbour.state = LinkState::kRefused;
-  out.push_back(action::Refused{&neighbour, refusal.text});
+  if (!refusal.term.empty() && !refusal.answer) {
+    self_.send(now, neighbour,
+               Refusal{.text = value_of(self_.config.terms, refusal.term),
+                       .term = refusal.term,
+                       .answer = true},
+               out);
+  }
+  out.push_back(action::Refused{&neighbour, in_words(self_.config, refusal)});
 }
 
 void Handshake::on_leave(Neighbour& neighbour, const MessageHeader& header) {

@@ -8,9 +8,15 @@
 
 namespace stencil {
 
-/// Why two workers must not exchange, naming both sides' values; nothing when they may.
-[[nodiscard]] std::optional<std::string> mismatch(const Hello& ours, const Hello& theirs,
-                                                  bool adopt_initial);
+/// Why this worker must not exchange with whoever said `theirs`, naming both sides' values where
+/// both are known; nothing when it may.
+[[nodiscard]] std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& theirs);
+
+/// What that one is told; as it sees the two of us.
+[[nodiscard]] Refusal refusal(const EngineConfig& ours, const Hello& theirs);
+
+/// A refusal of theirs in words: where it is about a term, both sides' values of it.
+[[nodiscard]] std::string in_words(const EngineConfig& ours, const Refusal& theirs);
 
 /// Who is at the other end of an edge, which of its lives, and where both ends' sequence numbers
 /// stand, see Life. Keeps true:
@@ -20,6 +26,9 @@ namespace stencil {
 ///     the sender's.
 ///  3. Counters of a Hello are acted on once for each pair of epochs, by both ends.
 ///  4. Another life of a neighbour ends all that was under way with the one before.
+///  5. Which life is the later one, generations tell, and no clock. Whoever is taken for older is
+///     told, and greets again above what is known: nobody is passed over in silence.
+///  6. While a neighbour's present life is up and is heard, no other process takes its place.
 ///
 /// One thread.
 class Handshake {
@@ -31,6 +40,8 @@ class Handshake {
 
   /// The edge is begun anew: a new link, a gap, a reply that does not come.
   void begin(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// We are a newcomer again: all that was under way is over, at both ends.
+  void start_over(TimePoint now, Neighbour& neighbour, Actions& out);
   /// They were given up: should they come back, both ends begin as if anew.
   void give_up(Neighbour& neighbour);
 
@@ -41,8 +52,12 @@ class Handshake {
   };
   [[nodiscard]] Heard on_hello(TimePoint now, Neighbour& neighbour, const Message& message,
                                Actions& out);
-  void on_hello_request(TimePoint now, Neighbour& neighbour, Actions& out);
-  void on_refusal(Neighbour& neighbour, const Refusal& refusal, Actions& out);
+  void on_hello_request(TimePoint now, Neighbour& neighbour, const HelloRequest& request,
+                        Actions& out);
+  void on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& refusal, Actions& out);
+  /// Why `hello` cannot be of this neighbour: another living process is; nothing where it may.
+  [[nodiscard]] std::optional<Refusal> taken(TimePoint now, const Neighbour& neighbour,
+                                             const Hello& hello) const;
   void on_leave(Neighbour& neighbour, const MessageHeader& header);
   /// We say good-bye to them.
   void leave(TimePoint now, Neighbour& neighbour, Actions& out);
@@ -57,7 +72,7 @@ class Handshake {
  private:
   void end(Neighbour& neighbour);
   void say_hello(TimePoint now, Neighbour& neighbour, Actions& out);
-  bool take_incarnation(Neighbour& neighbour, const Message& message);
+  bool take_life(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
   bool take_epoch(Neighbour& neighbour, std::uint32_t epoch);
   void refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs, std::string why,
               Actions& out);

@@ -8,6 +8,9 @@ void Liveness::heard(TimePoint now, Neighbour& neighbour, const MessageHeader& h
   neighbour.times.heard = now;
   Report& report = neighbour.report;
   if (header.said >= report.said) {
+    // Joining is over: it has copied a model, or goes on with its own.
+    const bool was_joining = report.said != 0 && report.state == WorkerState::kJoining;
+    if (was_joining && header.state != WorkerState::kJoining) neighbour.life.behind = false;
     report.said = header.said;
     report.state = header.state;
     report.steps.note(now, header.step);

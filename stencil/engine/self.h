@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "stencil/core/message.h"
 #include "stencil/engine/action.h"
@@ -14,7 +16,10 @@ namespace stencil {
 /// stands, and how it speaks. One thread.
 class Self {
  public:
-  Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {}
+  Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {
+    note_progress(std::exchange(config.hello.progress, 0));
+    config.hello.terms = hashes_of(config.terms);
+  }
 
   EngineConfig config;
   Neighbours& neighbours;
@@ -27,6 +32,13 @@ class Self {
   [[nodiscard]] bool training() const { return state == WorkerState::kTraining; }
   [[nodiscard]] bool in_lock_step() const { return config.mode.kind == Mode::Kind::kSync; }
   [[nodiscard]] std::uint32_t telemetry() const { return config.buckets - 1; }
+
+  /// The model has come so far. What puts nobody behind is none yet.
+  void note_progress(double progress) {
+    if (progress >= config.behind_steps) {
+      config.hello.progress = std::max(config.hello.progress, progress);
+    }
+  }
 
   /// Puts how the worker stands now into a header; `to` is null for somebody who is no neighbour.
   void stamp(MessageHeader& header, const Neighbour* to);

@@ -313,6 +313,11 @@ void Mixer::read_z(std::span<float> z) const {
   }
 }
 
+double Mixer::steps_known() const {
+  const std::lock_guard lock(telemetry_lock_);
+  return telemetry_y_.empty() ? 0 : telemetry_y_.front() + telemetry_p_.front();
+}
+
 void Mixer::read_telemetry_z(std::span<double> z) const {
   const std::lock_guard lock(telemetry_lock_);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = telemetry_y_[i] + telemetry_p_[i];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,8 @@ struct MixReport {
 
 /// The memory of the exchange, y and p (as large as the model each), and the operations on it.
 /// Arithmetic only: no I/O, no time, no idea of neighbours. Buckets 0 .. layout.bucket_count()-1
-/// hold the model; one more, telemetry_bucket(), holds float64 scalars that pass no codec.
+/// hold the model; one more, telemetry_bucket(), holds float64 scalars that pass no codec. The
+/// first of them counts a worker's steps, so that their mean is known to all.
 ///
 /// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
 /// background thread; the two meet at one lock per bucket, held for one pass over that bucket. The
@@ -76,6 +78,9 @@ class Mixer {
   FoldReport fold(std::span<float> x);
   /// The same of buckets `from` .. `to` - 1 alone; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
+  /// x as of the last boundary, or of the last fold of its bucket: what the worker's own step has
+  /// changed since then is undone. Training thread.
+  void undo_step(std::span<float> x) const { std::ranges::copy(segment_.y(), x.begin()); }
   // `codec` is the neighbour's, or the exact one; of the telemetry's bucket it is not asked.
   MixReport offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out);
   MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
@@ -118,6 +123,8 @@ class Mixer {
   /// z = y + p of the whole model, for tests and for the simulator's account. Waits for every lock.
   void read_z(std::span<float> z) const;
   void read_telemetry_z(std::span<double> z) const;
+  /// Steps that a worker has made, in the mean over all, as far as word has come.
+  [[nodiscard]] double steps_known() const;
 
   [[nodiscard]] Segment& segment() { return segment_; }
   /// Buckets that a boundary could not fold, and was left to the next one; counted each time.

@@ -28,11 +28,17 @@ struct Life {
   std::uint32_t their_epoch = 0;  ///< 0: none known
   bool acknowledged = false;      ///< their Hello carried our_epoch and was acted on
   bool told = false;              ///< a Hello of ours carried their_epoch
-  std::uint64_t incarnation = 0;  ///< theirs; 0: none known
+  LifeId id;                      ///< theirs
+  std::uint64_t generation = 0;   ///< theirs; 0: none known
+  std::string host;
+  TimePoint met{};          ///< when its present life was first greeted
+  TimePoint taken_since{};  ///< they say since then that another process has our rank; or unset
   std::uint64_t initial_hash = 0;
-  bool fresh = false;            ///< it was a newcomer when its present life first spoke to us
-  bool ever_heard = false;       ///< any of its lives
-  std::uint32_t generation = 0;  ///< added to our incarnation once they were given up
+  double progress = 0;       ///< see Hello::progress; as of the last link
+  bool behind = false;       ///< far behind us then, and has not begun anew since
+  bool fresh = false;        ///< it was a newcomer when its present life first spoke to us
+  bool ever_heard = false;   ///< any of its lives
+  std::uint64_t raised = 0;  ///< added to our generation on this edge
 };
 
 /// What the neighbour last said of itself.
@@ -122,7 +128,7 @@ struct Neighbour {
   [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.
   [[nodiscard]] bool askable() const {
-    return up() && !retiring &&
+    return up() && !retiring && !life.behind &&
            (report.state == WorkerState::kTraining || report.state == WorkerState::kSettling ||
             report.state == WorkerState::kSettled);
   }

@@ -79,6 +79,7 @@ void Pump::apply_wanted_state(TimePoint now, WorkerState wanted) {
 
 void Pump::apply_standing(TimePoint now, const Standing& standing) {
   const bool sync = engine_.config().mode.kind == Mode::Kind::kSync;
+  engine_.on_progress(mixer_.steps_known());
   if (standing.stop_joining) engine_.give_up_joining(now, actions_);
   act();
   if (engine_.state() != WorkerState::kJoining) {
@@ -208,7 +209,7 @@ void Pump::receive_frame(TimePoint now, LinkId link, const Frame& frame) {
     return complaints_.about(from->rank, cause, message.error().text);
   }
   if (from != nullptr) return receive_message(now, *from, *message);
-  if (Neighbour* const neighbour = reception_.hear(link, *message)) {
+  if (Neighbour* const neighbour = reception_.hear(now, link, *message)) {
     engine_.on_link_up(now, *neighbour, actions_);
     act();
     receive_message(now, *neighbour, *message);
@@ -247,6 +248,7 @@ const PumpStatus& Pump::status() {
   s.state = engine_.state();
   s.joined = s.state != WorkerState::kJoining;
   s.joined_from = engine_.joining().joined_from();
+  s.adopted = engine_.joining().adopted();
   s.copied = engine_.joining().copied();
   s.completed_round = engine_.rounds().completed();
   s.neighbours_completed = engine_.rounds().neighbours_completed(s.completed_round);

@@ -31,7 +31,20 @@ void Reception::turn_away(LinkId link, const Message& message) {
   complaints_.about_stranger(claimed, claimed + " is no neighbour of ours");
 }
 
-Neighbour* Reception::hear(LinkId link, const Message& message) {
+/// Whoever refuses us answers on the link that it refuses: this may be anybody.
+void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal,
+                        const std::string& claim) {
+  const EngineConfig& config = engine_.config();
+  if (!refusal.term.empty() && !refusal.answer) {
+    answer(link, &by,
+           Refusal{
+               .text = value_of(config.terms, refusal.term), .term = refusal.term, .answer = true});
+  }
+  complaints_.about_stranger("refusal " + claim,
+                             claim + "refused on another link: " + in_words(config, refusal));
+}
+
+Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
   const Rank from = message.header.from;
   Neighbour* const neighbour = engine_.neighbours().find(from);
   if (neighbour == nullptr) {
@@ -40,9 +53,7 @@ Neighbour* Reception::hear(LinkId link, const Message& message) {
   }
   const std::string claim = "who says it is rank " + std::to_string(from) + ": ";
   if (const Refusal* refusal = message.as<Refusal>()) {
-    // Whoever refuses us answers on the link that it refuses: this may be anybody.
-    complaints_.about_stranger("refusal " + claim,
-                               claim + "refused on another link: " + refusal->text);
+    refused(link, *neighbour, *refusal, claim);
     return nullptr;
   }
   const Hello* const hello = message.as<Hello>();
@@ -51,9 +62,16 @@ Neighbour* Reception::hear(LinkId link, const Message& message) {
     return nullptr;
   }
   const EngineConfig& config = engine_.config();
-  if (const auto why = mismatch(config.hello, *hello, config.init_from_neighbour)) {
-    answer(link, neighbour, Refusal{*mismatch(*hello, config.hello, false)});
-    complaints_.about_stranger("mismatch " + claim, claim + *why);
+  if (const auto why = mismatch(config, *hello)) {
+    const Refusal said = refusal(config, *hello);
+    answer(link, neighbour, said);
+    // Of a term their value is not known yet: it comes with their answer.
+    if (said.term.empty()) complaints_.about_stranger("mismatch " + claim, claim + *why);
+    return nullptr;
+  }
+  if (const auto taken = engine_.taken(now, *neighbour, *hello)) {
+    answer(link, neighbour, *taken);
+    complaints_.about_stranger("taken " + claim, claim + "refused: " + taken->text);
     return nullptr;
   }
   return links_.accept(link, *neighbour) ? neighbour : nullptr;

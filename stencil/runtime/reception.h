@@ -17,10 +17,11 @@ class Reception {
             PumpCounters& counters);
 
   /// The neighbour that the link serves from now on; null where it serves none.
-  Neighbour* hear(LinkId link, const Message& message);
+  Neighbour* hear(TimePoint now, LinkId link, const Message& message);
 
  private:
   void answer(LinkId link, const Neighbour* to, MessageBody body);
+  void refused(LinkId link, const Neighbour& by, const Refusal& refusal, const std::string& claim);
   void turn_away(LinkId link, const Message& message);
 
   Engine& engine_;

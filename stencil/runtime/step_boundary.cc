@@ -10,6 +10,15 @@ bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
   return true;
 }
 
+bool StepBoundary::take_over(std::span<float> x, std::span<double> scalars) {
+  mixer_.undo_step(x);
+  const FoldReport report = mixer_.fold(x);
+  mixer_.fold_telemetry(scalars);
+  made_.boundary();
+  standing_.made_from = Standing::kNoBucket;
+  return report.finite;
+}
+
 bool StepBoundary::end_step(std::span<float> x, std::span<double> scalars) {
   const FoldReport report = mixer_.fold(x);
   mixer_.fold_telemetry(scalars);

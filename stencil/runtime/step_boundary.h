@@ -37,6 +37,9 @@ class StepBoundary {
   /// The step under way is made in all of `x`, and in the `scalars` (see Mixer::fold_telemetry()).
   /// False: the worker's own parameters are no longer numbers.
   [[nodiscard]] bool end_step(std::span<float> x, std::span<double> scalars);
+  /// Instead of end_step(), where a neighbour's model was taken over since the last boundary: the
+  /// step under way, which was of another model, is dropped, and `x` is what was taken over.
+  [[nodiscard]] bool take_over(std::span<float> x, std::span<double> scalars);
   /// What is waited for from now on, Boundary's pause; kNone ends the boundary.
   void pause(Pause pause);
   /// After pause(kNone), which has been told. False as by end_step().

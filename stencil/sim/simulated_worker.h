@@ -34,7 +34,8 @@ struct Simulation::Worker {
   Boundary boundary{0, 0};
   std::optional<StepBoundary> steps;
   bool frozen = false;
-  std::uint64_t incarnation = 1;
+  std::uint64_t adopted = 0;  ///< models of neighbours that x has taken over
+  std::uint64_t generation = 1;
   TimePoint next_turn = kNever;
   Random random{0};
 

@@ -75,10 +75,10 @@ EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
   return engine;
 }
 
-void Simulation::make(Rank rank, std::uint64_t incarnation) {
+void Simulation::make(Rank rank, std::uint64_t generation) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
-  worker->incarnation = incarnation;
+  worker->generation = generation;
   worker->boundary = Boundary(config_.exchange.phase_lock, config_.exchange.linger);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
@@ -89,7 +89,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   worker->steps.emplace(*worker->mixer);
   // All begin together with what they have; only who comes back copies a neighbour.
-  worker->steps->standing().stop_joining = incarnation == 1;
+  worker->steps->standing().stop_joining = generation == 1;
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   options.engine = engine_config(rank, worker->mixer->bucket_count());
@@ -98,7 +98,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   engine.hello.run_id = "simulation";
   engine.hello.topology = config_.topology.spec();
   // Apart by more than the edges' own restarts add to it.
-  engine.hello.incarnation = incarnation << 16;
+  engine.hello.generation = generation << 16;
   engine.hello.layout_hash = layout_.hash();
   if (!config_.shared.empty()) {
     worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
@@ -117,6 +117,7 @@ void Simulation::make(Rank rank, std::uint64_t incarnation) {
   workers_[rank] = std::move(worker);
   Worker& made = *workers_[rank];
   turn(made);
+  made.steps->standing().stop_joining = false;
   if (!made.stepping && !made.waiting) proceed(made);
 }
 
@@ -179,6 +180,13 @@ void Simulation::boundary(Worker& worker) {
     return;
   }
   worker.waiting = true;
+  if (status.state == WorkerState::kJoining) return;
+  if (status.adopted != worker.adopted) {
+    worker.adopted = status.adopted;
+    (void)worker.steps->take_over(worker.x, worker.telemetry);
+    worker.waiting = false;
+    return begin_step(worker);
+  }
   if (sync && !worker.published) {
     if (!status.neighbours_completed) return;
     const MixingWeights weights(config_.topology);
@@ -233,6 +241,7 @@ void Simulation::proceed(Worker& worker) {
     if (worker.pump->engine().joining().joined_from() != kNoRank) {
       (void)worker.mixer->fold(worker.x);
       worker.mixer->fold_telemetry(worker.telemetry);
+      worker.adopted = worker.pump->engine().joining().adopted();
     }
     begin_step(worker);
   }
@@ -363,10 +372,10 @@ void Simulation::kill(Rank rank) {
 }
 
 void Simulation::restart(Rank rank) {
-  const std::uint64_t incarnation = workers_[rank]->incarnation + 1;
+  const std::uint64_t generation = workers_[rank]->generation + 1;
   while (network_->transport(rank).receive()) {
   }
-  make(rank, incarnation);
+  make(rank, generation);
 }
 
 std::span<const float> Simulation::model(Rank rank) const {

@@ -88,13 +88,13 @@ class Simulation {
 
   /// Kills a worker at the present time: nothing of it is heard again.
   void kill(Rank rank);
-  /// Starts a killed worker anew, from initial weights, as a new incarnation.
+  /// Starts a killed worker anew, from initial weights, as a new generation.
   void restart(Rank rank);
 
  private:
   struct Worker;
   static double runtime_threshold(const SimulationConfig& config);
-  void make(Rank rank, std::uint64_t incarnation);
+  void make(Rank rank, std::uint64_t generation);
   [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
   [[nodiscard]] std::size_t free_turn(Rank a, Rank b) const;
   void turn(Worker& worker);

@@ -13,7 +13,9 @@
 //                           it is for the receiver to judge
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly in a Hello
-//   Header.text             empty but in a Refusal
+//   Hello.progress          finite, 0 or more
+//   Header.text, .term      empty but in a Refusal
+//   Hello.terms             at most kMaxTerms
 //   Header.payload_size     length of the payload part; 0 when there is none
 //   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
 //   every text              at most kMaxTextBytes of UTF-8 without control characters: it may be
@@ -31,6 +33,7 @@
 #include <xxhash.h>
 #endif
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -43,6 +46,7 @@ namespace stencil {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = 512;
+constexpr int kMaxTerms = 32;
 
 bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
@@ -101,7 +105,7 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_protocol(hello.protocol);
   out.set_run_id(hello.run_id);
   out.set_topology(hello.topology);
-  out.set_incarnation(hello.incarnation);
+  out.set_generation(hello.generation);
   out.set_layout_hash(hello.layout_hash);
   out.set_initial_hash(hello.initial_hash);
   out.set_mode(hello.mode);
@@ -110,6 +114,15 @@ void encode_hello(const Hello& hello, proto::Hello& out) {
   out.set_last_answered(hello.last_answered);
   out.set_last_settled(hello.last_settled);
   out.set_meeting(hello.meeting);
+  out.set_progress(hello.progress);
+  out.set_life_high(hello.life.high);
+  out.set_life_low(hello.life.low);
+  out.set_host(presentable(hello.host));
+  for (const TermHash& term : hello.terms) {
+    proto::Term* const added = out.add_terms();
+    added->set_name(term.name);
+    added->set_hash(term.hash);
+  }
 }
 
 /// The place of a body in MessageBody.
@@ -151,33 +164,51 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (header.has_hello() != (header.kind() == kKindOf<Hello>))
     return malformed(header.has_hello() ? "a Hello inside another kind of message"
                                         : "a Hello message without its Hello");
-  if (!header.text().empty() && header.kind() != kKindOf<Refusal>)
+  const bool says = !header.text().empty() || !header.term().empty();
+  if (says && header.kind() != kKindOf<Refusal>)
     return malformed("a text in a message that has none");
-  if (header.text().size() > kMaxTextBytes || !is_printable(header.text()))
-    return malformed("a text that is too long or not printable");
+  for (const std::string* text : {&header.text(), &header.term()}) {
+    if (text->size() > kMaxTextBytes || !is_printable(*text))
+      return malformed("a text that is too long or not printable");
+  }
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() > kLargestCodec) return out_of_range("hello.codec", hello.codec());
+  if (!std::isfinite(hello.progress()) || hello.progress() < 0)
+    return malformed("a Hello whose progress is no number of steps");
   for (const std::string* text :
-       {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting()}) {
+       {&hello.run_id(), &hello.topology(), &hello.mode(), &hello.meeting(), &hello.host()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
       return malformed("a text of Hello that is too long or not printable");
+  }
+  if (hello.terms_size() > kMaxTerms) return malformed("a Hello of too many terms");
+  for (const proto::Term& term : hello.terms()) {
+    if (term.name().size() > kMaxTextBytes || !is_printable(term.name()))
+      return malformed("a term of Hello whose name is too long or not printable");
   }
   return std::nullopt;
 }
 
 Hello decode_hello(proto::Hello& from) {
+  std::vector<TermHash> terms;
+  for (proto::Term& term : *from.mutable_terms()) {
+    terms.push_back({std::move(*term.mutable_name()), term.hash()});
+  }
   return {.protocol = from.protocol(),
           .run_id = std::move(*from.mutable_run_id()),
           .topology = std::move(*from.mutable_topology()),
-          .incarnation = from.incarnation(),
+          .generation = from.generation(),
           .layout_hash = from.layout_hash(),
           .initial_hash = from.initial_hash(),
           .mode = std::move(*from.mutable_mode()),
           .codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()},
           .last_answered = from.last_answered(),
           .last_settled = from.last_settled(),
-          .meeting = std::move(*from.mutable_meeting())};
+          .meeting = std::move(*from.mutable_meeting()),
+          .progress = from.progress(),
+          .life = {from.life_high(), from.life_low()},
+          .host = std::move(*from.mutable_host()),
+          .terms = std::move(terms)};
 }
 
 /// Each kind's own fields; those that another kind would have stay 0.
@@ -185,7 +216,12 @@ struct EncodeBody {
   proto::Header& header;
 
   void operator()(const Hello& hello) const { encode_hello(hello, *header.mutable_hello()); }
-  void operator()(const Refusal& refusal) const { header.set_text(presentable(refusal.text)); }
+  void operator()(const Refusal& refusal) const {
+    header.set_text(presentable(refusal.text));
+    header.set_term(refusal.term);
+    header.set_answer(refusal.answer);
+    header.set_taken(refusal.taken);
+  }
   void operator()(const Offer& offer) const {
     header.set_sequence(offer.sequence);
     header.set_bucket(offer.bucket);
@@ -208,7 +244,7 @@ struct EncodeBody {
     header.set_round(snapshot.round);
     header.set_codec(snapshot.codec);
   }
-  void operator()(HelloRequest /*body*/) const {}
+  void operator()(HelloRequest request) const { header.set_known(request.known); }
   void operator()(Heartbeat /*body*/) const {}
   void operator()(Leave /*body*/) const {}
 };
@@ -219,9 +255,9 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
     case kKindOf<Hello>:
       return decode_hello(*header.mutable_hello());
     case kKindOf<HelloRequest>:
-      return HelloRequest{};
+      return HelloRequest{header.known()};
     case kKindOf<Refusal>:
-      return Refusal{header.text()};
+      return Refusal{header.text(), header.term(), header.answer(), header.taken()};
     case kKindOf<Offer>:
       return Offer{header.sequence(), header.bucket(), header.ahead(), codec, payload};
     case kKindOf<Reply>:

@@ -143,7 +143,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   switch (kind) {
     case 0: {
       Hello hello = right;
-      hello.incarnation = 1 + source.byte() % 3U;
+      hello.generation = 1 + source.byte() % 3U;
       if ((how & 16) != 0) hello.initial_hash = source.byte();
       hello.last_answered = source.number();
       hello.last_settled = source.number();
@@ -209,7 +209,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.window_total = 4;
   engine.hello.run_id = "fuzz";
   engine.hello.topology = "ring:3";
-  engine.hello.incarnation = 1;
+  engine.hello.generation = 1;
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
   engine.init_from_neighbour = setup & 16;

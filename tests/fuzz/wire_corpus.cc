@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   const std::pair<const char*, MessageBody> kinds[] = {
       {"hello", Hello{.run_id = "run",
                       .topology = "torus:2x2",
-                      .incarnation = random.next(),
+                      .generation = random.next(),
                       .layout_hash = random.next(),
                       .initial_hash = random.next(),
                       .mode = "async",

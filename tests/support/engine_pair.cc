@@ -94,7 +94,7 @@ struct EnginePair::Side {
   std::unique_ptr<Pump> pump;
   std::vector<double> telemetry;
   std::vector<std::string> log;
-  std::uint64_t incarnation = 1;
+  std::uint64_t generation = 1;
 };
 
 EnginePair::EnginePair(Options options) : options_(std::move(options)) {
@@ -102,10 +102,10 @@ EnginePair::EnginePair(Options options) : options_(std::move(options)) {
 }
 EnginePair::~EnginePair() = default;
 
-void EnginePair::make(Rank rank, std::uint64_t incarnation,
+void EnginePair::make(Rank rank, std::uint64_t generation,
                       const std::function<void(EngineConfig&)>& change) {
   auto side = std::make_unique<Side>();
-  side->incarnation = incarnation;
+  side->generation = generation;
   const Layout layout = Layout::flat(options_.floats, options_.bucket_floats);
   x[rank].resize(options_.floats);
   for (std::size_t i = 0; i < x[rank].size(); ++i) {
@@ -126,7 +126,7 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
   engine.tell_every = options_.tell_every;
   engine.hello.run_id = "pair";
   engine.hello.topology = "ring:2";
-  engine.hello.incarnation = incarnation << 16;
+  engine.hello.generation = generation << 16;
   engine.hello.layout_hash = layout.hash();
   engine.hello.initial_hash = 0xabc;
   engine.hello.mode = options_.mode;
@@ -154,7 +154,7 @@ void EnginePair::make(Rank rank, std::uint64_t incarnation,
 void EnginePair::restart(Rank rank, const std::function<void(EngineConfig&)>& change) {
   while (wire.end(rank).receive()) {
   }
-  make(rank, sides_[rank]->incarnation + 1, change);
+  make(rank, sides_[rank]->generation + 1, change);
 }
 
 Pump& EnginePair::pump(Rank rank) {

@@ -88,7 +88,7 @@ class EnginePair {
 
  private:
   struct Side;
-  void make(Rank rank, std::uint64_t incarnation, const std::function<void(EngineConfig&)>& change);
+  void make(Rank rank, std::uint64_t generation, const std::function<void(EngineConfig&)>& change);
   Options options_;
   std::unique_ptr<Side> sides_[2];
 };

@@ -34,7 +34,8 @@ std::vector<fs::path> earlier_files(const fs::path& root) {
     if (!rank || !entry.is_directory()) continue;
     for (const fs::path& file :
          {run.metrics(*rank), run.log(*rank), run.worker_model(*rank), run.endpoint(*rank),
-          run.checkpoint(*rank), previous_checkpoint(run.checkpoint(*rank))}) {
+          run.checkpoint(*rank), previous_checkpoint(run.checkpoint(*rank)),
+          run.worker(*rank) / "life"}) {
       candidates.push_back(file);
     }
   }

@@ -66,7 +66,17 @@ INSTANTIATE_TEST_SUITE_P(
     Differences, NewcomerTest,
     ::testing::Values(Difference{"Run", {"--run-id", "second"}, "first", "second"},
                       Difference{"Layout", {"--bucket-kib", "64"}, "layout", "layout"},
-                      Difference{"Start", {"--seed", "2"}, "initial", "initial"},
+                      Difference{"Start", {"--seed", "2"}, "seed differs: ours 2", "theirs 1"},
+                      Difference{"Budget",
+                                 {"--epochs", "7"},
+                                 "budget differs: ours 3584 samples",
+                                 "theirs 51200000 samples"},
+                      Difference{"Data",
+                                 {"--data", "synthetic:500,128", "--epochs", "102400"},
+                                 "data differs: ours synthetic of 500 examples",
+                                 "theirs synthetic of 512 examples"},
+                      Difference{
+                          "Partition", {"--partition", "by-label"}, "ours by-label", "theirs iid"},
                       Difference{"Mode", {"--mode", "bounded:3"}, "async", "bounded:3"},
                       Difference{"Codec", {"--codec", "fp16"}, "fp32", "fp16"}),
     [](const auto& info) { return info.param.name; });
@@ -78,13 +88,14 @@ TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
   Program one(FAST_WORKER, worker("ring:3", 1, budget));
   ASSERT_TRUE(zero.wait_until([&] { return run_.trains(0) && run_.trains(1); }, kPatience))
       << zero.err() << one.err();
-  std::vector<std::string> more = GetParam().of_newcomer;
-  more.insert(more.end(), budget.begin(), budget.end());
+  std::vector<std::string> more = budget;
+  more.insert(more.end(), GetParam().of_newcomer.begin(), GetParam().of_newcomer.end());
   const ProgramResult two = run_program(FAST_WORKER, worker("ring:3", 2, more), {}, kPatience);
   EXPECT_EQ(two.code, 6) << two.err;
   EXPECT_THAT(two.err, AllOf(HasSubstr(GetParam().ours), HasSubstr(GetParam().theirs)));
   EXPECT_TRUE(run_.all_go_on(zero, {0, 1})) << zero.err() << one.err();
   for (const int rank : {0, 1}) {
+    EXPECT_THAT(run_.log(rank), HasSubstr("differs: ours")) << "the other end says so, too";
     EXPECT_TRUE(run_.trains(rank)) << rank;
     EXPECT_EQ(run_.events(rank, "suspect", 1 - rank), 0) << rank;
   }
@@ -92,6 +103,32 @@ TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
   one.signal(SIGTERM);
   EXPECT_EQ(zero.wait(kPatience).code, 130) << zero.err();
   EXPECT_EQ(one.wait(kPatience).code, 130) << one.err();
+}
+
+TEST_F(RefusalsTest, ASecondProcessOfARankIsRefusedByNameAndHarmsNobody) {
+  const std::vector<std::string> budget = {"--epochs", "100000",          "--warmup",
+                                           "0",        "--suspect-after", "1"};
+  Program zero(FAST_WORKER, worker("ring:2", 0, budget));
+  Program one(FAST_WORKER, worker("ring:2", 1, budget));
+  ASSERT_TRUE(zero.wait_until([&] { return run_.trains(0) && run_.trains(1); }, kPatience))
+      << zero.err() << one.err();
+  const ProgramResult same = run_program(FAST_WORKER, worker("ring:2", 1, budget), {}, kPatience);
+  EXPECT_EQ(same.code, 6) << same.err;
+  EXPECT_THAT(same.err, AllOf(HasSubstr("is in use by process " + std::to_string(one.pid())),
+                              HasSubstr("end that one first")));
+  std::vector<std::string> elsewhere = budget;
+  elsewhere.insert(elsewhere.end(), {"--out", (folder_.path() / "other").string()});
+  const ProgramResult other =
+      run_program(FAST_WORKER, worker("ring:2", 1, elsewhere), {}, kPatience);
+  EXPECT_EQ(other.code, 6) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("rank 1 is already here, from "));
+  EXPECT_TRUE(run_.all_go_on(zero, {0, 1})) << zero.err() << one.err();
+  EXPECT_EQ(run_.events(0, "suspect", 1), 0);
+  EXPECT_THAT(run_.log(0), HasSubstr("rank 1 is already here"));
+  for (Program* const program : {&zero, &one}) {
+    program->signal(SIGTERM);
+    EXPECT_EQ(program->wait(kPatience).code, 130) << program->err();
+  }
 }
 
 TEST_F(RefusalsTest, APortInUseIsAnErrorOfTheNetworkAndNothingIsWritten) {

@@ -130,7 +130,7 @@ class StrangersTest : public ::testing::Test {
     message.body = stencil::Hello{.protocol = protocol,
                                   .run_id = run_id,
                                   .topology = "ring:4",
-                                  .incarnation = 1,
+                                  .generation = 1,
                                   .mode = "async"};
     return message;
   }

@@ -37,7 +37,7 @@ TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {
   EXPECT_EQ(engine.hello.codec, stencil::parse_codec("topk:0.1"));
   EXPECT_EQ(engine.hello.layout_hash, layout.hash());
   EXPECT_EQ(engine.hello.initial_hash, 77U);
-  EXPECT_NE(engine.hello.incarnation, 0U);
+  EXPECT_NE(engine.hello.generation, 0U);
 }
 
 /// An edges file is known by what it says and not by where it lies.

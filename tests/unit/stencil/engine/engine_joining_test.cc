@@ -31,6 +31,11 @@ const std::vector<Field>& fields() {
       {"codec", [](EngineConfig& c) { c.hello.codec = parse_codec("fp16"); }, "codec", "codec"},
       {"share", [](EngineConfig& c) { c.hello.codec = parse_codec("topk:0.02"); }, "fp32",
        "topk:0.02"},
+      {"term",
+       [](EngineConfig& c) {
+         c.terms = {{"budget", "30 samples"}};
+       },
+       "not given", "30 samples"},
       {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
   };
   return all;
@@ -56,7 +61,25 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
   EXPECT_EQ(pair.counters(0).offers, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 9));
+
+/// Its count of lives was lost, or its clock went back: no clock and no count decides for good.
+TEST(Lives, whoever_is_taken_for_older_greets_again_above_what_is_known) {
+  EnginePair pair;
+  for (int life = 0; life < 4; ++life) pair.restart(1);
+  pair.meet();
+  ASSERT_TRUE(pair.edge(0).up());
+  const std::uint64_t known = pair.edge(0).life.generation;
+  pair.restart(1, [](EngineConfig& c) {
+    c.hello.generation = 1;
+    c.hello.life = {7, 7};
+  });
+  pair.meet();
+  EXPECT_TRUE(pair.edge(0).up());
+  EXPECT_TRUE(pair.edge(1).up());
+  EXPECT_GT(pair.edge(0).life.generation, known);
+  EXPECT_EQ(pair.edge(0).life.id, (LifeId{7, 7}));
+}
 
 TEST(Joining, newcomers_begin_together_once_all_neighbours_are_heard) {
   EnginePair pair({.join_at_once = false});

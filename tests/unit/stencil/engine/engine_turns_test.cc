@@ -25,7 +25,7 @@ class EngineTurns : public testing::Test {
     config.stand(Topology::parse("ring:4"), 0);
     config.buckets = 3;
     config.sweeps_per_mille = 2000;
-    config.hello.incarnation = 1;
+    config.hello.generation = 1;
     engine_.emplace(config, neighbours_, now_);
     for (Neighbour& neighbour : neighbours_) {
       engine_->on_link_up(now_, neighbour, out_);

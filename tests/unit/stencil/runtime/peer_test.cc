@@ -103,7 +103,7 @@ TEST(Peer, a_hello_of_a_former_life_changes_nothing) {
   pair.wire.deliver(0);
   pair.turn(1);  // replies retained at 1
   Hello hello = pair.pump(0).engine().config().hello;
-  hello.incarnation -= 1;
+  hello.generation -= 1;
   Message old{.header = {}, .body = hello};
   old.header.from = 0;
   old.header.settled = 99;

@@ -61,7 +61,7 @@ class Two {
       PumpOptions options;
       options.engine.stand(Topology::parse("ring:2"), rank);
       options.engine.buckets = static_cast<std::uint32_t>(layout_.bucket_count()) + 1;
-      options.engine.hello.incarnation = 1 + static_cast<std::uint64_t>(rank);
+      options.engine.hello.generation = 1 + static_cast<std::uint64_t>(rank);
       options.engine.hello.codec = codec;
       const std::array<double, 2> telemetry{};
       auto& mixer = mixers_[static_cast<std::size_t>(rank)];

@@ -31,14 +31,18 @@ Message message_of(MessageBody body, Rank from = 0) {
 Message with_codec(const CodecSpec& codec) {
   return message_of(Hello{.run_id = "first run é",
                           .topology = "torus:4x4:moore",
-                          .incarnation = ~0ULL,
+                          .generation = ~0ULL,
                           .layout_hash = 0x0123456789abcdefULL,
                           .initial_hash = 7,
                           .mode = "bounded:4",
                           .codec = codec,
                           .last_answered = 1ULL << 40,
                           .last_settled = 9,
-                          .meeting = "0123456789abcdef"},
+                          .meeting = "0123456789abcdef",
+                          .progress = 1234.5,
+                          .life = {~0ULL, 3},
+                          .host = "node-7.example",
+                          .terms = {{"budget", 5}, {"data", ~0ULL}}},
                     3);
 }
 Message named(const std::string& run_id) {
@@ -160,7 +164,7 @@ TEST(Wire, EveryFieldOfAHelloComesBack) {
   EXPECT_EQ(got.as<Hello>()->protocol, kProtocolVersion);
   EXPECT_EQ(got.as<Hello>()->run_id, sent.as<Hello>()->run_id);
   EXPECT_EQ(got.as<Hello>()->topology, sent.as<Hello>()->topology);
-  EXPECT_EQ(got.as<Hello>()->incarnation, sent.as<Hello>()->incarnation);
+  EXPECT_EQ(got.as<Hello>()->generation, sent.as<Hello>()->generation);
   EXPECT_EQ(got.as<Hello>()->layout_hash, sent.as<Hello>()->layout_hash);
   EXPECT_EQ(got.as<Hello>()->initial_hash, sent.as<Hello>()->initial_hash);
   EXPECT_EQ(got.as<Hello>()->mode, sent.as<Hello>()->mode);
@@ -168,6 +172,10 @@ TEST(Wire, EveryFieldOfAHelloComesBack) {
   EXPECT_EQ(got.as<Hello>()->last_answered, sent.as<Hello>()->last_answered);
   EXPECT_EQ(got.as<Hello>()->last_settled, sent.as<Hello>()->last_settled);
   EXPECT_EQ(got.as<Hello>()->meeting, sent.as<Hello>()->meeting);
+  EXPECT_EQ(got.as<Hello>()->progress, sent.as<Hello>()->progress);
+  EXPECT_EQ(got.as<Hello>()->life, sent.as<Hello>()->life);
+  EXPECT_EQ(got.as<Hello>()->host, sent.as<Hello>()->host);
+  EXPECT_EQ(got.as<Hello>()->terms, sent.as<Hello>()->terms);
   EXPECT_FALSE(payload_of(got));
 }
 

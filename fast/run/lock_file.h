@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace fast {
+
+/// A file that one process holds at a time. The lock goes with the process, however that ends; the
+/// file stays, and names its last holder. Movable resource.
+class LockFile {
+ public:
+  /// Nothing where another process holds it: see holder_of(). Throws FileError where the file can
+  /// be neither made nor opened.
+  [[nodiscard]] static std::optional<LockFile> take(const std::filesystem::path& file);
+  /// "process 1234 on node7"; "another process" where that cannot be read.
+  [[nodiscard]] static std::string holder_of(const std::filesystem::path& file);
+
+  ~LockFile();
+  LockFile(LockFile&& other) noexcept;
+  LockFile& operator=(LockFile&& other) noexcept;
+
+  /// False on a file system that has no locks: nobody is kept out.
+  [[nodiscard]] bool locked() const { return locked_; }
+
+ private:
+  LockFile(int descriptor, bool locked) : descriptor_(descriptor), locked_(locked) {}
+  int descriptor_ = -1;
+  bool locked_ = false;
+};
+
+}  // namespace fast
