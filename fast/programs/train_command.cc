@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "fast/data/dataset.h"
 #include "fast/data/partition.h"
@@ -15,6 +14,8 @@
 #include "fast/exit_codes.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
+#include "fast/programs/cores.h"
+#include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
@@ -186,10 +187,10 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   }
   const PipesMayClose pipes;
   const int workers = validate_config(config, models).size();
+  check_descriptor_limit(workers, raise_descriptor_limit());
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    common.threads = std::max(1, cores / workers);
+    common.threads = std::max(1, available_cores() / workers);
   }
   // Every byte of the data is looked at before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
@@ -212,6 +213,11 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                           common.session.topology, common.model, common.data, common.threads,
                           folder.root().string()),
               false);
+  if (!lock.locked()) {
+    monitor.say("the file system of " + folder.root().string() +
+                    " has no locks: nothing keeps another run out of this folder",
+                true);
+  }
   const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
   monitor.wait_for_returned(common.session.exchange.gone_after);
   monitor.finish();

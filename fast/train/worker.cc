@@ -144,6 +144,10 @@ class TrainingRun {
     make_writable_folder(folder_.worker(rank_));
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+    if (!config_.rank_source.empty()) {
+      log_(LogLevel::kInfo, "rank " + std::to_string(rank_) + " of " + std::to_string(workers_) +
+                                ", from " + config_.rank_source);
+    }
     return folder_.metrics(rank_);
   }
 

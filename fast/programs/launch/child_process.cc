@@ -100,8 +100,11 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   close(report[0]);
   if (error != 0) {
     close(output_);
+    const bool files = error == EMFILE || error == ENFILE;
     throw FileError(fmt::format("cannot start {}: {}", program, std::strerror(error)),
-                    "build fast-worker, or name it with --worker-program");
+                    files             ? "raise the limit of open files (ulimit -n)"
+                    : error == EAGAIN ? "raise the limit of processes (ulimit -u)"
+                                      : "build fast-worker, or name it with --worker-program");
   }
   running_ = true;
 }

@@ -101,5 +101,31 @@ TEST_F(AccidentsTest, AConfigurationMayBeginWithAByteOrderMark) {
   EXPECT_THAT(result.out, HasSubstr("batch = 16"));
 }
 
+TEST_F(AccidentsTest, AFileSystemWithoutLocksIsWarnedOf) {
+  const ProgramResult result =
+      train({"--epochs", "20"},
+            {{"LD_PRELOAD", FAST_NO_LOCKS}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("has no locks"));
+}
+
+TEST_F(AccidentsTest, ALowSoftLimitOfOpenFilesIsRaised) {
+  std::string line = "ulimit -S -n 20; exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--topology", "ring:16", "--epochs", "20"})) {
+    line += " '" + word + "'";
+  }
+  const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
+  std::string line = "ulimit -n 40; exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--topology", "ring:40"})) line += " '" + word + "'";
+  const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("ulimit -n 64"));
+  EXPECT_FALSE(fs::exists(run()));
+}
+
 }  // namespace
 }  // namespace fast::testing
