@@ -12,9 +12,10 @@ enum class ExitCode : int {
   kNetwork = 5,        ///< address in use or not usable
   kRefused = 6,        ///< a neighbour refused us: other terms; or another process has our rank
   kNonFinite = 7,      ///< loss or weights became NaN or infinite
-  kWorkerLost = 8,     ///< fast train: at least one worker died; the others finished
+  kWorkerLost = 8,     ///< a worker is not in the result: lost, cut off, or its model unusable
   kModel = 9,          ///< a model that cannot be exchanged
   kDeadline = 10,      ///< a wait passed its deadline (sync, bounded)
+  kNoExchange = 11,    ///< trained alone: no exchange with any neighbour took place
   kInterrupted = 130,  ///< Ctrl-C or SIGTERM, left in good order
 };
 

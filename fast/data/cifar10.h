@@ -10,9 +10,7 @@
 
 namespace fast {
 
-/// CIFAR-10's binary format (Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html):
-///   file   = record*
-///   record = label (1 byte, 0..9)  red (32 x 32 bytes, row-major)  green  blue
+/// CIFAR-10's binary format (see cifar_records.h): one label a record, 0..9.
 inline constexpr ImageShape kCifar10Shape{3, 32, 32, 10};
 inline constexpr std::size_t kCifar10Record = 3073;
 

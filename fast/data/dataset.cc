@@ -1,11 +1,13 @@
 #include "fast/data/dataset.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "fast/data/cifar10.h"
+#include "fast/data/cifar100.h"
 #include "fast/data/mnist.h"
 #include "fast/data/synthetic.h"
 #include "fast/errors.h"
@@ -22,9 +24,13 @@ struct DatasetKind {
   ImageShape (*shape)(std::string_view arguments);
 };
 
+/// No shell puts the home folder in place of a tilde behind a colon.
 std::filesystem::path directory(std::string_view arguments) {
   if (arguments.empty()) throw ConfigError("it lacks the directory", "name it after the colon");
-  return arguments;
+  const char* const home = std::getenv("HOME");
+  const bool tilde = arguments == "~" || arguments.starts_with("~/");
+  if (!tilde || home == nullptr || *home == '\0') return arguments;
+  return home + std::string(arguments.substr(1));
 }
 
 constexpr DatasetKind kKinds[] = {
@@ -32,6 +38,9 @@ constexpr DatasetKind kKinds[] = {
     {"cifar10", "cifar10:DIR (binary format)",
      [](std::string_view dir, std::uint64_t) { return load_cifar10(directory(dir)); },
      [](std::string_view dir) { return cifar10_shape(directory(dir)); }},
+    {"cifar100", "cifar100:DIR (binary format)",
+     [](std::string_view dir, std::uint64_t) { return load_cifar100(directory(dir)); },
+     [](std::string_view dir) { return cifar100_shape(directory(dir)); }},
     {"mnist", "mnist:DIR (IDX)",
      [](std::string_view dir, std::uint64_t) { return load_mnist(directory(dir)); },
      [](std::string_view dir) { return mnist_shape(directory(dir)); }},
@@ -69,6 +78,13 @@ auto with_spec(std::string_view spec, Call call) {
 }
 
 }  // namespace
+
+std::string absolute_dataset(std::string_view spec) {
+  const Source source = parse_source(spec);
+  if (source.kind.form.find(":DIR") == std::string_view::npos) return std::string(spec);
+  return std::string(source.kind.name) + ":" +
+         std::filesystem::absolute(directory(source.arguments)).lexically_normal().string();
+}
 
 std::vector<std::string> dataset_choices() {
   std::vector<std::string> choices;

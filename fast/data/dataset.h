@@ -41,9 +41,14 @@ struct Dataset {
 [[nodiscard]] std::string dataset_forms();
 
 /// "synthetic[:TRAIN[,TEST]]" (generated from `seed`; default 8192,2048), "cifar10:DIR" (binary
-/// format), "mnist:DIR" (IDX, plain or .gz). Throws ConfigError for an unknown spec and DataError
+/// format), "cifar100:DIR" (binary format), "mnist:DIR" (IDX, plain or .gz). A DIR may begin with a
+/// tilde. Throws ConfigError for an unknown spec and DataError
 /// for files that are missing, truncated or hold labels out of range.
 [[nodiscard]] Dataset load_dataset(std::string_view spec, std::uint64_t seed);
+
+/// The same data set from whatever folder a program runs in: paths are absolute, a tilde is the
+/// home folder. Throws ConfigError for an unknown spec.
+[[nodiscard]] std::string absolute_dataset(std::string_view spec);
 
 /// Only the shape, without reading the training data (labels and pixels are not checked).
 [[nodiscard]] ImageShape dataset_shape(std::string_view spec);

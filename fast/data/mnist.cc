@@ -1,5 +1,6 @@
 #include "fast/data/mnist.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <system_error>
@@ -58,19 +59,41 @@ void check_length(std::span<const std::uint8_t> bytes, const std::string& file,
                   std::string("but by its header it has ") + number(expected) + " bytes");
 }
 
-/// The file of this name in one of its spellings.
-std::filesystem::path find_file(const std::filesystem::path& directory, const std::string& part,
-                                const std::string& kind) {
+/// "train-images-idx3-ubyte" of "train-images.idx3-ubyte.gz".
+std::string plain_name(const std::filesystem::path& file) {
+  std::string name = file.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  std::ranges::replace(name, '.', '-');
+  return name;
+}
+
+/// The file of this name in one of its spellings; EMNIST's begin with "emnist-SPLIT-".
+std::filesystem::path find_file(const std::filesystem::path& directory,
+                                const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> found;
   std::error_code error;
-  for (const char* separator : {"-", "."}) {
-    for (const char* ending : {"", ".gz"}) {
-      auto file = directory / (part + separator + kind + ending);
-      if (std::filesystem::exists(file, error)) return file;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = plain_name(entry.path());
+    for (const std::string& wanted : names) {
+      if (name == wanted || (name.starts_with("emnist-") && name.ends_with("-" + wanted))) {
+        found.push_back(entry.path());
+      }
     }
   }
-  throw DataError("no MNIST data: neither " + part + "-" + kind + " nor " + part + "-" + kind +
-                      ".gz is in " + directory.string(),
-                  kHowToGet);
+  if (found.empty()) {
+    throw DataError("no MNIST data: neither " + names.front() + " nor " + names.front() +
+                        ".gz is in " + directory.string(),
+                    kHowToGet);
+  }
+  // One that is packed and unpacked is there twice.
+  std::ranges::sort(found);
+  for (const auto& file : found) {
+    if (plain_name(file) == plain_name(found.front())) continue;
+    throw DataError(directory.string() + " holds several data sets: " +
+                        found.front().filename().string() + " and " + file.filename().string(),
+                    "give a folder that holds one");
+  }
+  return found.front();
 }
 
 struct Files {
@@ -82,10 +105,10 @@ Files find_files(const std::filesystem::path& directory) {
   if (!std::filesystem::is_directory(directory, error)) {
     throw DataError("no MNIST data: " + directory.string() + " is no directory", kHowToGet);
   }
-  return {find_file(directory, "train-images", "idx3-ubyte"),
-          find_file(directory, "train-labels", "idx1-ubyte"),
-          find_file(directory, "t10k-images", "idx3-ubyte"),
-          find_file(directory, "t10k-labels", "idx1-ubyte")};
+  return {find_file(directory, {"train-images-idx3-ubyte"}),
+          find_file(directory, {"train-labels-idx1-ubyte"}),
+          find_file(directory, {"t10k-images-idx3-ubyte", "test-images-idx3-ubyte"}),
+          find_file(directory, {"t10k-labels-idx1-ubyte", "test-labels-idx1-ubyte"})};
 }
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& file) {
@@ -105,6 +128,15 @@ ImageSet read_set(const std::filesystem::path& images, const std::filesystem::pa
                     kHowToGet);
   }
   return set;
+}
+
+/// One more than the largest label, but at least as many as MNIST has: EMNIST has up to 62.
+int classes_of(const ImageSet& train, const ImageSet& test) {
+  int classes = kMnistClasses;
+  for (const ImageSet* const set : {&train, &test}) {
+    for (const std::uint8_t label : set->labels) classes = std::max(classes, label + 1);
+  }
+  return classes;
 }
 
 }  // namespace
@@ -139,12 +171,6 @@ void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& fi
   const std::uint32_t count = checked_count(bytes, file, kIdxLabelsHeader, kLabelsMagic);
   check_length(bytes, file, kIdxLabelsHeader + std::uint64_t{count});
   const auto labels = bytes.subspan(kIdxLabelsHeader);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < kMnistClasses) continue;
-    throw wrong(
-        file, kIdxLabelsHeader + i,
-        "record " + number(i) + " has label " + number(labels[i]) + "; 0 to 9 was expected");
-  }
   out.labels.assign(labels.begin(), labels.end());
 }
 
@@ -160,6 +186,7 @@ Dataset load_mnist(const std::filesystem::path& directory) {
                         number(train.width),
                     kHowToGet);
   }
+  data.train.shape.classes = data.test.shape.classes = classes_of(data.train, data.test);
   data.mean = {0.1307F, 0, 0, 0};  // of MNIST's training images; the values in general use
   data.deviation = {0.3081F, 1, 1, 1};
   return data;
@@ -170,7 +197,10 @@ ImageShape mnist_shape(const std::filesystem::path& directory) {
   std::vector<std::uint8_t> bytes;
   read_data_file(files.train_images, kHowToGet, bytes, kIdxImagesHeader);
   const IdxImagesHeader header = parse_idx_images_header(bytes, files.train_images.string());
-  return {1, header.height, header.width, kMnistClasses};
+  ImageSet train, test;
+  parse_idx_labels(read_file(files.train_labels), files.train_labels.string(), train);
+  parse_idx_labels(read_file(files.test_labels), files.test_labels.string(), test);
+  return {1, header.height, header.width, classes_of(train, test)};
 }
 
 }  // namespace fast

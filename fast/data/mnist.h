@@ -26,14 +26,18 @@ struct IdxImagesHeader {
 /// plain bytes; `bytes` must be exactly one file (of parse_idx_images_header: at least its start).
 [[nodiscard]] IdxImagesHeader parse_idx_images_header(std::span<const std::uint8_t> bytes,
                                                       const std::string& file);
+/// Sets kMnistClasses, which the labels may prove too few.
 void parse_idx_images(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
 void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
 
 /// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-.., t10k-labels-.. from
-/// `directory`, plain or with .gz, also spelt train-images.idx3-ubyte. Throws DataError.
+/// `directory`, plain or with .gz, also spelt train-images.idx3-ubyte, or as EMNIST names its own
+/// (emnist-balanced-train-images-idx3-ubyte, ..-test-..). There are as many classes as labels, at
+/// least kMnistClasses. Throws DataError.
 [[nodiscard]] Dataset load_mnist(const std::filesystem::path& directory);
 
-/// From the header of the training images alone. Throws DataError, also for files that are missing.
+/// From the labels and the header of the training images. Throws DataError, also for files that are
+/// missing.
 [[nodiscard]] ImageShape mnist_shape(const std::filesystem::path& directory);
 
 }  // namespace fast

@@ -80,7 +80,6 @@ void fill_empty(std::vector<Indices>& shards) {
     auto largest = std::max_element(shards.begin(), shards.end(), [](const auto& a, const auto& b) {
       return a.size() < b.size();
     });
-    if (largest->size() < 2) return;  // fewer examples than workers
     shard.push_back(largest->back());
     largest->pop_back();
   }
@@ -132,6 +131,12 @@ std::vector<std::uint32_t> partition(std::span<const std::uint8_t> labels, std::
   if (labels.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw ConfigError(std::to_string(labels.size()) + " examples are too many",
                       "use fewer than 2^32");
+  }
+  if (labels.size() < static_cast<std::size_t>(workers) && spec != "own") {
+    throw DataError(std::to_string(labels.size()) + " training examples are too few for " +
+                        std::to_string(workers) + " workers",
+                    "use more examples or fewer workers, or partition own, where every worker "
+                    "trains on all that its own machine holds");
   }
   Random random(Random::derive(seed, kStream));
   constexpr std::string_view kDirichlet = "dirichlet:";

@@ -14,7 +14,7 @@ namespace fast {
 ///   by-label         sorted by label, contiguous pieces
 ///   own              everything here: this device's folder is its shard
 /// Shards of one (seed, workers) are disjoint, cover everything and repeat on every machine; none
-/// is empty while there are at least as many examples as workers. Throws ConfigError.
+/// is empty. Throws ConfigError, and DataError for fewer examples than workers (but of own).
 [[nodiscard]] std::vector<std::uint32_t> partition(std::span<const std::uint8_t> labels,
                                                    std::string_view spec, int workers, int rank,
                                                    std::uint64_t seed);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 
 #include "fast/session/exit_code.h"
@@ -13,7 +14,7 @@ namespace {
 
 int fail(const std::string& name, const char* text, ExitCode code) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}: error: {}\n", name, text);
+  std::cerr << fmt::format("{}: error: {}\n", name, text);
   return static_cast<int>(code);
 }
 

@@ -62,9 +62,9 @@ std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
 
 }  // namespace
 
-void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
-                const WorkerConfig& config, const Models& models,
-                const std::map<int, int>& exit_codes, std::ostream& out) {
+ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
+                    const WorkerConfig& config, const Models& models,
+                    const std::map<int, int>& exit_codes, std::ostream& out) {
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
     const Dataset data = load_dataset(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
@@ -74,16 +74,38 @@ void report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     const std::unique_ptr<Learner> learner = models.make(options);
     return evaluate_model(mean_model, *learner, data, config.session.seed);
   };
-  const Summary summary = write_report(dirs, folder, evaluate, exit_codes);
+  const Report report = write_report(dirs, folder, evaluate, exit_codes);
   const ScreenStyle style = screen_style();
-  print_summary(out, summary, folder, {.unicode = style.unicode, .colour = style.colour});
+  print_summary(out, report.summary, folder, {.unicode = style.unicode, .colour = style.colour});
+  out << std::flush;
+  if (!report.summary.islands.empty()) {
+    std::cerr << fmt::format(
+        "the run fell apart: the models of workers {} never met, or no longer at the end\n",
+        names_of(report.summary.islands));
+  }
+  for (const LeftOut& worker : report.summary.left_out) {
+    std::cerr << fmt::format("worker {} is not in the mean model: {}\n", worker.rank, worker.why);
+  }
+  if (!report.unwritten.empty()) {
+    std::cerr << report.unwritten << '\n';
+    return ExitCode::kFile;
+  }
+  return report.summary.whole() ? ExitCode::kOk : ExitCode::kWorkerLost;
+}
+
+/// Beside what is given: a worker's folder holds the worker's own files alone.
+fs::path default_output(const fs::path& dir) {
+  const fs::path folder = fs::absolute(dir).lexically_normal();
+  const fs::path plain = folder.has_filename() ? folder : folder.parent_path();
+  return worker_rank(plain) ? plain.parent_path() : dir;
 }
 
 void bind_report_options(CLI::App& app, ReportQuery& query) {
   app.add_option("dirs", query.dirs, "run folders, or worker-K folders, of one run")
       ->type_name("DIR")
       ->required();
-  app.add_option("--out,-o", query.out, "where to write; by default the first DIR")
+  app.add_option("--out,-o", query.out,
+                 "where to write; by default the first DIR, or the folder that a worker-K is in")
       ->type_name("DIR");
   app.add_option("--data,-d", query.data, "data set, where it lies elsewhere on this machine")
       ->type_name("SPEC");
@@ -108,9 +130,10 @@ int report_command(const std::vector<std::string>& args, const Models& models) {
   WorkerConfig config = find_config(dirs, models);
   if (!query.data.empty()) config.data = query.data;
   if (!query.model.empty()) config.model = query.model;
-  report_run(dirs, query.out.empty() ? dirs.front() : fs::path(query.out), config, models,
-             known_exit_codes(dirs), std::cout);
-  return 0;
+  if (!query.data.empty()) (void)load_dataset(query.data, config.session.seed);
+  return static_cast<int>(
+      report_run(dirs, query.out.empty() ? default_output(dirs.front()) : fs::path(query.out),
+                 config, models, known_exit_codes(dirs), std::cout));
 }
 
 }  // namespace fast

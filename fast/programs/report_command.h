@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fast/exit_codes.h"
 #include "fast/train/models.h"
-
 #include "fast/train/worker_config.h"
 
 namespace CLI {
@@ -29,9 +29,11 @@ void bind_report_options(CLI::App& app, ReportQuery& query);
 /// throws what run_guarded() understands.
 int report_command(const std::vector<std::string>& args, const Models& models);
 
-/// The same for a run whose configuration is known; prints the summary to `out`.
-void report_run(const std::vector<std::filesystem::path>& dirs, const std::filesystem::path& folder,
-                const WorkerConfig& config, const Models& models,
-                const std::map<int, int>& exit_codes, std::ostream& out);
+/// The same for a run whose configuration is known; prints the summary to `out`. Where the data set
+/// cannot be read the mean model is not evaluated. Returns kOk; kWorkerLost where a model that
+/// there is is not in the mean; kFile where something could not be written, which is told last.
+ExitCode report_run(const std::vector<std::filesystem::path>& dirs,
+                    const std::filesystem::path& folder, const WorkerConfig& config,
+                    const Models& models, const std::map<int, int>& exit_codes, std::ostream& out);
 
 }  // namespace fast

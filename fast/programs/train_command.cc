@@ -4,23 +4,26 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "fast/data/dataset.h"
+#include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
+#include "fast/programs/cores.h"
+#include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/run_preparation.h"
+#include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/train_monitor.h"
 #include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
+#include "fast/session/peers.h"
 
 namespace fast {
 namespace {
@@ -57,11 +60,16 @@ std::string shell_quoted(const std::string& text) {
 
 std::vector<std::string> worker_arguments(const RunFolder& folder, const std::string& run_id,
                                           int rank) {
-  return {"--config",        folder.config().string(),
-          "--rank",          std::to_string(rank),
-          "--run-id",        run_id,
-          "--listen",        "127.0.0.1:0",
-          "--peer-template", "file:" + (folder.root() / "worker-{rank}" / "endpoint").string()};
+  return {"--config",
+          folder.config().string(),
+          "--rank",
+          std::to_string(rank),
+          "--run-id",
+          run_id,
+          "--listen",
+          "127.0.0.1:0",
+          "--peer-template",
+          "file:" + literal_in_template(folder.root().string()) + "/worker-{rank}/endpoint"};
 }
 
 std::string command_line(const std::string& program, const std::vector<std::string>& arguments) {
@@ -126,6 +134,19 @@ std::string run_id_to_resume(const RunFolder& folder, int workers) {
                   "name the folder of a run that was cut off, or begin anew with --overwrite");
 }
 
+/// Throws DataError where it is damaged or not enough for everybody.
+void check_data(const WorkerConfig& config, int workers) {
+  const Dataset data = load_dataset(config.data, config.session.seed);
+  (void)partition(data.train.labels, config.partition, workers, 0, config.session.seed);
+}
+
+/// The same from whatever folder a worker is started again.
+std::string absolute_topology(const std::string& spec) {
+  constexpr std::string_view kFile = "edges:";
+  if (!spec.starts_with(kFile)) return spec;
+  return std::string(kFile) + std::filesystem::absolute(spec.substr(kFile.size())).string();
+}
+
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
                          Wishes& wishes) {
   CLI::App app(
@@ -167,13 +188,16 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const stencil::Topology topology = validate_config(config, models);
   const int workers = topology.size();
   for (SessionOptions each = common.session; ++each.rank < workers;) validate_keys(each, topology);
+  const PipesMayClose pipes;
+  check_descriptor_limit(workers, raise_descriptor_limit());
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    common.threads = std::max(1, cores / workers);
+    common.threads = std::max(1, available_cores() / workers);
   }
   // Every byte of the data is looked at before anything is written; the workers read it again.
-  (void)load_dataset(common.data, common.session.seed);
+  common.data = absolute_dataset(common.data);
+  common.session.topology = absolute_topology(common.session.topology);
+  check_data(common, workers);
 
   const RunFolder folder(std::filesystem::absolute(common.out));
   const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume
@@ -191,19 +215,24 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                           common.session.topology, common.model, common.data, common.threads,
                           folder.root().string()),
               false);
+  if (!lock.locked()) {
+    monitor.say("the file system of " + folder.root().string() +
+                    " has no locks: nothing keeps another run out of this folder",
+                true);
+  }
   const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
   monitor.wait_for_returned(common.session.exchange.gone_after);
   monitor.finish();
+  const int code = overall_code(result);
   if (!monitor.any_started()) {
-    fmt::print(stderr, "fast train: no worker has started; there is nothing to report\n");
+    std::cerr << "fast train: no worker has started; there is nothing to report\n";
   } else {
-    if (!common.quiet) {
-      fmt::print("making the mean model and evaluating it\n");
-      std::fflush(stdout);
-    }
-    report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+    if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
+    const ExitCode reported =
+        report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+    if (code == 0) return static_cast<int>(reported);
   }
-  return overall_code(result);
+  return code;
 }
 
 }  // namespace fast

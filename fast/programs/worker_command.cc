@@ -4,14 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <iostream>
 #include <memory>
-#include <thread>
+#include <utility>
 
 #include "fast/data/dataset.h"
 #include "fast/exit_codes.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/rank.h"
 #include "fast/programs/cli/validate_config.h"
+#include "fast/programs/cores.h"
+#include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/train/worker.h"
 
@@ -33,12 +36,15 @@ Examples:
     fast report runs/first)";
 
 /// Fills in what depends on where we run.
-void complete(TrainConfig& config) {
+void complete(TrainConfig& config, int workers) {
   WorkerConfig& w = config.worker;
   int& rank = w.session.rank;
-  if (rank == -1) rank = detect_rank(read_environment, host_name());
-  if (w.threads == 0)
-    w.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (rank == -1) {
+    FoundRank found = detect_rank(read_environment, host_name(), w.session, workers);
+    rank = found.rank;
+    w.rank_source = std::move(found.source);
+  }
+  if (w.threads == 0) w.threads = available_cores();
   if (const auto it = config.slow.find(rank); it != config.slow.end()) w.slow = it->second;
 }
 
@@ -58,17 +64,20 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
     return 0;
   }
 
+  const PipesMayClose pipes;
+  raise_descriptor_limit();
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals
   const stencil::Topology topology = validate_config(config, models);
-  complete(config);
+  complete(config, topology.size());
   validate_place(config.worker.session, topology);
   const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
   if (outcome.code != ExitCode::kOk) {
-    fmt::print(stderr, "fast-worker: rank {}: {}\n", config.worker.session.rank, outcome.text);
+    std::cerr << fmt::format("fast-worker: rank {}: {}\n", config.worker.session.rank,
+                             outcome.text);
   }
   return static_cast<int>(outcome.code);
 }

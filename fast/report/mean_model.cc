@@ -1,21 +1,25 @@
 #include "fast/report/mean_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/run/islands.h"
 
 namespace fast {
 namespace {
 
-constexpr char kStrangers[] = "the folders are of different runs or a model is damaged";
+constexpr char kRemedy[] = "is it a worker's model?";
 
 struct Opened {
   int rank;
   SafetensorsFile file;
+  std::set<std::string> exchanged;  ///< names of tensors
 };
 
 bool is_float(const std::string& dtype) {
@@ -48,7 +52,7 @@ std::set<std::string> exchanged_names(const SafetensorsFile& file) {
   }
   const auto list = nlohmann::json::parse(it->second, nullptr, false);
   const auto fail = [&](const std::string& what) {
-    throw FileError(file.name() + ": its metadata \"" + kExchangedKey + "\" " + what, kStrangers);
+    throw FileError(file.name() + ": its metadata \"" + kExchangedKey + "\" " + what, kRemedy);
   };
   if (!list.is_array()) fail("is no JSON array");
   for (const auto& name : list) {
@@ -76,25 +80,75 @@ bool is_finite(const SafetensorsFile& file, const std::set<std::string>& exchang
   return true;
 }
 
-/// The tensor of this name in each file, all of one shape and type.
-std::vector<const TensorView*> same_tensor(const std::vector<Opened>& files,
-                                           const TensorView& first) {
-  std::vector<const TensorView*> all;
-  for (const Opened& opened : files) {
-    const TensorView* tensor = opened.file.find(first.name);
-    if (tensor == nullptr) {
-      throw FileError(opened.file.name() + " lacks the tensor \"" + first.name + "\" that " +
-                          files.front().file.name() + " has",
-                      kStrangers);
-    }
-    if (tensor->dtype != first.dtype || tensor->shape != first.shape) {
-      throw FileError("tensor \"" + first.name + "\" is of another shape or type in " +
-                          opened.file.name() + " than in " + files.front().file.name(),
-                      kStrangers);
-    }
-    all.push_back(tensor);
+/// Two models with equal ones can be averaged.
+using Shapes = std::map<std::string, std::pair<std::string, std::vector<std::int64_t>>>;
+
+Shapes shapes_of(const SafetensorsFile& file) {
+  Shapes shapes;
+  for (const TensorView& tensor : file.tensors()) {
+    shapes[tensor.name] = {tensor.dtype, tensor.shape};
   }
-  return all;
+  return shapes;
+}
+
+/// Opens what can be read and averaged; the rest is left out.
+std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>& left_out) {
+  std::vector<Opened> files;
+  for (const WorkerRecords& worker : records.workers) {
+    if (!worker.model) continue;
+    try {
+      SafetensorsFile file = SafetensorsFile::open(*worker.model);
+      std::set<std::string> names = exchanged_names(file);
+      if (is_finite(file, names)) {
+        files.push_back({worker.rank, std::move(file), std::move(names)});
+      } else {
+        left_out.push_back({worker.rank, "its model is not finite"});
+      }
+    } catch (const FileError& error) {
+      left_out.push_back({worker.rank, error.what()});
+    }
+  }
+  return files;
+}
+
+/// Keeps those for which `fits` holds.
+template <typename Fits>
+void keep(std::vector<Opened>& files, std::vector<LeftOut>& left_out, const std::string& why,
+          Fits fits) {
+  std::erase_if(files, [&](const Opened& opened) {
+    if (fits(opened)) return false;
+    left_out.push_back({opened.rank, why});
+    return true;
+  });
+}
+
+/// Of equally many the lowest rank's.
+void keep_most_common_shapes(std::vector<Opened>& files, std::vector<LeftOut>& left_out) {
+  std::map<Shapes, int> counts;
+  for (const Opened& opened : files) ++counts[shapes_of(opened.file)];
+  if (counts.size() < 2) return;
+  Shapes common;
+  for (const Opened& opened : files) {
+    Shapes shapes = shapes_of(opened.file);
+    if (common.empty() || counts[shapes] > counts[common]) common = std::move(shapes);
+  }
+  keep(files, left_out, "its model is another one: other tensors than most workers'",
+       [&](const Opened& opened) { return shapes_of(opened.file) == common; });
+}
+
+/// A model that does not say how its worker ended is of a time before they did.
+std::string ended(const Opened& opened) {
+  const auto it = opened.file.metadata().find(kEndedKey);
+  return it == opened.file.metadata().end() ? "agreed" : it->second;
+}
+
+void keep_those_who_agreed(std::vector<Opened>& files, std::vector<LeftOut>& left_out) {
+  const bool any = std::ranges::any_of(files, [](const Opened& o) { return ended(o) == "agreed"; });
+  if (!any) return;
+  keep(files, left_out, "it ended early, others in agreement",
+       [](const Opened& opened) { return ended(opened) != kEndedEarly; });
+  keep(files, left_out, "it did not agree with its neighbours before its deadline, others did",
+       [](const Opened& opened) { return ended(opened) != "deadline"; });
 }
 
 /// Means one tensor and adds up how far each worker is from it.
@@ -129,6 +183,33 @@ double rms_ratio(const std::vector<double>& squares, double norm) {
   return std::sqrt(sum / static_cast<double>(squares.size()) / norm);
 }
 
+MeanModel mean_of(const std::vector<const Opened*>& files) {
+  MeanModel mean;
+  const Opened& first = *files.front();
+  mean.metadata = first.file.metadata();
+  for (const Opened* const opened : files) mean.ranks.push_back(opened->rank);
+  std::vector<double> distances(files.size(), 0.0);
+  double norm = 0;
+  for (const TensorView& tensor : first.file.tensors()) {
+    if (tensor.dtype == "F16" || tensor.dtype == "BF16" || tensor.dtype.starts_with("F8")) {
+      throw FileError("tensor \"" + tensor.name + "\" in " + first.file.name() + " is of type " +
+                          tensor.dtype + ", which has no mean here",
+                      "save the models in float32");
+    }
+    OwnedTensor& out = mean.tensors.emplace_back(
+        OwnedTensor{tensor.name, tensor.dtype, tensor.shape,
+                    std::vector<std::byte>(tensor.bytes.begin(), tensor.bytes.end())});
+    if (!is_float(tensor.dtype)) continue;
+    std::vector<const TensorView*> all;
+    for (const Opened* const opened : files) all.push_back(opened->file.find(tensor.name));
+    with_type(tensor.dtype, [&](auto type) {
+      average<decltype(type)>(all, out, first.exchanged.contains(tensor.name), distances, norm);
+    });
+  }
+  mean.consensus_distance = rms_ratio(distances, norm);
+  return mean;
+}
+
 }  // namespace
 
 std::vector<NamedTensor> MeanModel::views() {
@@ -139,54 +220,24 @@ std::vector<NamedTensor> MeanModel::views() {
   return views;
 }
 
-std::optional<MeanModel> mean_model(const RunRecords& records) {
-  MeanModel mean;
-  std::vector<Opened> files;
-  std::set<std::string> exchanged;
-  for (const WorkerRecords& worker : records.workers) {
-    if (!worker.model) continue;
-    SafetensorsFile file = SafetensorsFile::open(*worker.model);
-    std::set<std::string> names = exchanged_names(file);
-    if (!is_finite(file, names)) {
-      mean.excluded.push_back(worker.rank);
-      continue;
-    }
-    if (files.empty()) exchanged = std::move(names);
-    mean.ranks.push_back(worker.rank);
-    files.push_back({worker.rank, std::move(file)});
-  }
-  if (files.empty()) return std::nullopt;
-
-  const SafetensorsFile& first = files.front().file;
+MeanModels mean_models(const RunRecords& records) {
+  MeanModels out;
+  std::vector<Opened> files = open_models(records, out.left_out);
+  keep_most_common_shapes(files, out.left_out);
+  keep_those_who_agreed(files, out.left_out);
+  std::ranges::sort(out.left_out, {}, &LeftOut::rank);
+  std::map<int, const Opened*> by_rank;
+  std::vector<int> ranks;
   for (const Opened& opened : files) {
-    for (const TensorView& tensor : opened.file.tensors()) {
-      if (first.find(tensor.name) == nullptr) {
-        throw FileError(first.name() + " lacks the tensor \"" + tensor.name + "\" that " +
-                            opened.file.name() + " has",
-                        kStrangers);
-      }
-    }
+    by_rank[opened.rank] = &opened;
+    ranks.push_back(opened.rank);
   }
-  mean.metadata = first.metadata();
-  std::vector<double> distances(files.size(), 0.0);
-  double norm = 0;
-  for (const TensorView& tensor : first.tensors()) {
-    const auto all = same_tensor(files, tensor);
-    if (tensor.dtype == "F16" || tensor.dtype == "BF16" || tensor.dtype.starts_with("F8")) {
-      throw FileError("tensor \"" + tensor.name + "\" in " + first.name() + " is of type " +
-                          tensor.dtype + ", which has no mean here",
-                      "save the models in float32");
-    }
-    OwnedTensor& out = mean.tensors.emplace_back(
-        OwnedTensor{tensor.name, tensor.dtype, tensor.shape,
-                    std::vector<std::byte>(tensor.bytes.begin(), tensor.bytes.end())});
-    if (!is_float(tensor.dtype)) continue;
-    with_type(tensor.dtype, [&](auto type) {
-      average<decltype(type)>(all, out, exchanged.contains(tensor.name), distances, norm);
-    });
+  for (const std::vector<int>& part : islands(records, ranks)) {
+    std::vector<const Opened*> members;
+    for (const int rank : part) members.push_back(by_rank.at(rank));
+    out.parts.push_back(mean_of(members));
   }
-  mean.consensus_distance = rms_ratio(distances, norm);
-  return mean;
+  return out;
 }
 
 }  // namespace fast

@@ -27,6 +27,11 @@ std::string accuracy(const std::optional<double>& fraction) {
   return fraction ? format::percent(*fraction) : "-";
 }
 
+std::string mean_accuracy(const Summary& s) {
+  if (!s.not_evaluated.empty()) return "not evaluated: " + s.not_evaluated;
+  return accuracy(s.test_accuracy.mean_model) + " test accuracy";
+}
+
 std::string exit_codes(const Summary& s) {
   const bool all_well = std::all_of(s.exit_codes.begin(), s.exit_codes.end(),
                                     [](const auto& code) { return code == 0; });
@@ -51,7 +56,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
                       format::seconds(s.wall_seconds) + " in all"},
       {"throughput", format::count(s.samples_per_second) + " samples/s"},
       {"", ""},
-      {"mean model", accuracy(s.test_accuracy.mean_model) + " test accuracy", kBold},
+      {"mean model", mean_accuracy(s), kBold},
       {"workers alone",
        accuracy(s.test_accuracy.worker_min) + " to " + accuracy(s.test_accuracy.worker_max)},
       {"consensus distance", s.consensus_distance ? format::small(*s.consensus_distance) : "-"},
@@ -69,8 +74,12 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   if (!s.restarted_ranks.empty()) {
     rows.push_back({"restarted workers", joined(s.restarted_ranks), kYellow});
   }
-  if (!s.excluded_ranks.empty()) {
-    rows.push_back({"not in the mean", joined(s.excluded_ranks) + " (model not finite)", kRed});
+  if (!s.islands.empty()) {
+    rows.push_back({"fell apart into", "workers " + names_of(s.islands), kRed});
+    rows.push_back({"", "whose models never met, or no longer at the end", kRed});
+  }
+  for (const LeftOut& worker : s.left_out) {
+    rows.push_back({"not in the mean", std::to_string(worker.rank) + ": " + worker.why, kRed});
   }
   rows.push_back({"", ""});
   rows.push_back(
@@ -104,7 +113,7 @@ void print_summary(std::ostream& out, const Summary& summary, const std::filesys
   };
   rule("╭", "┬", "╮");
   for (const Row& row : rows) {
-    if (row.label.empty()) {
+    if (row.label.empty() && row.value.empty()) {
       rule("├", "┼", "┤");
       continue;
     }

@@ -3,7 +3,9 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "fast/errors.h"
 #include "fast/report/mean_model.h"
 #include "fast/report/page.h"
 #include "fast/run/atomic_file.h"
@@ -25,32 +27,55 @@ std::string read_config(const std::vector<std::filesystem::path>& dirs) {
 
 }  // namespace
 
-Summary write_report(const std::vector<std::filesystem::path>& dirs,
-                     const std::filesystem::path& out, const EvaluateFn& evaluate,
-                     const std::map<int, int>& exit_codes) {
+Report write_report(const std::vector<std::filesystem::path>& dirs,
+                    const std::filesystem::path& out, const EvaluateFn& evaluate,
+                    const std::map<int, int>& exit_codes) {
   const RunRecords records = read_run(dirs);
-  make_writable_folder(out);
   const RunFolder folder(out);
+  Report report;
+  const auto attempt = [&report](const auto& write) {
+    try {
+      write();
+      return true;
+    } catch (const FileError& error) {
+      report.unwritten = error.what();
+      return false;
+    }
+  };
+  attempt([&] { make_writable_folder(out); });
+  // A mean model of an earlier report would be taken for this one's.
+  for (const std::filesystem::path& earlier : folder.means()) std::filesystem::remove(earlier);
 
   Evaluation evaluation;
   evaluation.exit_codes = exit_codes;
-  if (auto mean = mean_model(records)) {
-    const std::vector<NamedTensor> tensors = mean->views();
-    if (evaluate) evaluation.mean_model = evaluate(tensors);
-    evaluation.consensus_distance = mean->consensus_distance;
-    evaluation.excluded = mean->excluded;
-    evaluation.model_file = folder.model().filename().string();
-    mean->metadata["mean_of_ranks"] = nlohmann::json(mean->ranks).dump();
-    save_safetensors(folder.model(), tensors, mean->metadata);
-  } else {
-    // A mean model of an earlier report would be taken for this one's.
-    std::filesystem::remove(folder.model());
+  MeanModels means = mean_models(records);
+  evaluation.left_out = std::move(means.left_out);
+  for (std::size_t i = 0; i < means.parts.size(); ++i) {
+    MeanModel& mean = means.parts[i];
+    mean.metadata["mean_of_ranks"] = nlohmann::json(mean.ranks).dump();
+    if (means.parts.size() > 1) evaluation.islands.push_back(mean.ranks);
+    const auto file = i == 0 ? folder.mean() : folder.mean_of(mean.ranks.front());
+    const auto save = [&] { save_safetensors(file, mean.views(), mean.metadata); };
+    bool saved = attempt(save);
+    if (i > 0) continue;
+    evaluation.consensus_distance = mean.consensus_distance;
+    if (evaluate) {
+      try {
+        evaluation.mean_model = evaluate(mean.views());
+        saved = attempt(save);
+      } catch (const DataError& error) {
+        evaluation.not_evaluated = error.what();
+      }
+    }
+    if (saved) evaluation.model_file = file.filename().string();
   }
 
-  Summary summary = summarise(records, evaluation);
-  write_atomically(folder.summary(), to_json(summary));
-  write_atomically(folder.page(), render_page(records, summary, read_config(dirs)));
-  return summary;
+  report.summary = summarise(records, evaluation);
+  attempt([&] { write_atomically(folder.summary(), to_json(report.summary)); });
+  attempt([&] {
+    write_atomically(folder.page(), render_page(records, report.summary, read_config(dirs)));
+  });
+  return report;
 }
 
 }  // namespace fast

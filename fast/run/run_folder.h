@@ -1,12 +1,17 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace fast {
 
-/// Where things lie in a run folder: path arithmetic alone.
-///   RUN/config.toml  summary.json  model.safetensors  report.html
+/// K where this is called worker-K, for a K that can be a rank.
+[[nodiscard]] std::optional<int> worker_rank(const std::filesystem::path& folder);
+
+/// Where things lie in a run folder.
+///   RUN/config.toml  summary.json  mean.safetensors  mean-of-K.safetensors  report.html
 ///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint  checkpoint.safetensors
 ///   checkpoint.previous.safetensors  life (how often the worker was started)  lock
 class RunFolder {
@@ -15,7 +20,14 @@ class RunFolder {
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
   [[nodiscard]] std::filesystem::path summary() const { return root_ / "summary.json"; }
-  [[nodiscard]] std::filesystem::path model() const { return root_ / "model.safetensors"; }
+  /// The mean model.
+  [[nodiscard]] std::filesystem::path mean() const { return root_ / "mean.safetensors"; }
+  /// The mean of a part of a run that fell apart; `rank` is the lowest of that part.
+  [[nodiscard]] std::filesystem::path mean_of(int rank) const {
+    return root_ / ("mean-of-" + std::to_string(rank) + ".safetensors");
+  }
+  /// All files of the last two kinds that are there.
+  [[nodiscard]] std::vector<std::filesystem::path> means() const;
   [[nodiscard]] std::filesystem::path page() const { return root_ / "report.html"; }
   [[nodiscard]] std::filesystem::path worker(int rank) const {
     return root_ / ("worker-" + std::to_string(rank));

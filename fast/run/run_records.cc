@@ -1,30 +1,16 @@
 #include "fast/run/run_records.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <string_view>
 #include <system_error>
 
 #include "fast/errors.h"
+#include "fast/run/run_folder.h"
 
 namespace fast {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPrefix = "worker-";
-
-/// K of "worker-K".
-std::optional<int> rank_of(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  int rank = -1;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, rank);
-  if (error != std::errc() || stop != end || rank < 0) return std::nullopt;
-  return rank;
-}
 
 using Folders = std::map<int, fs::path>;
 
@@ -43,7 +29,7 @@ Folders find_folders(std::span<const fs::path> run_dirs) {
   for (fs::path dir : run_dirs) {
     if (!dir.has_filename()) dir = dir.parent_path();  // "runs/first/"
     searched += (searched.empty() ? "" : ", ") + dir.string();
-    if (const auto rank = rank_of(dir); rank && fs::is_directory(dir)) {
+    if (const auto rank = worker_rank(dir); rank && fs::is_directory(dir)) {
       add(folders, *rank, dir);
       continue;
     }
@@ -54,7 +40,7 @@ Folders find_folders(std::span<const fs::path> run_dirs) {
                       "give the run folders that hold worker-0, worker-1, ...");
     }
     for (const fs::directory_entry& entry : entries) {
-      if (const auto rank = rank_of(entry.path()); rank && entry.is_directory()) {
+      if (const auto rank = worker_rank(entry.path()); rank && entry.is_directory()) {
         add(folders, *rank, entry.path());
       }
     }

@@ -24,6 +24,10 @@ using SafetensorsMetadata = std::map<std::string, std::string>;
 /// Metadata key under which a worker names the tensors that take part in the exchange: a JSON array
 /// of names. Consensus is measured over these alone.
 inline constexpr char kExchangedKey[] = "exchanged";
+/// Metadata key of a worker's model: how the worker's part ended. One of name(Agreement), or
+/// kEndedEarly.
+inline constexpr char kEndedKey[] = "ended";
+inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still training
 
 /// Bytes of one element, 0 for a type that is not known.
 [[nodiscard]] std::size_t dtype_size(std::string_view dtype);

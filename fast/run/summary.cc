@@ -29,6 +29,17 @@ void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
 
 }  // namespace
 
+std::string names_of(const std::vector<std::vector<int>>& islands) {
+  std::string text;
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    if (i > 0) text += i + 1 == islands.size() ? " and " : "; ";
+    for (std::size_t k = 0; k < islands[i].size(); ++k) {
+      text += (k == 0 ? "" : ", ") + std::to_string(islands[i][k]);
+    }
+  }
+  return text;
+}
+
 Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   const WorkerStart& start = records.start();
   Summary summary;
@@ -43,7 +54,9 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   summary.epochs = start.epochs;
   summary.test_accuracy.mean_model = evaluation.mean_model;
   summary.consensus_distance = evaluation.consensus_distance;
-  summary.excluded_ranks = evaluation.excluded;
+  summary.left_out = evaluation.left_out;
+  summary.islands = evaluation.islands;
+  summary.not_evaluated = evaluation.not_evaluated;
   summary.model_file = evaluation.model_file;
   summary.edges = edge_totals(records);
 

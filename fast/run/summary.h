@@ -12,11 +12,19 @@
 
 namespace fast {
 
+/// Whose model is not in the mean.
+struct LeftOut {
+  int rank = 0;
+  std::string why;  ///< for people
+};
+
 /// What is known only after looking at the models themselves.
 struct Evaluation {
   std::optional<double> mean_model;          ///< accuracy of the mean model, a fraction
   std::optional<double> consensus_distance;  ///< see mean_model.h
-  std::vector<int> excluded;                 ///< ranks whose models are not finite
+  std::string not_evaluated;      ///< why there is no accuracy of the mean model; empty: there is
+  std::vector<LeftOut> left_out;  ///< see mean_model.h
+  std::vector<std::vector<int>> islands;     ///< see Summary
   std::optional<std::string> model_file;     ///< of the mean model, relative to the run folder
   /// How the launcher saw the processes end: rank -> exit code, 128 + n for signal n.
   std::map<int, int> exit_codes;
@@ -51,10 +59,21 @@ struct Summary {
   std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where nobody knows
   std::vector<int> lost_ranks;                 ///< died without a last word and did not come back
   std::vector<int> restarted_ranks;            ///< had more than one life
-  std::vector<int> excluded_ranks;             ///< left out of the mean model: not finite
+  std::vector<LeftOut> left_out;               ///< whose models are not in the mean, and why
+  /// Where the run fell apart: the ranks of each part, the largest first; the mean model is that of
+  /// the first. Empty where all models met.
+  std::vector<std::vector<int>> islands;
+  std::string
+      not_evaluated;  ///< why the mean model has no accuracy; empty: it has, or was not asked
   std::vector<EdgeTotals> edges;
   std::optional<std::string> model_file;  ///< the one file to use; none where none was saved
+
+  /// Every model that there is is in the mean.
+  [[nodiscard]] bool whole() const { return left_out.empty() && islands.empty(); }
 };
+
+/// "1, 2 and 4, 5".
+[[nodiscard]] std::string names_of(const std::vector<std::vector<int>>& islands);
 
 [[nodiscard]] Summary summarise(const RunRecords& records, const Evaluation& evaluation);
 

@@ -7,11 +7,12 @@
 namespace fast {
 
 FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms)
+FAST_JSON(LeftOut, rank, why)
 FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,
           wall_seconds, training_seconds, samples_per_second, test_accuracy, consensus_distance,
           sweeps_completed, bytes_sent, bytes_shared, exchange_share, exit_codes, lost_ranks,
-          restarted_ranks, excluded_ranks, edges, model_file)
+          restarted_ranks, left_out, islands, not_evaluated, edges, model_file)
 
 namespace {
 
@@ -22,7 +23,9 @@ constexpr char kRemedy[] = "make it again with `fast report`";
 
 json sample_summary() {
   Summary summary;
-  summary.lost_ranks = summary.restarted_ranks = summary.excluded_ranks = {0};
+  summary.lost_ranks = summary.restarted_ranks = {0};
+  summary.left_out.emplace_back();
+  summary.islands = {{0}};
   summary.edges.emplace_back();
   json sample = summary;
   const json fraction = optional_sample(1.0);
@@ -37,7 +40,19 @@ json sample_summary() {
   return sample;
 }
 
+/// Earlier versions named only those whose models were not finite.
+void rename_excluded(json& object) {
+  const auto excluded = object.find("excluded_ranks");
+  if (excluded == object.end() || object.contains("left_out")) return;
+  json left_out = json::array();
+  for (const json& rank : *excluded) {
+    left_out.push_back({{"rank", rank}, {"why", "its model is not finite"}});
+  }
+  object["left_out"] = std::move(left_out);
+}
+
 Summary summary_of(json object) {
+  rename_excluded(object);
   const auto edges = object.find("edges");
   for (const json& edge : edges != object.end() ? *edges : json::array()) {
     if (edge.is_object() && edge.value("ranks", json()).size() != 2) throw WrongField("ranks");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "fast/session/session_options.h"
 #include "fast/session/status.h"
@@ -35,6 +36,15 @@ class DeadlineError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// How a worker's part in the network ended.
+enum class Agreement {
+  kAgreed,  ///< its model and its neighbours' are as near as they should be, or it is the only one
+  kAlone,   ///< nobody was left, or ever there, to agree with
+  kDeadline,  ///< the deadline passed before, or the user wanted to stop
+};
+/// "agreed", "alone", "deadline".
+[[nodiscard]] std::string_view name(Agreement agreement);
+
 /// How a training loop takes part with others. Session is the one way of the product; bench/compare
 /// has others beside it, so that nothing else about a run differs. All methods belong to the
 /// training thread, except endpoint() and status().
@@ -46,8 +56,8 @@ class Exchange {
   virtual void join() = 0;
   /// The step boundary.
   virtual void exchange(const StepReport& report) = 0;
-  /// Training is over. True when the workers' models have come to agree as far as they should.
-  virtual bool finish() = 0;
+  /// Training is over: the workers' models come to agree, where they can.
+  virtual Agreement finish() = 0;
 
   /// Share of the budget used by all workers together; training is over at 1.
   [[nodiscard]] virtual double progress() const = 0;

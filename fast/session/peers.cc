@@ -14,6 +14,7 @@ namespace fast {
 namespace {
 
 constexpr std::string_view kPlaceholder = "{rank}";
+constexpr std::string_view kLiteral = "{{rank}}";
 constexpr std::string_view kFileScheme = "file:";
 constexpr std::size_t kMaxFileBytes = 1 << 22;
 
@@ -32,10 +33,34 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+  std::string out;
+  for (std::size_t at = 0; (at = text.find(what)) != std::string_view::npos;) {
+    out.append(text.substr(0, at)).append(by);
+    text.remove_prefix(at + what.size());
+  }
+  return out.append(text);
+}
+
+std::string endpoint_of(std::string_view pattern, int rank) {
+  std::string out;
+  while (true) {
+    const std::size_t literal = pattern.find(kLiteral);
+    out += replaced(pattern.substr(0, literal), kPlaceholder, std::to_string(rank));
+    if (literal == std::string_view::npos) return out;
+    out += kPlaceholder;
+    pattern.remove_prefix(literal + kLiteral.size());
+  }
+}
+
 }  // namespace
 
+std::string literal_in_template(const std::string& text) {
+  return replaced(text, kPlaceholder, kLiteral);
+}
+
 void check_peer_template(const std::string& pattern) {
-  if (pattern.empty() || pattern.find(kPlaceholder) != std::string::npos) return;
+  if (pattern.empty() || endpoint_of(pattern, 0) != endpoint_of(pattern, 1)) return;
   throw ConfigError("peer template '" + pattern + "' holds no {rank}",
                     "write it like 'worker-{rank}:5555'");
 }
@@ -76,8 +101,7 @@ std::optional<std::string> Peers::find(int rank) const {
     if (const auto named = peers.find(rank); named != peers.end()) endpoint = named->second;
   }
   if (endpoint.empty() && !pattern_.empty()) {
-    endpoint = pattern_;
-    endpoint.replace(endpoint.find(kPlaceholder), kPlaceholder.size(), std::to_string(rank));
+    endpoint = endpoint_of(pattern_, rank);
   }
   if (endpoint.starts_with(kFileScheme)) {
     endpoint = trim(read_file(endpoint.substr(kFileScheme.size())));

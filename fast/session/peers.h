@@ -8,8 +8,13 @@
 
 namespace fast {
 
+/// A peer template names an endpoint for every rank: {rank} stands for the rank, as often as it
+/// occurs, and {{rank}} for the text {rank}.
+///
 /// Throws ConfigError for a template without {rank}; an empty one is none.
 void check_peer_template(const std::string& pattern);
+/// What stands for `text` in a template.
+[[nodiscard]] std::string literal_in_template(const std::string& text);
 
 /// Where neighbours are said to be. An endpoint "file:PATH" names a file that holds the endpoint
 /// (as worker-K/endpoint does), and may not be there yet. Files are read by the caller's thread;

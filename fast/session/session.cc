@@ -106,15 +106,16 @@ class Session::Impl {
     exchange_time_ += EventLoop::now() - begun;
   }
 
-  bool finish() {
-    if (!joined_) return false;
+  Agreement finish() {
+    if (!joined_) return Agreement::kAlone;
     if (!sync() && background_.adopts(adopted_)) (void)await_model();
     if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
     if (sync()) {
-      background_.await(options_.exchange.wait_deadline,
-                        [](const PumpStatus& s) { return s.neighbours_completed; });
+      const bool completed =
+          background_.await(options_.exchange.wait_deadline,
+                            [](const PumpStatus& s) { return s.neighbours_completed; });
       want(WorkerState::kFrozen);
-      return true;
+      return completed ? Agreement::kAgreed : Agreement::kDeadline;
     }
     fold_all();  // buckets that were held at the last boundary still lack the last step
     want(WorkerState::kSettling);
@@ -125,7 +126,8 @@ class Session::Impl {
     // What neighbours still owe on our own requests belongs to this model.
     background_.flush([](const PumpStatus& s) { return s.flushed; });
     fold_all();
-    return settled;
+    if (!settled) return Agreement::kDeadline;
+    return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
   }
 
   [[nodiscard]] const Background& background() const { return background_; }
@@ -344,7 +346,7 @@ double Session::progress() const {
 double Session::network_loss() const {
   return impl_->progress().loss();
 }
-bool Session::finish() {
+Agreement Session::finish() {
   return impl_->finish();
 }
 void Session::save(const std::filesystem::path& file) {

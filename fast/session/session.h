@@ -58,8 +58,8 @@ class Session final : public Exchange {
   [[nodiscard]] double network_loss() const override;
 
   /// Training is over: averages on until neighbours agree (or the deadline passes), then fixes the
-  /// model, which from here on no one changes. True when agreement was reached.
-  bool finish() override;
+  /// model, which from here on no one changes.
+  Agreement finish() override;
 
   /// Saves now, as `SessionOptions::checkpoint` says, into `file`. Between two exchange(), never in
   /// the middle of a step. Copies the state and returns; a thread writes it, which the destructor

@@ -45,27 +45,35 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
 }
 
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
-                         int batches, std::uint64_t seed) {
+                         int batches, std::uint64_t seed, const std::atomic<bool>* stop) {
   if (learner.statistics() == Statistics::kNone || examples.empty()) return;
   const std::size_t batch = std::min(kBatch, examples.size());
   const auto passes = static_cast<int>(examples.size() / batch);
   TrainLoader loader(data, std::move(examples), batch, seed);
   learner.begin_statistics();
   for (int i = 0; i < std::min(batches, passes); ++i) {
+    if (i > 0 && stop != nullptr && *stop) return;
     learner.accumulate_statistics(loader.next_plain());
   }
 }
 
 TestResult test(Learner& learner, const Dataset& data) {
+  const std::atomic<bool> never = false;
+  return *test(learner, data, never);
+}
+
+std::optional<TestResult> test(Learner& learner, const Dataset& data,
+                               const std::atomic<bool>& stop) {
   TestLoader loader(data, data.test, kBatch);
   TestResult result;
   for (Batch batch; loader.next(batch);) {
+    if (stop) return std::nullopt;
     const StepResult step = learner.evaluate(batch);
     result.accuracy += static_cast<double>(step.correct);
     result.loss += step.loss * static_cast<double>(batch.labels.size());
   }
   const auto size = static_cast<double>(std::max<std::size_t>(1, data.test.size()));
-  return {result.accuracy / size, result.loss / size};
+  return TestResult{result.accuracy / size, result.loss / size};
 }
 
 double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner, const Dataset& data,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,9 +26,10 @@ inline constexpr int kStatisticsBatches = 100;
 }
 
 /// Re-estimates normalisation statistics on up to `batches` batches drawn from these training
-/// examples, unaugmented. Nothing for models without any.
+/// examples, unaugmented. Nothing for models without any. Ends early, with fewer batches but at
+/// least one, when `stop` is given and becomes true.
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
-                         int batches, std::uint64_t seed);
+                         int batches, std::uint64_t seed, const std::atomic<bool>* stop = nullptr);
 
 struct TestResult {
   double accuracy = 0;  ///< a fraction
@@ -35,6 +38,9 @@ struct TestResult {
 
 /// Over the whole test set.
 [[nodiscard]] TestResult test(Learner& learner, const Dataset& data);
+/// The same; nothing where `stop` became true before the end.
+[[nodiscard]] std::optional<TestResult> test(Learner& learner, const Dataset& data,
+                                             const std::atomic<bool>& stop);
 
 /// How good the model in `tensors` is: loads it, re-estimates its statistics, evaluates, and writes
 /// the new statistics back into the tensors' bytes.

@@ -59,8 +59,7 @@ class TrainingRun {
         folder_(config.out),
         life_(folder_.worker(rank_)),
         workers_(stencil::Topology::parse(config.session.topology).size()),
-        budget_(static_cast<std::uint64_t>(
-            std::llround(config.epochs * static_cast<double>(network_examples())))),
+        budget_(budget()),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
         lock_steps_(lock_step_count()),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
@@ -111,6 +110,14 @@ class TrainingRun {
     return data_.train.size() * (config_.partition == "own" ? workers_ : 1);
   }
 
+  /// At least a batch for each worker: a run of none would have no end.
+  [[nodiscard]] std::uint64_t budget() const {
+    constexpr double kMost = 1e18;  // fits 64 bits
+    const auto least = static_cast<double>(workers_) * config_.batch;
+    const double samples = config_.epochs * static_cast<double>(network_examples());
+    return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
+  }
+
   [[nodiscard]] SessionOptions session_options() {
     SessionOptions options = config_.session;
     options.budget = budget_;
@@ -136,6 +143,10 @@ class TrainingRun {
     make_writable_folder(folder_.worker(rank_));
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+    if (!config_.rank_source.empty()) {
+      log_(LogLevel::kInfo, "rank " + std::to_string(rank_) + " of " + std::to_string(workers_) +
+                                ", from " + config_.rank_source);
+    }
     return folder_.metrics(rank_);
   }
 
@@ -170,29 +181,61 @@ class TrainingRun {
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
-    if (mixes_statistics() && (lock_steps_ == 0 || stop_)) estimate_shared_statistics();
-    if (stop_) {
-      (void)exchange_->finish();
+    if (mixes_statistics() && (lock_steps_ == 0 || stop_)) {
       save();
+      estimate_shared_statistics();
+    }
+    const bool early = stop_;
+    const Agreement agreement = exchange_->finish();
+    if (agreement == Agreement::kAgreed || !stop_) ended_ = name(agreement);
+    save();  // before it is judged, which may take long
+    if (early) {
       return {ExitCode::kInterrupted, "stopped early on request; the model so far is saved"};
     }
-    if (!exchange_->finish()) warn_of_disagreement();
     recorder_.report(*exchange_);
+    if (!stop_ && agreement != Agreement::kAgreed) warn_of(agreement);
+    return judge(agreement);
+  }
+
+  /// Training is over and the model is saved.
+  WorkerOutcome judge(Agreement agreement) {
     recorder_.event("evaluating", "training is over; evaluating");
-    if (!mixes_statistics()) {
-      estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed());
+    if (!stop_ && learner_.statistics() == Statistics::kLocal) {
+      estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed(), &stop_);
+      save();
     }
-    recorder_.set_result(test(learner_, data_));
-    save();
+    const std::optional<TestResult> result = test(learner_, data_, stop_);
+    if (!result) {
+      return {ExitCode::kInterrupted,
+              "stopped on request after training; the model is saved, but not evaluated"};
+    }
+    recorder_.set_result(*result);
     recorder_.report(*exchange_);
+    if (agreement != Agreement::kAgreed && !has_exchanged()) {
+      return {ExitCode::kNoExchange,
+              "trained alone: no exchange with any neighbour took place; the model is of this "
+              "worker's own data"};
+    }
     return {};
+  }
+
+  /// A model or a part of one has come from a neighbour or gone to one.
+  [[nodiscard]] bool has_exchanged() const {
+    const SessionStatus status = exchange_->status();
+    return status.joined_from || status.counter("sweeps") + status.counter("answers") +
+                                         status.counter("merges") + status.counter("shares") >
+                                     0;
   }
 
   [[nodiscard]] bool trained() const {
     return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= 1;
   }
 
-  void warn_of_disagreement() {
+  void warn_of(Agreement agreement) {
+    if (agreement == Agreement::kAlone) {
+      log_(LogLevel::kWarning, "no neighbour was left to agree with; the model is this worker's");
+      return;
+    }
     const ExchangeOptions& options = config_.session.exchange;
     log_(LogLevel::kWarning,
          "neighbours did not agree to " + std::to_string(options.settle_target) + " within " +
@@ -214,7 +257,7 @@ class TrainingRun {
   /// of them statistics of all workers' examples: so each needs few of its own.
   void estimate_shared_statistics() {
     const int batches = stop_ ? kHastyBatches : shared_statistics_batches(workers_);
-    estimate_statistics(learner_, data_, shard_, batches, seed());
+    estimate_statistics(learner_, data_, shard_, batches, seed(), &stop_);
   }
 
   std::optional<WorkerOutcome> step() {
@@ -265,7 +308,7 @@ class TrainingRun {
 
   void save() {
     save_model(folder_.worker_model(rank_), learner_.adapter(),
-               {{"model", config_.model}, {"rank", std::to_string(rank_)}});
+               {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}});
   }
 
   const WorkerConfig& config_;
@@ -281,6 +324,7 @@ class TrainingRun {
   std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
+  std::string ended_ = kEndedEarly;  ///< see kEndedKey
   DeferredLog log_;
   TrainLoader loader_;
   RunState state_;

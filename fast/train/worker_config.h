@@ -15,6 +15,7 @@ struct WorkerConfig {
   /// Where it stands and how it exchanges. The worker fills in budget, data_size, terms,
   /// checkpoint, checkpoint_every, resume, stop and log.
   SessionOptions session{.topology = "torus:2x2", .rank = -1};
+  std::string rank_source;          ///< where the rank came from, for people; empty: it was said
   std::string out = "runs/latest";  ///< run folder; this worker writes below worker-RANK/
 
   // What it trains.

@@ -166,6 +166,7 @@ void Pump::update_settling(TimePoint now) {
                now - neighbour.times.heard < patience;
       });
   const bool settled = !broken && settlement_.settled();
+  status_.agreed = status_.agreed || (settled && settlement_.compared());
   if (settled == (state == WorkerState::kSettled)) return;
   engine_.on_state(now, settled ? WorkerState::kSettled : WorkerState::kSettling, actions_);
   act();

@@ -55,6 +55,7 @@ struct PumpStatus {
   std::uint64_t adopted = 0;  ///< times that a neighbour's model was taken over
   std::uint64_t copied = 0;   ///< buckets of a neighbour's model that have come, while joining
   bool may_freeze = false;    ///< all workers are settled, as far as word has come
+  bool agreed = false;        ///< was settled, at some time, with a neighbour that is compared
   bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round

@@ -1,5 +1,6 @@
 #include "stencil/runtime/settlement.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "stencil/core/mixing_weights.h"
@@ -74,6 +75,12 @@ bool Settlement::settled() const {
   }
   if (counted == 0) return true;
   return std::isfinite(sum) && sum <= counted * threshold_ * threshold_ * norm2_.sum();
+}
+
+bool Settlement::compared() const {
+  return std::any_of(neighbours_.begin(), neighbours_.end(), [](const Neighbour& neighbour) {
+    return neighbour.askable() && neighbour.apart.missing == 0;
+  });
 }
 
 double Settlement::relative_distance() const {

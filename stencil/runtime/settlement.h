@@ -40,6 +40,9 @@ class Settlement {
   /// their rms distance is under the threshold. True where there is no such edge.
   [[nodiscard]] bool settled() const;
 
+  /// At least one such edge.
+  [[nodiscard]] bool compared() const;
+
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
   [[nodiscard]] double relative_distance() const;
   [[nodiscard]] double threshold() const { return threshold_; }

@@ -50,6 +50,7 @@ Program::Program(const std::string& file, std::vector<std::string> arguments,
   pid_ = fork();
   if (pid_ == 0) {
     setpgid(0, 0);
+    for (const int number : {SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     const int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);

@@ -34,7 +34,7 @@ class DyingExchange final : public Exchange {
     session_.exchange(report);
     if (--left_ == 0) throw Killed();
   }
-  bool finish() override { return session_.finish(); }
+  Agreement finish() override { return session_.finish(); }
   double progress() const override { return session_.progress(); }
   double network_loss() const override { return session_.network_loss(); }
   std::string endpoint() const override { return session_.endpoint(); }

@@ -27,7 +27,7 @@ class CountedExchange final : public Exchange {
     samples_ += report.samples;
     loss_ += (report.loss - loss_) * kNewest;
   }
-  bool finish() override { return true; }
+  Agreement finish() override { return Agreement::kAgreed; }
   double progress() const override {
     return progress_ ? progress_() : share_ * static_cast<double>(samples_);
   }

@@ -123,7 +123,7 @@ class RealRun {
         return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
       };
     }
-    const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes);
+    const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes).summary;
     result.mean_model = summary.test_accuracy.mean_model;
     result.consensus = summary.consensus_distance.value_or(0);
     result.samples = static_cast<double>(summary.samples);

@@ -24,7 +24,7 @@ class SnapshotExchange final : public Exchange {
                    std::filesystem::path folder);
   void join() override;
   void exchange(const StepReport& report) override;
-  bool finish() override { return inner_->finish(); }
+  Agreement finish() override { return inner_->finish(); }
   double progress() const override { return inner_->progress(); }
   double network_loss() const override { return inner_->network_loss(); }
   std::string endpoint() const override { return inner_->endpoint(); }

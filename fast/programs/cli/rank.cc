@@ -6,8 +6,10 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <string_view>
 
 #include "fast/errors.h"
+#include "fast/session/peers.h"
 
 namespace fast {
 namespace {
@@ -17,6 +19,73 @@ std::optional<int> number(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || value < 0) return std::nullopt;
   return value;
+}
+
+struct Launcher {
+  const char* rank;
+  const char* size;  ///< null: it does not tell
+  bool needs_size;   ///< the name of its rank is too common to be trusted alone
+};
+
+constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
+                                   {"PMIX_RANK", nullptr, false},
+                                   {"PMI_RANK", "PMI_SIZE", false},
+                                   {"SLURM_PROCID", "SLURM_NTASKS", false},
+                                   {"RANK", "WORLD_SIZE", true},
+                                   {"JOB_COMPLETION_INDEX", nullptr, false}};
+
+void check_size(const Environment& environment, const Launcher& launcher, int workers) {
+  if (launcher.size == nullptr) return;
+  const std::optional<std::string> text = environment(launcher.size);
+  if (!text || number(*text) == workers) return;
+  throw ConfigError(fmt::format("{} processes were started ({}), but the topology has {} workers",
+                                *text, launcher.size, workers),
+                    fmt::format("start {}, or choose a topology of {}", workers, *text));
+}
+
+std::optional<FoundRank> rank_of_launcher(const Environment& environment, int workers) {
+  for (const Launcher& launcher : kLaunchers) {
+    const std::optional<std::string> text = environment(launcher.rank);
+    if (!text || (launcher.needs_size && !environment(launcher.size))) continue;
+    const std::optional<int> rank = number(*text);
+    if (!rank) {
+      throw ConfigError(fmt::format("{}={} is no rank", launcher.rank, *text), "say --rank RANK");
+    }
+    check_size(environment, launcher, workers);
+    return FoundRank{*rank, launcher.rank};
+  }
+  return std::nullopt;
+}
+
+std::string first_label(std::string_view host) {
+  return std::string(host.substr(0, host.find('.')));
+}
+
+/// The first label of the host in "tcp://HOST:PORT".
+std::string label_of(std::string_view endpoint) {
+  const auto scheme = endpoint.find("://");
+  if (scheme != std::string_view::npos) endpoint.remove_prefix(scheme + 3);
+  return first_label(endpoint.substr(0, endpoint.rfind(':')));
+}
+
+/// Some peer is called NAME-K for its rank K.
+bool is_set(const std::string& name, const SessionOptions& session, int workers) {
+  const Peers peers(session.peers, session.peers_file, session.peer_template);
+  for (int rank = 0; rank < workers; ++rank) {
+    const std::optional<std::string> endpoint = peers.find(rank);
+    if (endpoint && label_of(*endpoint) == fmt::format("{}-{}", name, rank)) return true;
+  }
+  return false;
+}
+
+std::optional<FoundRank> rank_of_host(const std::string& host, const SessionOptions& session,
+                                      int workers) {
+  const std::string label = first_label(host);
+  const auto dash = label.rfind('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const std::optional<int> rank = number(std::string_view(label).substr(dash + 1));
+  if (!rank || !is_set(label.substr(0, dash), session, workers)) return std::nullopt;
+  return FoundRank{*rank, "the host's name, " + host};
 }
 
 }  // namespace
@@ -31,23 +100,18 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-int detect_rank(const Environment& environment, const std::string& host) {
-  for (const char* const variable : {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
-    const std::optional<std::string> text = environment(variable);
-    if (!text) continue;
-    if (const std::optional<int> rank = number(*text)) return *rank;
-    throw ConfigError(fmt::format("{}={} is no rank", variable, *text), "say --rank RANK");
-  }
-  const std::string label = host.substr(0, host.find('.'));
-  if (const auto dash = label.rfind('-'); dash != std::string::npos) {
-    if (const std::optional<int> rank = number(std::string_view(label).substr(dash + 1))) {
-      return *rank;
-    }
+FoundRank detect_rank(const Environment& environment, const std::string& host,
+                      const SessionOptions& session, int workers) {
+  if (auto found = rank_of_launcher(environment, workers)) return *found;
+  if (auto found = rank_of_host(host, session, workers)) return *found;
+  std::string variables;
+  for (const Launcher& launcher : kLaunchers) {
+    variables += (variables.empty() ? "" : ", ") + std::string(launcher.rank);
   }
   throw ConfigError(
-      fmt::format("no rank: neither --rank, SLURM_PROCID nor OMPI_COMM_WORLD_RANK is given, and "
-                  "the host name '{}' does not end in -NUMBER",
-                  host),
+      fmt::format("no rank: no launcher gives one ({}), and the host's name, '{}', is not that of "
+                  "a set, NAME-N with peers NAME-K",
+                  variables, host),
       "say --rank RANK");
 }
 

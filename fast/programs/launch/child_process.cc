@@ -46,8 +46,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 [[noreturn]] void become(char* const* argv, char* const* envp, int output, int report,
                          pid_t parent) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent) {
+    signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -99,8 +100,11 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   close(report[0]);
   if (error != 0) {
     close(output_);
+    const bool files = error == EMFILE || error == ENFILE;
     throw FileError(fmt::format("cannot start {}: {}", program, std::strerror(error)),
-                    "build fast-worker, or name it with --worker-program");
+                    files             ? "raise the limit of open files (ulimit -n)"
+                    : error == EAGAIN ? "raise the limit of processes (ulimit -u)"
+                                      : "build fast-worker, or name it with --worker-program");
   }
   running_ = true;
 }

@@ -22,8 +22,8 @@ struct ChildExit {
 
 /// A started program: its own process group (so that the terminal's Ctrl-C reaches only us, and we
 /// decide whom to tell), an unblocked signal mask, stdin from /dev/null, stdout and stderr into a
-/// pipe of which the last lines are kept. It is killed when the thread that made it ends, however
-/// that comes about. One thread.
+/// pipe of which the last lines are kept. It gets SIGTERM when the thread that made it ends,
+/// however that comes about. One thread.
 class ChildProcess {
  public:
   /// `environment` is added to ours, "" removing a variable. Throws FileError where the program

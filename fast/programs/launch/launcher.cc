@@ -80,14 +80,17 @@ class Launch {
   void handle_signals() {
     for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
       if (signal == SIGCHLD) continue;
-      if (interrupted_) {
-        kill_all(fmt::format("second {}", signal_name(signal)));
+      const StopRequests::Meaning meaning = requests_.on_signal(Clock::now());
+      if (meaning == StopRequests::Meaning::kSame) continue;
+      if (meaning == StopRequests::Meaning::kAgain) {
+        kill_all(fmt::format("asked again by {}", signal_name(signal)));
         continue;
       }
       interrupted_ = true;
       kill_at_ = Clock::now() + seconds(options_.stop_grace);
-      observer_.say(fmt::format("{}: asking {} workers to end and save; once more kills them",
-                                signal_name(signal), running()),
+      observer_.say(fmt::format("{}: asking {} workers to end and save; once more, {} s from now, "
+                                "kills them",
+                                signal_name(signal), running(), StopRequests::kOneRequest.count()),
                     true);
       for (const auto& worker : workers_) {
         worker->signal(SIGTERM);
@@ -158,6 +161,7 @@ class Launch {
   const LaunchOptions& options_;
   const LaunchObserver& observer_;
   SignalQueue signals_;
+  StopRequests requests_;
   std::vector<std::unique_ptr<ChildProcess>> workers_;
   std::vector<Activity> activity_;
   bool interrupted_ = false;

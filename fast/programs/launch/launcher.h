@@ -42,9 +42,9 @@ struct LaunchResult {
 };
 
 /// Starts all workers and watches them until the last has ended. The first SIGINT, SIGTERM or
-/// SIGHUP goes to all of them as SIGTERM, the second kills them, and so does `stop_grace`; a worker
-/// that dies stops nobody else. Must be called while this process has one thread. Throws FileError
-/// where a worker cannot be started (those that were are killed).
+/// SIGHUP goes to all of them as SIGTERM, the next request (see StopRequests) kills them, and so
+/// does `stop_grace`; a worker that dies stops nobody else. Must be called while this process has
+/// one thread. Throws FileError where a worker cannot be started (those that were are killed).
 [[nodiscard]] LaunchResult launch(const LaunchOptions& options, const LaunchObserver& observer);
 
 /// What `fast train` ends with: kOk; kInterrupted; the common code where all failed alike;

@@ -1,15 +1,14 @@
 #include "fast/programs/launch/run_preparation.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <random>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "fast/checkpoint/checkpoint.h"
@@ -24,23 +23,18 @@ namespace fs = std::filesystem;
 
 constexpr char kCheckpointName[] = "checkpoint.safetensors";
 
-bool is_worker_folder(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("worker-") && name.size() > 7 &&
-         name.find_first_not_of("0123456789", 7) == std::string::npos && fs::is_directory(path);
-}
-
 /// Files of an earlier run, by the names that we give.
 std::vector<fs::path> earlier_files(const fs::path& root) {
   const RunFolder run(root);
-  std::vector<fs::path> candidates = {run.summary(), run.model(), run.page()};
+  std::vector<fs::path> candidates = run.means();
+  candidates.insert(candidates.end(), {run.summary(), run.page()});
   for (const auto& entry : fs::directory_iterator(root)) {
-    if (!is_worker_folder(entry.path())) continue;
-    const int rank = std::stoi(entry.path().filename().string().substr(7));
+    const std::optional<int> rank = worker_rank(entry.path());
+    if (!rank || !entry.is_directory()) continue;
     for (const fs::path& file :
-         {run.metrics(rank), run.log(rank), run.worker_model(rank), run.endpoint(rank),
-          run.checkpoint(rank), previous_checkpoint(run.checkpoint(rank)),
-          run.worker(rank) / "life"}) {
+         {run.metrics(*rank), run.log(*rank), run.worker_model(*rank), run.endpoint(*rank),
+          run.checkpoint(*rank), previous_checkpoint(run.checkpoint(*rank)),
+          run.worker(*rank) / "life"}) {
       candidates.push_back(file);
     }
   }
@@ -48,18 +42,18 @@ std::vector<fs::path> earlier_files(const fs::path& root) {
   return candidates;
 }
 
+LockFile taken(const fs::path& folder) {
+  make_writable_folder(folder);
+  const fs::path file = folder / "lock";
+  if (auto lock = LockFile::take(file)) return std::move(*lock);
+  throw FileError(fmt::format("cannot use the run folder {}: another run writes to it ({})",
+                              folder.string(), LockFile::holder_of(file)),
+                  "choose another --out");
+}
+
 }  // namespace
 
-LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) {
-  make_writable_folder(folder);
-  descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const bool taken = descriptor_ >= 0 && errno == EWOULDBLOCK;
-    const std::string why = taken ? "another run writes to it" : std::strerror(errno);
-    if (descriptor_ >= 0) close(descriptor_);
-    throw FileError(fmt::format("cannot use the run folder {}: {}", folder.string(), why),
-                    "choose another --out");
-  }
+LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(taken(folder)) {
   const std::vector<fs::path> earlier = earlier_files(folder);
   if (earlier_run == Earlier::kResume) {
     // Addresses of processes that are no more would be dialled in vain.
@@ -70,7 +64,6 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) {
     return;
   }
   if (!earlier.empty() && earlier_run == Earlier::kRefuse) {
-    close(descriptor_);
     const bool resumable = std::ranges::any_of(
         earlier, [](const fs::path& file) { return file.filename() == kCheckpointName; });
     throw FileError(fmt::format("{} holds a run already ({})", folder.string(),
@@ -84,15 +77,10 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) {
   for (const fs::path& file : earlier) {
     std::error_code error;
     if (!fs::remove(file, error)) {
-      close(descriptor_);
       throw FileError(fmt::format("cannot remove {}: {}", file.string(), error.message()),
                       "choose another --out");
     }
   }
-}
-
-LockedFolder::~LockedFolder() {
-  close(descriptor_);
 }
 
 std::optional<std::string> resumable_run_id(const fs::path& folder, int workers) {

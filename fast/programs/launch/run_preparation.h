@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "fast/run/lock_file.h"
+
 namespace fast {
 
 /// A run folder that is ours alone until this is destroyed: two launchers never write to one
@@ -19,12 +21,12 @@ class LockedFolder {
   /// Creates the folder where there is none. Throws FileError where it cannot be written, where
   /// another process holds it, and, with kRefuse, where it holds a run.
   LockedFolder(const std::filesystem::path& folder, Earlier earlier);
-  ~LockedFolder();
-  LockedFolder(const LockedFolder&) = delete;
-  LockedFolder& operator=(const LockedFolder&) = delete;
+
+  /// False on a file system that has no locks: nobody is kept out.
+  [[nodiscard]] bool locked() const { return lock_.locked(); }
 
  private:
-  int descriptor_ = -1;
+  LockFile lock_;
 };
 
 /// The id of the run in this folder, where at least one of `workers` left a checkpoint to go on

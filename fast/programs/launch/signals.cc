@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,10 +16,33 @@
 
 namespace fast {
 
+PipesMayClose::PipesMayClose() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &old_);
+}
+
+PipesMayClose::~PipesMayClose() {
+  sigaction(SIGPIPE, &old_, nullptr);
+}
+
+StopRequests::Meaning StopRequests::on_signal(Clock::time_point now) {
+  if (!first_) {
+    first_ = now;
+    return Meaning::kFirst;
+  }
+  return now - *first_ < kOneRequest ? Meaning::kSame : Meaning::kAgain;
+}
+
 SignalQueue::SignalQueue(bool children) {
+  for (int i = 0; i < 3; ++i) terminals_[static_cast<std::size_t>(i)] = isatty(i) == 1;
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&mask, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&mask, signal);
+  }
   if (children) sigaddset(&mask, SIGCHLD);
   descriptor_ = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
@@ -34,8 +58,20 @@ SignalQueue::~SignalQueue() {
 
 int SignalQueue::next() {
   signalfd_siginfo info{};
-  if (read(descriptor_, &info, sizeof(info)) != sizeof(info)) return 0;
-  return static_cast<int>(info.ssi_signo);
+  while (read(descriptor_, &info, sizeof(info)) == sizeof(info)) {
+    if (info.ssi_signo != SIGHUP || !terminal_gone()) return static_cast<int>(info.ssi_signo);
+  }
+  return 0;
+}
+
+bool SignalQueue::terminal_gone() const {
+  for (int i = 0; i < 3; ++i) {
+    termios unused{};
+    if (terminals_[static_cast<std::size_t>(i)] && tcgetattr(i, &unused) != 0 && errno == EIO) {
+      return true;
+    }
+  }
+  return false;
 }
 
 StopOnSignal::StopOnSignal(std::atomic<bool>& stop) : stop_(stop), signals_(false) {
@@ -52,12 +88,17 @@ StopOnSignal::~StopOnSignal() {
 }
 
 void StopOnSignal::watch() {
+  StopRequests requests;
   std::array<pollfd, 2> wait{pollfd{signals_.descriptor(), POLLIN, 0}, pollfd{end_, POLLIN, 0}};
   for (;;) {
     if (poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) return;
     if (wait[1].revents != 0) return;
     while (signals_.next() != 0) {
-      if (stop_.exchange(true)) _exit(static_cast<int>(ExitCode::kInterrupted));
+      const StopRequests::Meaning meaning = requests.on_signal(StopRequests::Clock::now());
+      if (meaning == StopRequests::Meaning::kAgain) {
+        _exit(static_cast<int>(ExitCode::kInterrupted));
+      }
+      stop_ = true;
     }
   }
 }

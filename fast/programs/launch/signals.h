@@ -2,14 +2,50 @@
 
 #include <signal.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <optional>
 #include <thread>
 
 namespace fast {
 
+/// A closed pipe ends nobody while this lives: writing to one fails instead (SIGPIPE is ignored).
+class PipesMayClose {
+ public:
+  PipesMayClose();
+  ~PipesMayClose();
+  PipesMayClose(const PipesMayClose&) = delete;
+  PipesMayClose& operator=(const PipesMayClose&) = delete;
+
+ private:
+  struct sigaction old_;
+};
+
+/// Tells requests to end from each other. Whoever asks often does it twice at once: `timeout`
+/// signals its child and then the child's group.
+class StopRequests {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Signals that come so soon after the first are one request with it.
+  static constexpr std::chrono::seconds kOneRequest{2};
+
+  enum class Meaning {
+    kFirst,
+    kSame,   ///< of the first request
+    kAgain,  ///< whoever asks has lost patience
+  };
+  [[nodiscard]] Meaning on_signal(Clock::time_point now);
+
+ private:
+  std::optional<Clock::time_point> first_;
+};
+
 /// SIGINT, SIGTERM and SIGHUP as events instead of handlers: blocks them in the calling thread and
 /// in all threads it starts afterwards (make one first thing in main), so that they arrive in
-/// descriptor() alone. Optionally SIGCHLD too. The destructor restores the mask.
+/// descriptor() alone. Optionally SIGCHLD too. A signal that was ignored stays ignored (nohup, jobs
+/// in the background of a script), and so is the SIGHUP of a terminal that has gone away: nobody
+/// asked the program to end. The destructor restores the mask.
 class SignalQueue {
  public:
   explicit SignalQueue(bool children);
@@ -23,12 +59,15 @@ class SignalQueue {
   [[nodiscard]] int next();
 
  private:
+  [[nodiscard]] bool terminal_gone() const;
+
   int descriptor_ = -1;
   sigset_t old_mask_;
+  std::array<bool, 3> terminals_;  ///< which of stdin, stdout and stderr were one
 };
 
 /// A thread that sets `stop` at the first such signal, and ends the process at once, with
-/// ExitCode::kInterrupted, at the second.
+/// ExitCode::kInterrupted, at the next request (see StopRequests).
 class StopOnSignal {
  public:
   explicit StopOnSignal(std::atomic<bool>& stop);

@@ -55,7 +55,9 @@
     const ranks = list => (list.length > 1 ? 'workers ' : 'worker ') + list.join(', ');
     const notes = [];
     if (summary.lost_ranks.length) notes.push(`Lost: ${ranks(summary.lost_ranks)} died without a last word. The others went on.`);
-    if (summary.excluded_ranks.length) notes.push(`Not in the mean model: ${ranks(summary.excluded_ranks)}, whose model holds numbers that are not finite.`);
+    if (summary.islands.length) notes.push(`The run fell apart: the models of ${summary.islands.map(ranks).join(' and of ')} never met, or no longer at the end. The mean model is that of ${ranks(summary.islands[0])}.`);
+    for (const {rank, why} of summary.left_out) notes.push(`Not in the mean model: worker ${rank}: ${why}.`);
+    if (summary.not_evaluated) notes.push(`The mean model is not evaluated: ${summary.not_evaluated}.`);
     const failed = data.workers.filter(w => w.exit_code && !w.lost).map(w => w.rank);
     if (failed.length) notes.push(`Ended with an error: ${ranks(failed)}. See the table below.`);
     byId('notice').hidden = notes.length === 0;

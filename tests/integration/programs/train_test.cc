@@ -67,7 +67,7 @@ class TrainTest : public ::testing::Test {
   }
   static void expect_complete(const fs::path& run, int workers) {
     for (const char* const file :
-         {"config.toml", "summary.json", "model.safetensors", "report.html"}) {
+         {"config.toml", "summary.json", "mean.safetensors", "report.html"}) {
       EXPECT_GT(fs::file_size(run / file), 0U) << file;
     }
     for (int rank = 0; rank < workers; ++rank) {
@@ -177,7 +177,67 @@ TEST_F(TrainTest, WhatTheRunFolderHoldsRunsAgainAndReportsAgain) {
   const auto reported = summary_of(run("report"));
   EXPECT_EQ(reported["test_accuracy"], summary["test_accuracy"]);
   EXPECT_EQ(reported["exit_codes"], summary["exit_codes"]);
-  EXPECT_EQ(read_text(run("report") / "model.safetensors"), read_text(run() / "model.safetensors"));
+  EXPECT_EQ(read_text(run("report") / "mean.safetensors"), read_text(run() / "mean.safetensors"));
+}
+
+TEST_F(TrainTest, AReportOfWorkerFoldersIsWrittenBesideThem) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
+  fs::remove(run() / "mean.safetensors");
+  const std::string own = read_text(run() / "worker-0" / "model.safetensors");
+  const ProgramResult report = run_program(
+      FAST_PROGRAM, {"report", (run() / "worker-0").string(), (run() / "worker-1").string()}, {},
+      kPatience);
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_TRUE(read_text(run() / "worker-0" / "model.safetensors") == own);
+  EXPECT_FALSE(fs::exists(run() / "worker-0" / "mean.safetensors"));
+  EXPECT_TRUE(fs::exists(run() / "mean.safetensors"));
+}
+
+TEST_F(TrainTest, AModelThatIsUnusableIsLeftOutAndNamed) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience).code, 0);
+  fs::resize_file(run() / "worker-1" / "model.safetensors", 0);
+  const ProgramResult report = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
+  EXPECT_EQ(report.code, 8) << report.err;
+  EXPECT_THAT(report.err, HasSubstr("worker 1 is not in the mean model"));
+  EXPECT_THAT(report.out, HasSubstr("not in the mean"));
+  EXPECT_TRUE(fs::exists(run() / "mean.safetensors"));
+}
+
+TEST_F(TrainTest, WithoutItsDataSetARunIsReportedButNotEvaluated) {
+  write_cifar10(folder_.path() / "cifar", 5, 200, 200);
+  std::vector<std::string> some = wishes("ring:2", "20");
+  some.insert(some.end(), {"--data", "cifar10:" + (folder_.path() / "cifar").string()});
+  ASSERT_EQ(run_program(FAST_PROGRAM, some, {}, kPatience).code, 0);
+  fs::remove_all(folder_.path() / "cifar");
+  const ProgramResult report = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_THAT(report.out, AllOf(HasSubstr("not evaluated: "), HasSubstr("mean.safetensors")));
+}
+
+TEST_F(TrainTest, ARunThatFallsApartIsNamedByItsParts) {
+  std::vector<std::string> some = wishes("ring:6", "1500");
+  some.insert(some.end(), {"--suspect-after", "0.5", "--gone-after", "1"});
+  Program program(FAST_PROGRAM, some);
+  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 6); }, kPatience)) << program.err();
+  const std::vector<pid_t> workers = children_of(program.pid());
+  ASSERT_EQ(workers.size(), 6U);
+  kill(workers[0], SIGKILL);
+  kill(workers[3], SIGKILL);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(result.code, 8) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("workers 1, 2 and 4, 5"));
+  EXPECT_THAT(result.err, HasSubstr("the run fell apart"));
+  EXPECT_EQ(summary_of(run())["islands"], nlohmann::json::parse("[[1, 2], [4, 5]]"));
+  EXPECT_EQ(SafetensorsFile::open(run() / "mean.safetensors").metadata().at("mean_of_ranks"),
+            "[1,2]");
+  EXPECT_EQ(SafetensorsFile::open(run() / "mean-of-4.safetensors").metadata().at("mean_of_ranks"),
+            "[4,5]");
+}
+
+TEST_F(TrainTest, AForeignFolderWithANameLikeAWorkersIsPassedOver) {
+  fs::create_directories(run() / "worker-20251126123456");
+  const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:2", "40"), {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
 
 TEST_F(TrainTest, AFolderThatHoldsARunIsRefusedUnlessOverwritten) {
@@ -207,23 +267,7 @@ TEST_F(TrainTest, CtrlCEndsEveryWorkerInGoodOrder) {
   for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
 }
 
-TEST_F(TrainTest, ASecondCtrlCKillsAtOnce) {
-  std::vector<std::string> slow = wishes("ring:2", "100000");
-  Program program(FAST_PROGRAM, slow);
-  ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
-  const std::vector<pid_t> workers = children_of(program.pid());
-  for (const pid_t worker : workers) kill(worker, SIGSTOP);
-  program.signal(SIGTERM);
-  ASSERT_TRUE(program.wait_until(
-      [&] { return program.out().find("asking 2 workers") != std::string::npos; }, kPatience));
-  program.signal(SIGTERM);
-  const ProgramResult result = program.wait(kPatience);
-  EXPECT_FALSE(result.timed_out);
-  EXPECT_EQ(result.code, 130) << result.out << result.err;
-  for (const pid_t worker : workers) EXPECT_EQ(kill(worker, 0), -1) << "still there";
-}
-
-TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
+TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersSaveTheirModelsAndEnd) {
   Program program(FAST_PROGRAM, wishes("ring:2", "100000"));
   ASSERT_TRUE(program.wait_until([&] { return all_train(run(), 2); }, kPatience)) << program.err();
   const std::vector<pid_t> workers = children_of(program.pid());
@@ -238,6 +282,9 @@ TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersDieWithIt) {
       return stat.empty() || stat.find(") Z ") != std::string::npos;
     });
   }));
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_TRUE(fs::exists(run() / ("worker-" + std::to_string(rank)) / "model.safetensors"));
+  }
 }
 
 TEST_F(TrainTest, AWorkerThatIsKilledStopsNobodyElse) {

@@ -71,7 +71,7 @@ TEST_P(OverlapTest, WhatIsMadeIsExchangedBeforeTheStepEndsAndTheMeanIsKept) {
       }
       session.exchange({.samples = 1, .loss = 1});
     }
-    EXPECT_TRUE(session.finish());
+    EXPECT_EQ(session.finish(), Agreement::kAgreed);
   };
   {
     std::jthread one([&] { work(0); }), other([&] { work(1); });

@@ -49,12 +49,40 @@ TEST_F(SessionTest, WhoeverComesWhenAllHaveLeftDoesNotWaitForThem) {
       first.step();
       zero->exchange({.samples = 1, .loss = 1});
     }
-    EXPECT_TRUE(zero->finish()) << repetition;
+    EXPECT_EQ(zero->finish(), Agreement::kAlone) << repetition;
     zero.reset();
     EXPECT_EQ(warnings, "") << repetition;
     if (HasFailure()) return;
     network_ = std::make_shared<stencil::InprocNetwork>();
   }
+}
+
+TEST_F(SessionTest, WhoeverIsTheOnlyWorkerAgreesWithItself) {
+  Quadratic worker(0);
+  Session session(worker.adapter, options("ring:1", 0));
+  session.exchange({.samples = 1, .loss = 1});
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
+}
+
+TEST_F(SessionTest, WhoeverReachedNobodyEndsAlone) {
+  Quadratic worker(0);
+  SessionOptions alone = options("ring:2", 0);
+  alone.exchange.start_deadline = 0.05;
+  Session session(worker.adapter, alone);
+  session.exchange({.samples = 1, .loss = 1});
+  EXPECT_EQ(session.finish(), Agreement::kAlone);
+}
+
+TEST_F(SessionTest, WhoeverWaitsForANeighbourThatTrainsOnEndsAtTheDeadline) {
+  Quadratic models[2] = {Quadratic(0), Quadratic(1)};
+  SessionOptions hasty = options("ring:2", 0);
+  hasty.exchange.settle_deadline = 0.05;
+  Session zero(models[0].adapter, hasty), one(models[1].adapter, options("ring:2", 1));
+  zero.join();
+  one.join();
+  zero.exchange({.samples = 1, .loss = 1});
+  one.exchange({.samples = 1, .loss = 1});
+  EXPECT_EQ(zero.finish(), Agreement::kDeadline);
 }
 
 TEST_F(SessionTest, LeavingNeverHangsWhateverTheOthersDo) {

@@ -31,7 +31,7 @@ TEST_P(SessionModeTest, TwoWorkersInOneProcessComeTogetherAgainAndAgain) {
         session.exchange({.samples = 1, .loss = 1});
       }
       EXPECT_EQ(session.steps(), 30U);
-      EXPECT_TRUE(session.finish());
+      EXPECT_EQ(session.finish(), Agreement::kAgreed);
     });
     // Lock-step workers stand apart by their last step, the others have settled.
     const float apart = distance(workers[0]->x, workers[1]->x);
@@ -52,7 +52,7 @@ TEST_P(SessionModeTest, OneWorkerAloneNeedsNobody) {
       expected[i] -= kRate * (expected[i] - worker.target[i]);
     }
   }
-  EXPECT_TRUE(session.finish());
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
   EXPECT_LT(distance(worker.x, expected), 1e-6F);
   EXPECT_EQ(session.joined_from(), std::nullopt);
 }
@@ -68,7 +68,7 @@ TEST_P(SessionModeTest, WorkersWithoutParametersExchangeTheirLosses) {
       session.exchange({.samples = 1, .loss = rank == 0 ? 1.0 : 3.0});
     }
     EXPECT_TRUE(heard()) << rank;
-    EXPECT_TRUE(session.finish()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
   });
 }
 
@@ -80,7 +80,7 @@ TEST_P(SessionModeTest, EmptyTensorsTakeNoPlaceInTheExchange) {
     session.join();
     for (float& value : x) value = 10.0F * static_cast<float>(rank + 1);
     session.exchange({});
-    EXPECT_TRUE(session.finish()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
     for (const float value : x) EXPECT_NEAR(value, 15, 0.1) << rank;
   });
 }
@@ -113,7 +113,8 @@ TEST_F(SessionTest, FourWorkersOnATorusAgreeFiftyTimes) {
       session.join();
       x[0] = 10.0F * static_cast<float>(rank + 1);
       session.exchange({});
-      EXPECT_TRUE(session.finish()) << "repetition " << repetition << ", worker " << rank;
+      EXPECT_EQ(session.finish(), Agreement::kAgreed)
+          << "repetition " << repetition << ", worker " << rank;
       ends[static_cast<std::size_t>(rank)] = x[0];
     });
     for (const float end : ends) EXPECT_NEAR(end, 25, 1e-2) << repetition;

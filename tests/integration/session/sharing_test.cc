@@ -82,7 +82,7 @@ std::vector<Outcome> run_two(bool to_share, const std::function<void()>& before)
       session.exchange({});
       if (session.status().counter("shares") > 0) shared = true;
     } while (to_share && !shared && std::chrono::steady_clock::now() < patience);
-    EXPECT_TRUE(session.finish()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
     for (const float value : x) EXPECT_NEAR(value, 15, 1e-2) << rank;
     outcome.shares = session.status().counter("shares");
   };

@@ -36,9 +36,14 @@ TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
 std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolder& folder) {
   const std::string path = folder.path().string();
   testing::write_cifar10(folder.path(), 1, 10, 10);
+  for (const char* const file : {"train.bin", "test.bin"}) {
+    testing::write_bytes(folder.path() / file, testing::Bytes(10 * 3074, 7));
+  }
   testing::write_mnist(folder.path(), 10, 10, 6, 9);
-  return {
-      {"synthetic", "synthetic:10,10"}, {"cifar10", "cifar10:" + path}, {"mnist", "mnist:" + path}};
+  return {{"synthetic", "synthetic:10,10"},
+          {"cifar10", "cifar10:" + path},
+          {"cifar100", "cifar100:" + path},
+          {"mnist", "mnist:" + path}};
 }
 
 TEST(DatasetSpec, UnknownSpecsNameTheValueAndTheForms) {

@@ -84,15 +84,6 @@ TEST(Idx, SizesThatClaimMoreThanThereIsTakeNoMemory) {
   EXPECT_THAT(images_message(bytes), AllOf(HasSubstr("at byte 8"), HasSubstr("1 to 1024")));
 }
 
-TEST(Idx, ALabelOutOfRangeNamesItsRecord) {
-  Bytes bytes = idx_labels_bytes(20);
-  bytes[8 + 13] = 77;
-  ImageSet set;
-  EXPECT_THAT(message_of([&] { parse_idx_labels(bytes, "labels", set); }),
-              AllOf(HasSubstr("labels"), HasSubstr("record 13"), HasSubstr("label 77")));
-  EXPECT_EQ(set.size(), 0U);
-}
-
 class GzipTest : public ::testing::Test {
  protected:
   /// As read from a file with this content.
@@ -185,6 +176,33 @@ TEST(MnistFolder, WhatIsMissingIsNamedWithTheRemedy) {
   EXPECT_THAT(message_of([&] { (void)load_mnist(folder.path()); }),
               AllOf(HasSubstr("t10k-labels-idx1-ubyte"), HasSubstr("get the four files")));
   EXPECT_THAT(message_of([&] { (void)mnist_shape(folder.path()); }), HasSubstr("t10k-labels"));
+}
+
+TEST(MnistFolder, ClassesAreThoseOfTheLabels) {
+  const TemporaryFolder folder;
+  write_mnist(folder.path(), 60, 50, 4, 4);
+  Bytes labels = idx_labels_bytes(60);
+  for (std::size_t i = 0; i < 60; ++i) labels[8 + i] = static_cast<std::uint8_t>(i % 47);
+  write_bytes(folder.path() / "train-labels-idx1-ubyte", labels);
+  const Dataset data = load_mnist(folder.path());
+  EXPECT_EQ(data.train.shape.classes, 47);
+  EXPECT_EQ(data.test.shape.classes, 47);
+  EXPECT_EQ(mnist_shape(folder.path()).classes, 47);
+}
+
+TEST(MnistFolder, EmnistsNamesAreKnownAndSeveralSetsAreRefused) {
+  const TemporaryFolder folder;
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    std::filesystem::rename(folder.path() / from, folder.path() / to);
+  };
+  write_mnist(folder.path(), 20, 10, 4, 4);
+  for (const std::string kind : {"images-idx3-ubyte", "labels-idx1-ubyte"}) {
+    rename("train-" + kind, "emnist-digits-train-" + kind);
+    rename("t10k-" + kind, "emnist-digits-test-" + kind);
+  }
+  EXPECT_EQ(load_mnist(folder.path()).train.size(), 20U);
+  write_mnist(folder.path(), 20, 10, 4, 4);
+  EXPECT_THAT(message_of([&] { (void)load_mnist(folder.path()); }), HasSubstr("several data sets"));
 }
 
 TEST(MnistFolder, FilesThatDoNotBelongTogetherAreRefused) {

@@ -65,14 +65,18 @@ TEST(Partition, ShardsAreDisjointCoverEverythingAndNoneIsEmpty) {
   }
 }
 
-TEST(Partition, FewerExamplesThanWorkersLeaveSomeWithoutButLoseNone) {
+TEST(Partition, FewerExamplesThanWorkersAreRefusedWithWhatWouldDo) {
   const Labels labels = random_labels(3, 10, 1);
   for (const std::string spec : {"iid", "by-label", "dirichlet:0.5"}) {
-    SCOPED_TRACE(spec);
-    std::size_t total = 0;
-    for (int rank = 0; rank < 8; ++rank) total += partition(labels, spec, 8, rank, 1).size();
-    EXPECT_EQ(total, 3U);
+    try {
+      (void)partition(labels, spec, 4, 2, 1);
+      ADD_FAILURE() << spec;
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("3 training examples are too few for 4 workers"));
+      EXPECT_THAT(error.what(), HasSubstr("partition own"));
+    }
   }
+  EXPECT_EQ(partition(labels, "own", 4, 2, 1).size(), 3U);
 }
 
 /// Recorded once. If these change, workers of two versions no longer agree on who has what.

@@ -105,14 +105,25 @@ TEST_F(LaunchTest, AWorkerThatDoesNotEndAfterASignalIsKilled) {
   EXPECT_THAT(said_, Contains(HasSubstr("worker 0 killed: still running")));
 }
 
-TEST_F(LaunchTest, ASecondSignalKillsAtOnce) {
+TEST_F(LaunchTest, WhoeverAsksOnAndOnKillsThem) {
   signal_when_ready(1, SIGINT);
-  on_say_ = [](const std::string& line) {
-    if (line.starts_with("SIGINT")) kill(getpid(), SIGINT);
+  on_tick_ = [this, first = on_tick_] {
+    first();
+    if (!said_.empty() && processes_[0].running) kill(getpid(), SIGINT);
   };
   const LaunchResult result = run({stays("", 0)});
   EXPECT_EQ(result.exits[0].signal, SIGKILL);
-  EXPECT_THAT(said_, Contains(HasSubstr("second SIGINT")));
+  EXPECT_THAT(said_, Contains(HasSubstr("asked again by SIGINT")));
+}
+
+TEST_F(LaunchTest, TwoSignalsAtOnceAreOneRequest) {
+  signal_when_ready(1, SIGTERM);
+  on_say_ = [](const std::string& line) {
+    if (line.starts_with("SIGTERM")) kill(getpid(), SIGINT);
+  };
+  const LaunchResult result = run({stays("exit 130", 0)});
+  EXPECT_EQ(result.exits[0].code, 130);
+  EXPECT_THAT(said_, Contains("worker 0 left in good order"));
 }
 
 TEST_F(LaunchTest, AStoppedWorkerIsKilledOnceOthersHaveFinished) {

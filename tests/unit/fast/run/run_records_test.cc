@@ -31,7 +31,20 @@ class Gather : public ReportTest {
     }
     return "";
   }
+  static std::vector<int> left_out(const MeanModels& means) {
+    std::vector<int> ranks;
+    for (const LeftOut& worker : means.left_out) ranks.push_back(worker.rank);
+    return ranks;
+  }
 };
+
+TEST(WorkerRank, IsOfANameThatIsOursAndANumberThatFits) {
+  EXPECT_EQ(worker_rank("run/worker-3"), 3);
+  for (const char* const name :
+       {"worker-", "worker-x", "worker-3x", "worker--1", "run", "worker-20251126123456"}) {
+    EXPECT_EQ(worker_rank(name), std::nullopt) << name;
+  }
+}
 
 TEST_F(Gather, WorkersFromSeveralFoldersAreSortedByRank) {
   const RunFolder other(folder_ / "other machine");
@@ -99,8 +112,9 @@ TEST_F(Gather, TheMeanIsElementwiseAndIntegersAreTheLowestRanks) {
   write_worker(run_, 1, 3, 0.5, {2, 20});
   write_worker(run_, 2, 3, 0.5, {6, 60});
   save_model(run_.worker_model(1), {2, 20}, {4, 5}, 3);
-  auto mean = mean_model(from({run_.root()}));
-  ASSERT_TRUE(mean.has_value());
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  MeanModel* const mean = &means.parts[0];
   EXPECT_THAT(mean->ranks, ElementsAre(0, 1, 2));
   EXPECT_EQ(mean->metadata.at("model"), "mlp");
   for (const NamedTensor& tensor : mean->views()) {
@@ -122,12 +136,12 @@ TEST_F(Gather, ConsensusCountsTheExchangedParametersAlone) {
   write_worker(run_, 0, 2, 0.5, {3, 4});
   write_worker(run_, 1, 2, 0.5, {3, 4});
   save_model(run_.worker_model(1), {3, 4}, {1000, -1000}, 3);  // statistics of its own
-  EXPECT_EQ(mean_model(from({run_.root()}))->consensus_distance, 0);
+  EXPECT_EQ(mean_models(from({run_.root()})).parts.at(0).consensus_distance, 0);
 
   // Mean (3, 4) of norm 5; both are (0, 1) from it: rms 1, over 5.
   save_model(run_.worker_model(0), {3, 3}, {1, 2}, 3);
   save_model(run_.worker_model(1), {3, 5}, {1, 2}, 3);
-  EXPECT_NEAR(mean_model(from({run_.root()}))->consensus_distance, 0.2, 1e-12);
+  EXPECT_NEAR(mean_models(from({run_.root()})).parts.at(0).consensus_distance, 0.2, 1e-12);
 }
 
 TEST_F(Gather, WithoutTheListEveryFloatTensorCounts) {
@@ -138,38 +152,95 @@ TEST_F(Gather, WithoutTheListEveryFloatTensorCounts) {
     const NamedTensor tensor{"w", "F32", {1}, std::as_writable_bytes(std::span(&value, 1))};
     save_safetensors(run_.worker_model(rank), {&tensor, 1});
   }
-  EXPECT_NEAR(mean_model(from({run_.root()}))->consensus_distance, 0.5, 1e-12);
+  EXPECT_NEAR(mean_models(from({run_.root()})).parts.at(0).consensus_distance, 0.5, 1e-12);
 }
 
 TEST_F(Gather, AModelThatIsNotFiniteIsLeftOut) {
   write_worker(run_, 0, 3, 0.5, {1});
   write_worker(run_, 1, 3, 0.5, {std::numeric_limits<float>::quiet_NaN()});
   write_worker(run_, 2, 3, 0.5, {3});
-  auto mean = mean_model(from({run_.root()}));
-  EXPECT_THAT(mean->ranks, ElementsAre(0, 2));
-  EXPECT_THAT(mean->excluded, ElementsAre(1));
-  for (const NamedTensor& tensor : mean->views()) {
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(0, 2));
+  EXPECT_THAT(left_out(means), ElementsAre(1));
+  for (const NamedTensor& tensor : means.parts[0].views()) {
     if (tensor.name == "weight") {
       EXPECT_THAT(floats(tensor.bytes), ElementsAre(2));
     }
   }
 }
 
-TEST_F(Gather, ModelsThatDisagreeNameFileAndTensor) {
-  write_worker(run_, 0, 2, 0.5, {1, 2});
-  write_worker(run_, 1, 2, 0.5, {1, 2, 3});
-  EXPECT_THAT(error_of([&] { return mean_model(from({run_.root()})); }),
-              AllOf(HasSubstr("weight"), HasSubstr(run_.worker_model(1).string())));
-  float value = 1;
-  const NamedTensor tensor{"other", "F32", {1}, std::as_writable_bytes(std::span(&value, 1))};
-  save_safetensors(run_.worker_model(1), {&tensor, 1});
-  EXPECT_THAT(error_of([&] { return mean_model(from({run_.root()})); }), HasSubstr("other"));
+TEST_F(Gather, AModelThatCannotBeReadIsLeftOutAndNamed) {
+  for (int rank = 0; rank < 4; ++rank) write_worker(run_, rank, 4, 0.5, {1, 2});
+  std::ofstream(run_.worker_model(1), std::ios::trunc);
+  std::filesystem::resize_file(run_.worker_model(3),
+                               std::filesystem::file_size(run_.worker_model(3)) - 1);
+  MeanModels means = mean_models(from({run_.root()}));
+  EXPECT_THAT(left_out(means), ElementsAre(1, 3));
+  EXPECT_THAT(means.left_out[0].why, HasSubstr(run_.worker_model(1).string()));
+}
+
+TEST_F(Gather, AnotherModelThanMostIsLeftOut) {
+  write_worker(run_, 0, 3, 0.5, {1, 2, 3});
+  write_worker(run_, 1, 3, 0.5, {1, 2});
+  write_worker(run_, 2, 3, 0.5, {3, 4});
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(1, 2));
+  EXPECT_THAT(left_out(means), ElementsAre(0));
+  EXPECT_THAT(means.left_out[0].why, HasSubstr("another"));
+}
+
+TEST_F(Gather, TheMeanIsOfThoseWhoEndedInAgreement) {
+  const auto ended = [&](int rank, const std::string& how) {
+    write_worker(run_, rank, 4, 0.5, {1});
+    save_model(run_.worker_model(rank), {1}, {1, 2}, 3, how);
+  };
+  ended(0, "deadline");
+  ended(1, "agreed");
+  ended(2, "agreed");
+  ended(3, "early");
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(1, 2));
+  EXPECT_THAT(left_out(means), ElementsAre(0, 3));
+}
+
+TEST_F(Gather, WhereNobodyEndedInAgreementAllAreInTheMean) {
+  for (int rank = 0; rank < 2; ++rank) {
+    write_worker(run_, rank, 2, 0.5, {1});
+    save_model(run_.worker_model(rank), {1}, {1, 2}, 3, rank == 0 ? "deadline" : "early");
+  }
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(0, 1));
+  EXPECT_THAT(means.left_out, IsEmpty());
+}
+
+TEST_F(Gather, ARunThatFellApartHasAMeanOfEachPart) {
+  // A ring of six without 0 and 3: 1 and 2 still met, 4 and 5 too.
+  for (const int rank : {1, 2, 4, 5}) {
+    make_writable_folder(run_.worker(rank));
+    MetricsWriter writer(run_.metrics(rank));
+    writer.start(start(rank, 6));
+    WorkerProgress last = progress(12, 1000);
+    const int partner = rank < 3 ? 3 - rank : 9 - rank;
+    const int lost = rank == 1 || rank == 5 ? 0 : 3;
+    last.neighbours = {{partner, "up", 10, 100}, {lost, "gone", 7, 70}};
+    writer.progress(last);
+    writer.end({13, 0, "", {}});
+    save_model(run_.worker_model(rank), {static_cast<float>(rank)}, {1, 2}, 3, "agreed");
+  }
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 2U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(1, 2));
+  EXPECT_THAT(means.parts[1].ranks, ElementsAre(4, 5));
 }
 
 TEST_F(Gather, NoModelsNoMean) {
   write_worker(run_, 0, 2, 0.5, {1});
   std::filesystem::remove(run_.worker_model(0));
-  EXPECT_FALSE(mean_model(from({run_.root()})).has_value());
+  EXPECT_THAT(mean_models(from({run_.root()})).parts, IsEmpty());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class SummaryTest : public ReportTest {
   std::vector<std::filesystem::path> dirs_{run_.root()};
 
   Summary report(const EvaluateFn& evaluate = {}, const std::map<int, int>& codes = {}) {
-    return write_report(dirs_, run_.root(), evaluate, codes);
+    return write_report(dirs_, run_.root(), evaluate, codes).summary;
   }
 };
 
@@ -53,7 +53,7 @@ TEST_F(SummaryTest, AWholeRunIsAddedUp) {
   ASSERT_EQ(s.edges.size(), 1u);
   EXPECT_EQ(s.edges[0].sweeps, 20u);
   EXPECT_DOUBLE_EQ(s.edges[0].round_trip_ms, 1.5);
-  EXPECT_EQ(s.model_file, "model.safetensors");
+  EXPECT_EQ(s.model_file, "mean.safetensors");
 }
 
 TEST_F(SummaryTest, TheFileHasTheNamesAndTypesThatOthersReadBy) {
@@ -75,7 +75,7 @@ TEST_F(SummaryTest, TheFileHasTheNamesAndTypesThatOthersReadBy) {
   EXPECT_TRUE(json["exchange_share"].is_number());
   EXPECT_EQ(json["exit_codes"], nlohmann::json::parse("[0, null]"));
   EXPECT_EQ(json["lost_ranks"], nlohmann::json::parse("[1]"));
-  EXPECT_EQ(json["model_file"], "model.safetensors");
+  EXPECT_EQ(json["model_file"], "mean.safetensors");
 
   const Summary back = summary_from_json(read(run_.summary()), "summary.json");
   EXPECT_EQ(to_json(back), to_json(s));
@@ -127,7 +127,7 @@ TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {
     }
     return 0.5;
   });
-  const SafetensorsFile file = SafetensorsFile::open(run_.model());
+  const SafetensorsFile file = SafetensorsFile::open(run_.mean());
   EXPECT_THAT(floats(file.find("running")->bytes), ElementsAre(7, 8));
   EXPECT_THAT(floats(file.find("weight")->bytes), ElementsAre(1, 2));
   EXPECT_EQ(file.metadata().at("mean_of_ranks"), "[0]");
@@ -136,13 +136,56 @@ TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {
 TEST_F(SummaryTest, WithoutAnyModelAnOldMeanIsNotLeftLying) {
   write_worker(run_, 0, 2, 0.70, {1});
   (void)report();
-  EXPECT_TRUE(std::filesystem::exists(run_.model()));
+  EXPECT_TRUE(std::filesystem::exists(run_.mean()));
   std::filesystem::remove(run_.worker_model(0));
   const Summary s = report([](auto) -> double { throw std::runtime_error("never called"); });
   EXPECT_EQ(s.model_file, std::nullopt);
-  EXPECT_FALSE(std::filesystem::exists(run_.model()));
+  EXPECT_FALSE(std::filesystem::exists(run_.mean()));
   EXPECT_TRUE(std::filesystem::exists(run_.page()));
   EXPECT_TRUE(nlohmann::json::parse(read(run_.summary()))["model_file"].is_null());
+}
+
+TEST_F(SummaryTest, TheMeanIsSavedBeforeItIsJudged) {
+  write_worker(run_, 0, 1, 0.70, {1});
+  const auto judge = [this](auto) -> double {
+    EXPECT_TRUE(std::filesystem::exists(run_.mean()));
+    throw std::runtime_error("cut short");
+  };
+  EXPECT_THROW((void)report(judge), std::runtime_error);
+  EXPECT_TRUE(std::filesystem::exists(run_.mean()));
+}
+
+TEST_F(SummaryTest, WithoutTheDataSetAllButTheAccuracyIsReported) {
+  write_worker(run_, 0, 1, 0.70, {1});
+  const Summary s =
+      report([](auto) -> double { throw DataError("no data in /nowhere", "get it"); });
+  EXPECT_THAT(s.not_evaluated, HasSubstr("/nowhere"));
+  EXPECT_EQ(s.model_file, "mean.safetensors");
+  EXPECT_TRUE(std::filesystem::exists(run_.page()));
+  std::ostringstream text;
+  print_summary(text, s, run_.root());
+  EXPECT_THAT(text.str(), HasSubstr("not evaluated: no data in /nowhere"));
+}
+
+TEST_F(SummaryTest, ARunThatFellApartIsNamedEverywhere) {
+  for (int rank = 0; rank < 2; ++rank) {
+    write_worker(run_, rank, 2, 0.70, {static_cast<float>(rank)});
+    MetricsWriter writer(run_.metrics(rank));
+    WorkerProgress last = progress(14, 1000, 1 - rank);
+    last.neighbours[0].link = "gone";
+    writer.progress(last);
+  }
+  const Summary s = report();
+  EXPECT_THAT(s.islands, ElementsAre(ElementsAre(0), ElementsAre(1)));
+  EXPECT_FALSE(s.whole());
+  EXPECT_EQ(SafetensorsFile::open(run_.mean()).metadata().at("mean_of_ranks"), "[0]");
+  EXPECT_EQ(SafetensorsFile::open(run_.mean_of(1)).metadata().at("mean_of_ranks"), "[1]");
+  std::ostringstream text;
+  print_summary(text, s, run_.root());
+  EXPECT_THAT(text.str(), HasSubstr("workers 0 and 1"));
+  EXPECT_EQ(nlohmann::json::parse(read(run_.summary()))["islands"],
+            nlohmann::json::parse("[[0], [1]]"));
+  EXPECT_THAT(read(run_.page()), HasSubstr("\"islands\":[[0],[1]]"));
 }
 
 TEST_F(SummaryTest, ANonFiniteAccuracyIsNull) {
@@ -176,7 +219,7 @@ TEST_F(SummaryTest, TheTableIsARectangleAndPlainWhereWanted) {
       if (width == 0) width = format::width(line);
       EXPECT_EQ(format::width(line), width) << line;
     }
-    EXPECT_THAT(text.str(), AllOf(HasSubstr("70.00 %"), HasSubstr(run_.model().string()),
+    EXPECT_THAT(text.str(), AllOf(HasSubstr("70.00 %"), HasSubstr(run_.mean().string()),
                                   HasSubstr(run_.page().string())));
     if (!style.unicode) {
       EXPECT_THAT(text.str(), Not(HasSubstr("\x1b")));

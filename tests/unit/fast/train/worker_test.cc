@@ -34,10 +34,15 @@ class CountingLearner final : public Learner {
     values_[0] += 1;
     return {.loss = 1, .correct = 1};
   }
-  StepResult evaluate(const Batch& /*batch*/) override { return {.loss = 1, .correct = 1}; }
+  StepResult evaluate(const Batch& /*batch*/) override {
+    if (on_evaluate) on_evaluate();
+    return {.loss = 1, .correct = 1};
+  }
   Statistics statistics() const override { return Statistics::kNone; }
   void begin_statistics() override {}
   void accumulate_statistics(const Batch& /*batch*/) override {}
+
+  std::function<void()> on_evaluate;
 
  private:
   std::vector<float> values_ = {0};
@@ -52,12 +57,13 @@ struct Script {
 
 class ScriptedExchange final : public Exchange {
  public:
-  explicit ScriptedExchange(Script script) : script_(std::move(script)) {}
+  ScriptedExchange(Script script, Agreement agreement)
+      : script_(std::move(script)), agreement_(agreement) {}
   void join() override { reach(0); }
   void exchange(const StepReport& /*report*/) override { reach(++steps_); }
-  bool finish() override {
+  Agreement finish() override {
     reach(kSteps + 1);
-    return true;
+    return agreement_;
   }
   double progress() const override { return static_cast<double>(steps_) / kSteps; }
   double network_loss() const override { return 1; }
@@ -69,6 +75,7 @@ class ScriptedExchange final : public Exchange {
     if (moment == script_.at) script_.fault();
   }
   Script script_;
+  Agreement agreement_;
   int steps_ = 0;
 };
 
@@ -82,8 +89,9 @@ class WorkerTest : public ::testing::Test {
     config.quiet = true;
     config.out = folder_.path().string();
     CountingLearner learner;
+    learner.on_evaluate = on_evaluate_;
     const WorkerOutcome outcome = Worker(config, data_, learner, [&](ModelAdapter&, auto) {
-                                    return std::make_unique<ScriptedExchange>(script);
+                                    return std::make_unique<ScriptedExchange>(script, agreement_);
                                   }).run(stop_);
     const auto end = read_metrics(run_.metrics(1)).end;
     EXPECT_EQ(end ? end->exit_code : -1, static_cast<int>(outcome.code));
@@ -96,9 +104,15 @@ class WorkerTest : public ::testing::Test {
     return *reinterpret_cast<const float*>(file.tensors().at(0).bytes.data());
   }
 
+  [[nodiscard]] std::string ended() const {
+    return SafetensorsFile::open(run_.worker_model(1)).metadata().at(kEndedKey);
+  }
+
+  Agreement agreement_ = Agreement::kAgreed;
+  std::function<void()> on_evaluate_;
   TemporaryFolder folder_;
   RunFolder run_{folder_.path()};
-  Dataset data_ = load_dataset("synthetic:64,16", 1);
+  Dataset data_ = load_dataset("synthetic:64,160", 1);
   std::atomic<bool> stop_{false};
 };
 
@@ -150,12 +164,35 @@ TEST_P(WorkerEndingTest, KeepsATrainedModelWhateverFailsWhileItSettles) {
 TEST_F(WorkerTest, AllWell) {
   EXPECT_EQ(run({}).code, ExitCode::kOk);
   EXPECT_EQ(saved(), kSteps);
+  EXPECT_EQ(ended(), "agreed");
+}
+
+TEST_F(WorkerTest, WithoutAnyExchangeItIsNotWell) {
+  agreement_ = Agreement::kAlone;
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kNoExchange);
+  EXPECT_THAT(outcome.text, HasSubstr("no exchange"));
+  EXPECT_EQ(saved(), kSteps);
+  EXPECT_EQ(ended(), "alone");
+}
+
+TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {
+  on_evaluate_ = [this] {
+    EXPECT_EQ(saved(), kSteps);
+    stop_ = true;
+  };
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kInterrupted);
+  EXPECT_THAT(outcome.text, HasSubstr("not evaluated"));
+  EXPECT_EQ(ended(), "agreed");
 }
 
 TEST_F(WorkerTest, StoppedOnRequest) {
+  agreement_ = Agreement::kDeadline;
   const WorkerOutcome outcome = run({2, [this] { stop_ = true; }});
   EXPECT_EQ(outcome.code, ExitCode::kInterrupted);
   EXPECT_EQ(saved(), 2);
+  EXPECT_EQ(ended(), "early");
 }
 
 }  // namespace

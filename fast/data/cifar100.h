@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+
+#include "fast/data/dataset.h"
+
+namespace fast {
+
+/// CIFAR-100's binary format (see cifar_records.h): two labels a record, the coarse one (0..19) and
+/// the fine one (0..99), which counts. Reads train.bin and test.bin from `directory` or its folder
+/// cifar-100-binary. Throws DataError.
+[[nodiscard]] Dataset load_cifar100(const std::filesystem::path& directory);
+
+/// Reads no data, but demands that the files are there and their sizes whole records. Throws
+/// DataError.
+[[nodiscard]] ImageShape cifar100_shape(const std::filesystem::path& directory);
+
+}  // namespace fast

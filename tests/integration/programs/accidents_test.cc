@@ -1,0 +1,131 @@
+// Mistakes that users make, and what the world does to them: each is harmless or loud.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/cifar_files.h"
+#include "tests/support/process.h"
+
+namespace fast::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Strings = std::vector<std::string>;
+
+class AccidentsTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] fs::path run(const std::string& name = "run") const {
+    return folder_.path() / name;
+  }
+  static nlohmann::json summary_of(const fs::path& run) {
+    return nlohmann::json::parse(read_text(run / "summary.json"));
+  }
+  /// A small job; `more` wins over it.
+  [[nodiscard]] Strings job(const Strings& more) const {
+    Strings all = {"train",    "--model",    "linear", "--data",       "synthetic:200,50",
+                   "--epochs", "1",          "--out",  run().string(), "--threads",
+                   "1",        "--topology", "ring:2"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  [[nodiscard]] ProgramResult train(const Strings& more,
+                                    const std::map<std::string, std::string>& environment = {}) {
+    return run_program(FAST_PROGRAM, job(more), environment, kPatience);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(AccidentsTest, AShareOfAnEpochThatIsLessThanABatchIsABatchAWorker) {
+  const ProgramResult result = train({"--epochs", "0.001"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_GE(summary_of(run())["samples"], 64);
+}
+
+TEST_F(AccidentsTest, ARunFolderMayBeNamedLikeAPlaceholder) {
+  const fs::path out = folder_.path() / "r" / "{rank}";
+  const ProgramResult result = train({"--start-deadline", "60", "--out", out.string()});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_GT(summary_of(out)["sweeps_completed"], 0);
+}
+
+TEST_F(AccidentsTest, WorkersThatNeverMetDoNotEndWell) {
+  const ProgramResult alone = run_program(
+      FAST_WORKER,
+      {"--model", "linear", "--data", "synthetic:200,50", "--epochs", "0.1", "--topology", "ring:2",
+       "--rank", "0", "--start-deadline", "0.1", "--out", run().string(), "--threads", "1"},
+      {}, kPatience);
+  EXPECT_EQ(alone.code, 11) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("no exchange with any neighbour"));
+  EXPECT_TRUE(fs::exists(run() / "worker-0" / "model.safetensors"));
+}
+
+TEST_F(AccidentsTest, FewerExamplesThanWorkersAreRefusedBeforeAnythingStarts) {
+  const ProgramResult result = train({"--topology", "ring:4", "--data", "synthetic:3,50"});
+  EXPECT_EQ(result.code, 3) << result.out;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("too few for 4 workers"), HasSubstr("partition own")));
+  EXPECT_FALSE(fs::exists(run()));
+}
+
+TEST_F(AccidentsTest, DataMayLieBelowATildeAndIsFoundFromAnyFolder) {
+  write_cifar10(folder_.path() / "home" / "data", 1, 40, 10);
+  const ProgramResult tilde =
+      train({"--data", "cifar10:~/data"}, {{"HOME", (folder_.path() / "home").string()}});
+  ASSERT_EQ(tilde.code, 0) << tilde.err;
+
+  std::string line = "cd '" + (folder_.path() / "home").string() + "' && exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--data", "cifar10:data", "--out", run("second").string()})) {
+    line += " '" + word + "'";
+  }
+  const ProgramResult relative = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  ASSERT_EQ(relative.code, 0) << relative.err;
+  for (const std::string name : {"run", "second"}) {
+    const ProgramResult report = run_program(
+        "/bin/sh", {"-c", "cd / && exec '" FAST_PROGRAM "' report '" + run(name).string() + "'"},
+        {}, kPatience);
+    EXPECT_EQ(report.code, 0) << report.err;
+    EXPECT_TRUE(summary_of(run(name))["test_accuracy"]["mean_model"].is_number());
+  }
+}
+
+TEST_F(AccidentsTest, AConfigurationMayBeginWithAByteOrderMark) {
+  std::ofstream(folder_.path() / "some.toml") << "\xEF\xBB\xBF"
+                                                 "batch = 16\n";
+  const ProgramResult result =
+      train({"--config", (folder_.path() / "some.toml").string(), "--print-config"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("batch = 16"));
+}
+
+TEST_F(AccidentsTest, AFileSystemWithoutLocksIsWarnedOf) {
+  const ProgramResult result =
+      train({"--epochs", "20"},
+            {{"LD_PRELOAD", FAST_NO_LOCKS}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("has no locks"));
+}
+
+TEST_F(AccidentsTest, ALowSoftLimitOfOpenFilesIsRaised) {
+  std::string line = "ulimit -S -n 20; exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--topology", "ring:16", "--epochs", "20"})) {
+    line += " '" + word + "'";
+  }
+  const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
+  std::string line = "ulimit -n 40; exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--topology", "ring:40"})) line += " '" + word + "'";
+  const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("ulimit -n 64"));
+  EXPECT_FALSE(fs::exists(run()));
+}
+
+}  // namespace
+}  // namespace fast::testing
