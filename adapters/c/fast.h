@@ -6,7 +6,7 @@
  *     fast_session *s = fast_new();
  *     fast_set(s, "topology", "ring:2");
  *     fast_set(s, "rank", "0");
- *     fast_set(s, "listen", "tcp://0.0.0.0:5555");
+ *     fast_set(s, "listen", "*:5555");
  *     fast_parameter(s, "weights", "F32", 2, shape, weights);
  *     if (fast_open(s) || fast_join(s)) die(fast_error(s));
  *     while (!fast_done(s)) {
@@ -78,7 +78,7 @@ FAST_API const char* fast_error(const fast_session* session);
 
 /**
  * Sets an option, by the names and in the words of the command line: "topology" "torus:2x2", "rank"
- * "3", "listen" "tcp://0.0.0.0:5555", "peer" "1=tcp://node1:5555" (may be repeated), "budget"
+ * "3", "listen" "*:5555", "peer" "1=node1:5555" (may be repeated), "budget"
  * "250000" (samples over all workers), "codec" "int8" .. fast_options() lists all.
  */
 FAST_API fast_code fast_set(fast_session* session, const char* key, const char* value);
@@ -189,7 +189,7 @@ FAST_API uint64_t fast_steps(const fast_session* session);
 /** Seconds that the training thread has spent in fast_exchange(). */
 FAST_API double fast_exchange_seconds(const fast_session* session);
 
-/** Where neighbours can dial this worker, as "tcp://127.0.0.1:40123"; "" before fast_open(). */
+/** Where neighbours can dial this worker, as "zmq://127.0.0.1:40123"; "" before fast_open(). */
 FAST_API const char* fast_endpoint(const fast_session* session);
 
 /** A recent picture of a worker's exchange. Text is constant. */

@@ -2,8 +2,8 @@
  * of which each worker sees other examples.
  *
  *   embed_c                          both workers on this machine: it starts the other itself
- *   embed_c 0 tcp://0.0.0.0:5555     worker 0; on another machine:
- *   embed_c 1 tcp://0.0.0.0:5555 0=tcp://first-machine:5555
+ *   embed_c 0 *:5555                 worker 0; on another machine:
+ *   embed_c 1 *:5555 0=first-machine:5555
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fast.h>

@@ -31,7 +31,7 @@ struct Pair {
   static void prepare(EmbeddedWorker& worker, int rank) {
     EXPECT_EQ(worker.set("topology", "ring:2"), ExitCode::kOk) << worker.error();
     EXPECT_EQ(worker.set("rank", std::to_string(rank)), ExitCode::kOk);
-    EXPECT_EQ(worker.set("listen", rank == 0 ? "tcp://127.0.0.1:0" : ""), ExitCode::kOk);
+    EXPECT_EQ(worker.set("listen", rank == 0 ? "127.0.0.1:0" : ""), ExitCode::kOk);
     EXPECT_EQ(worker.set("settle_target", "1e-6"), ExitCode::kOk);
     EXPECT_EQ(worker.set("start_deadline", "20"), ExitCode::kOk);
   }

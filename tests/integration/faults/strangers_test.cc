@@ -69,6 +69,8 @@ class StrangersTest : public ::testing::Test {
                                           "synthetic:512,128",
                                           "--topology",
                                           "ring:4",
+                                          "--transport",
+                                          "tcp",
                                           "--out",
                                           run_.path().string(),
                                           "--epochs",
