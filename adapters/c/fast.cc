@@ -187,8 +187,8 @@ fast_code fast_ready_from(fast_session* session, uint64_t first) {
 
 fast_code fast_finish(fast_session* session, int* agreed) {
   return once_open(session, [&](fast::Session& open) {
-    const bool settled = open.finish();
-    if (agreed != nullptr) *agreed = settled ? 1 : 0;
+    const bool all_agree = open.finish() == fast::Agreement::kAgreed;
+    if (agreed != nullptr) *agreed = all_agree ? 1 : 0;
   });
 }
 
