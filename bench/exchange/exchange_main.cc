@@ -54,6 +54,8 @@ std::vector<Kind> kinds() {
       {"sockets", make_sockets, {}},
       {"fast", make_fast, {}},
       {"fast-tcp", make_fast_tcp, {}},
+      {"fast-zmq", make_fast_zmq, {}},
+      {"fast-zmq-keys", make_fast_keys, {}},
       {"fast-paced", make_fast_paced, {}},
       {"fast-tcp-paced", make_fast_tcp_paced, {}},
 #ifdef FAST_BENCH_GLOO
@@ -175,7 +177,7 @@ void print_head(int workers, std::size_t floats) {
 /// Rounds in which every pair of neighbours averages once; nothing where pairs do not average. A
 /// sweep averages one edge, and both its ends begin sweeps.
 std::optional<double> rounds_for_each_edge(const Row& row) {
-  if (row.contender == "fast" || row.contender == "fast-tcp") {
+  if (row.contender.starts_with("fast") && !row.contender.ends_with("paced")) {
     return row.site.topology.mean_degree() / 2;
   }
   if (row.contender.starts_with("mpi-neighbours")) return 1;

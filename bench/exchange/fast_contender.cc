@@ -1,11 +1,16 @@
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "adapters/flat/flat_adapter.h"
 #include "bench/exchange/contender.h"
 #include "bench/exchange/meeting.h"
 #include "bench/exchange/stopwatch.h"
+#include "fast/session/key_files.h"
 #include "fast/session/session.h"
 
 namespace fast::exchange_bench {
@@ -17,13 +22,16 @@ struct Pace {
   double sweeps;        ///< for each step
 };
 
+/// What carries the exchange: each other's memory, bare sockets, ZeroMQ without and with keys.
+enum class Way { kShared, kTcp, kZmq, kKeys };
+
 /// While the training loop passes its boundaries, the background thread averages with neighbours.
 class Fast final : public Contender {
  public:
-  Fast(const Site& site, Pace pace, const char* transport)
+  Fast(const Site& site, Pace pace, Way way)
       : site_(site),
         pace_(pace),
-        transport_(transport),
+        way_(way),
         values_(site.floats, static_cast<float>(site.rank)),
         adapter_(values_) {}
 
@@ -34,7 +42,9 @@ class Fast final : public Contender {
     options.peer_template = "file:" + (site_.meeting / "endpoint-{rank}").string();
     options.exchange.sweeps = pace_.sweeps;
     options.exchange.linger = 0;  // what a boundary does is measured, not what it may wait for
-    options.exchange.transport = transport_;
+    if (way_ != Way::kShared) options.exchange.share_memory = "never";
+    options.exchange.transport = way_ == Way::kTcp ? "tcp" : "zmq";
+    if (way_ == Way::kKeys) make_keys(options);
     options.exchange.init_from_neighbour = true;
     options.exchange.settle_deadline = 1e-3;
     Session session(adapter_, options);
@@ -68,6 +78,26 @@ class Fast final : public Contender {
  private:
   static constexpr double kWarmUpSeconds = 1;
 
+  /// A pair of its own, and the file of everybody's.
+  void make_keys(SessionOptions& options) const {
+    const KeyPair pair = make_key_pair();
+    const std::string rank = std::to_string(site_.rank);
+    leave_note(site_.meeting, "secret-" + rank, key_file_text(pair, site_.rank));
+    leave_note(site_.meeting, "public-" + rank, stencil::text(pair.open));
+    await_all(site_.meeting, "keys", site_.rank, site_.topology.size());
+    std::vector<stencil::PublicKey> all;
+    for (int other = 0; other < site_.topology.size(); ++other) {
+      std::ifstream in(site_.meeting / ("public-" + std::to_string(other)));
+      std::string key;
+      in >> key;
+      all.push_back(stencil::parse_public_key(key).value());
+    }
+    leave_note(site_.meeting, "all-" + rank, public_keys_text(all));
+    options.key = (site_.meeting / ("secret-" + rank)).string();
+    options.public_keys = (site_.meeting / ("all-" + rank)).string();
+    std::filesystem::permissions(options.key, std::filesystem::perms::owner_read);
+  }
+
   double pass_time(Session& session, double duration, std::vector<double>* stalls) const {
     const Clock::time_point begun = Clock::now();
     while (since(begun) < duration) {
@@ -88,7 +118,7 @@ class Fast final : public Contender {
 
   Site site_;
   Pace pace_;
-  std::string transport_;
+  Way way_;
   std::vector<float> values_;
   FlatAdapter adapter_;
 };
@@ -105,19 +135,27 @@ Pace one_sweep_a_step(const Site& site) {
 }  // namespace
 
 std::unique_ptr<Contender> make_fast(const Site& site) {
-  return std::make_unique<Fast>(site, never_out_of_work(site), "auto");
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kShared);
 }
 
 std::unique_ptr<Contender> make_fast_tcp(const Site& site) {
-  return std::make_unique<Fast>(site, never_out_of_work(site), "tcp");
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kTcp);
+}
+
+std::unique_ptr<Contender> make_fast_zmq(const Site& site) {
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kZmq);
+}
+
+std::unique_ptr<Contender> make_fast_keys(const Site& site) {
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kKeys);
 }
 
 std::unique_ptr<Contender> make_fast_paced(const Site& site) {
-  return std::make_unique<Fast>(site, one_sweep_a_step(site), "auto");
+  return std::make_unique<Fast>(site, one_sweep_a_step(site), Way::kShared);
 }
 
 std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site) {
-  return std::make_unique<Fast>(site, one_sweep_a_step(site), "tcp");
+  return std::make_unique<Fast>(site, one_sweep_a_step(site), Way::kTcp);
 }
 
 }  // namespace fast::exchange_bench

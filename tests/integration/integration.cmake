@@ -14,7 +14,8 @@ fast_test_room(integration/programs
 # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
 # tests and the fuzzers try there. `slow` leaves them out.
 fast_test_room(integration/faults
-  LINK fast_test_faults fast_test_data_files stencil_core stencil_transport stencil_wire
+  LINK fast_test_faults fast_test_data_files fast_test_key_rings fast_session stencil_core
+       stencil_transport stencil_wire
   LABELS integration slow TIMEOUT 600 ONE_CORE
   DEPENDS fast_program fast-worker DEFINES ${programs})
 # Which processes are connected, as the system's own tables tell. They need both cores.
@@ -48,4 +49,4 @@ runs(wire_bench --sizes 1 --rounds 1 --round-mb 4 --json ${json}/wire_bench.json
 runs(idle_bench --seconds 0.5 --json ${json}/idle_bench.json)
 runs(shared_bench 0.1 3 --json ${json}/shared_bench.json)
 runs(exchange_bench --workers 2 --floats 1000 --seconds 0.3
-     --contenders memcpy,sockets,fast,fast-tcp,fast-paced --json ${json}/exchange_bench.json)
+     --contenders memcpy,sockets,fast,fast-tcp,fast-zmq,fast-zmq-keys,fast-paced --json ${json}/exchange_bench.json)
