@@ -16,6 +16,13 @@ class AdapterError : public std::runtime_error {
       : std::runtime_error(cause + "; " + remedy) {}
 };
 
+/// Methods that were called in an order without a meaning.
+class OrderError : public std::logic_error {
+ public:
+  OrderError(const std::string& cause, const std::string& remedy)
+      : std::logic_error(cause + "; " + remedy) {}
+};
+
 /// A data set that is missing, truncated or wrong; names the file and what was expected.
 class DataError : public std::runtime_error {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -22,10 +23,12 @@ class Progress {
     if (resumed.size() == scalars_.size()) std::ranges::copy(resumed, scalars_.begin());
   }
 
-  /// One local step. The mean of `kShare` over workers is the share of the budget used by all.
+  /// One local step. The mean of `kShare` over workers is the share of the budget used by all. A
+  /// loss that is no number, as of a step that was skipped for an overflow, is left out.
   void add(std::uint64_t samples, double loss) {
     scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);
+    if (!std::isfinite(loss)) return;
     scalars_[kLossSum] = kDecay * scalars_[kLossSum] + loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
   }

@@ -1,8 +1,12 @@
 #include "fast/session/session.h"
 
+#include <unistd.h>
 #include <xxhash.h>
 
+#include <atomic>
 #include <chrono>
+#include <cmath>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -75,6 +79,10 @@ class Session::Impl {
   ~Impl() { adapter_.on_ready({}); }
 
   void join() {
+    if (agreement_) {
+      throw OrderError("the session is finished: its model is fixed",
+                       "exchange before finish(), or open another session");
+    }
     if (joined_) return;
     (void)await_model();
     joined_ = true;
@@ -87,6 +95,7 @@ class Session::Impl {
     const std::span<float> x = values_.pull();
     if (!sync() && background_.adopts(adopted_) && await_model()) return;
     progress_.add(report.samples, report.loss);
+    if (!std::isfinite(report.loss)) ++non_finite_losses_;
     const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
     values_.push();
     exchange_time_ += EventLoop::now() - begun;
@@ -107,6 +116,29 @@ class Session::Impl {
   }
 
   Agreement finish() {
+    if (!agreement_) agreement_ = agree();
+    return *agreement_;
+  }
+
+  [[nodiscard]] SessionStatus status() const {
+    SessionStatus out = status_of(background_.status(), EventLoop::now());
+    out.counters["non_finite_losses"] = non_finite_losses_;
+    return out;
+  }
+  /// The process that the background thread is in.
+  [[nodiscard]] pid_t process() const { return process_; }
+
+  [[nodiscard]] const Background& background() const { return background_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+  [[nodiscard]] double exchange_seconds() const {
+    return std::chrono::duration<double>(exchange_time_).count();
+  }
+  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
+  [[nodiscard]] int rank() const { return options_.rank; }
+  [[nodiscard]] int size() const { return topology_.size(); }
+
+ private:
+  Agreement agree() {
     if (!joined_) return Agreement::kAlone;
     if (!sync() && background_.adopts(adopted_)) (void)await_model();
     if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
@@ -130,16 +162,6 @@ class Session::Impl {
     return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
   }
 
-  [[nodiscard]] const Background& background() const { return background_; }
-  [[nodiscard]] const Progress& progress() const { return progress_; }
-  [[nodiscard]] double exchange_seconds() const {
-    return std::chrono::duration<double>(exchange_time_).count();
-  }
-  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
-  [[nodiscard]] int rank() const { return options_.rank; }
-  [[nodiscard]] int size() const { return topology_.size(); }
-
- private:
   /// Of a checkpoint, whose model it is from then on, or of the model as it was given.
   SessionRecord first_record() {
     if (auto record = resuming_.load(adapter_)) {
@@ -217,7 +239,7 @@ class Session::Impl {
 
   /// In the middle of a step: see ModelAdapter::ready_from().
   void ready_from(std::size_t first) {
-    if (!joined_ || background_.failed() || !options_.exchange.overlap ||
+    if (!joined_ || agreement_ || background_.failed() || !options_.exchange.overlap ||
         mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {
       return;
     }
@@ -306,6 +328,7 @@ class Session::Impl {
   }
 
   // Constant after construction.
+  const pid_t process_ = getpid();
   ModelAdapter& adapter_;
   SessionOptions options_;
   ModelValues values_;  ///< training thread
@@ -320,10 +343,12 @@ class Session::Impl {
 
   // Training thread.
   Duration exchange_time_{};
+  std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;
   std::uint64_t adopted_ = 0;  ///< models of neighbours that were taken over
 
   // Each provides its own locking.
+  std::atomic<std::uint64_t> non_finite_losses_{0};
   stencil::Mixer mixer_;
   stencil::StepBoundary steps_;  ///< training thread
   BoundaryWait boundary_;
@@ -332,7 +357,12 @@ class Session::Impl {
 
 Session::Session(ModelAdapter& adapter, SessionOptions options)
     : impl_(std::make_unique<Impl>(adapter, std::move(options))) {}
-Session::~Session() = default;
+/// A forked child has neither the background thread nor a right to speak for its parent. What the
+/// thread was doing when it was forked off may be half done, so nothing of it is touched; the
+/// descriptors close with the child, or when it becomes another program.
+Session::~Session() {
+  if (impl_->process() != getpid()) (void)impl_.release();
+}
 
 void Session::join() {
   impl_->join();
@@ -356,7 +386,7 @@ std::string Session::endpoint() const {
   return impl_->background().endpoint();
 }
 SessionStatus Session::status() const {
-  return status_of(impl_->background().status(), EventLoop::now());
+  return impl_->status();
 }
 double Session::exchange_seconds() const {
   return impl_->exchange_seconds();

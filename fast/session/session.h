@@ -35,6 +35,7 @@ class Session final : public Exchange {
   /// address), AdapterError, FileError for a checkpoint that is damaged or of another run.
   Session(ModelAdapter& adapter, SessionOptions options);
   /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
+  /// In a process that was forked off it does nothing: the parent's session goes on.
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -47,7 +48,7 @@ class Session final : public Exchange {
   /// The step boundary: takes in what neighbours agreed on since the last one and shows them the
   /// model as it is now. In mode async it waits for no longer than the shares of a step that
   /// `linger` and `phase_lock` allow. Throws NonFiniteError, AdapterError, and in the other modes
-  /// DeadlineError, which names the neighbour that it waited for.
+  /// DeadlineError, which names the neighbour that it waited for; OrderError after finish().
   void exchange(const StepReport& report) override;
 
   /// The budget is used, counted over all workers.
@@ -58,7 +59,7 @@ class Session final : public Exchange {
   [[nodiscard]] double network_loss() const override;
 
   /// Training is over: averages on until neighbours agree (or the deadline passes), then fixes the
-  /// model, which from here on no one changes.
+  /// model, which from here on no one changes. Once more it returns the same.
   Agreement finish() override;
 
   /// Saves now, as `SessionOptions::checkpoint` says, into `file`. Between two exchange(), never in

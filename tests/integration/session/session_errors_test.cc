@@ -151,5 +151,26 @@ TEST_F(SessionTest, TheAddressOfAnotherIsAnErrorOfTheNetwork) {
   EXPECT_THROW(Session(second.adapter, taken), stencil::NetworkError);
 }
 
+TEST_F(SessionTest, ALossThatIsNoNumberIsLeftOutAndCounted) {
+  Quadratic worker(0);
+  Session session(worker.adapter, options("ring:1", 0));
+  session.exchange({.samples = 1, .loss = 2});
+  session.exchange({.samples = 1, .loss = std::nan("")});
+  session.exchange({.samples = 1, .loss = std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(session.network_loss(), 2);
+  EXPECT_EQ(session.status().counter("non_finite_losses"), 2U);
+  EXPECT_EQ(session.steps(), 3U);
+}
+
+TEST_F(SessionTest, ExchangingAfterTheEndIsRefused) {
+  Quadratic worker(0);
+  Session session(worker.adapter, options("ring:1", 0));
+  session.exchange({.samples = 1, .loss = 1});
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
+  EXPECT_THROW(session.exchange({.samples = 1, .loss = 1}), OrderError);
+  EXPECT_THROW(session.join(), OrderError);
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
+}
+
 }  // namespace
 }  // namespace fast
