@@ -185,7 +185,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     fmt::print("{}", to_toml(config, OptionSet::kTrain, models));
     return 0;
   }
-  const PipesMayClose pipes;
+  const WritesMayFail writes;
   const int workers = validate_config(config, models).size();
   check_descriptor_limit(workers, raise_descriptor_limit());
   const std::string program = find_worker_program(config.worker_program);
