@@ -169,7 +169,9 @@ class TrainingRun {
             .unix_time = unix_time(),
             .epochs = config_.epochs,
             .budget = budget_,
-            .exchange = config_.session.exchange};
+            .exchange = config_.session.exchange,
+            .resumed = state_.steps() > 0,
+            .fresh = config_.fresh};
   }
 
   WorkerOutcome train() {
