@@ -30,6 +30,14 @@ if(TARGET compare)
     DEPENDS fast-compare DEFINES FAST_COMPARE="$<TARGET_FILE:fast-compare>")
 endif()
 
+# Real launchers of clusters, whose packages are a group of their own (`cluster`).
+foreach(launcher mpirun slurm)
+  add_test(NAME cluster_${launcher}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/cluster/launchers.py
+            ${launcher} $<TARGET_FILE:fast-worker>)
+  set_tests_properties(cluster_${launcher} PROPERTIES LABELS cluster TIMEOUT 600 PROCESSORS 2)
+endforeach()
+
 # Benchmarks run at all; what they measure is for people to look at.
 function(runs name)
   if(NOT TARGET ${name})
