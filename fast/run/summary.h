@@ -24,8 +24,8 @@ struct Evaluation {
   std::optional<double> consensus_distance;  ///< see mean_model.h
   std::string not_evaluated;      ///< why there is no accuracy of the mean model; empty: there is
   std::vector<LeftOut> left_out;  ///< see mean_model.h
-  std::vector<std::vector<int>> islands;     ///< see Summary
-  std::optional<std::string> model_file;     ///< of the mean model, relative to the run folder
+  std::vector<std::vector<int>> islands;  ///< see Summary
+  std::optional<std::string> model_file;  ///< of the mean model, relative to the run folder
   /// How the launcher saw the processes end: rank -> exit code, 128 + n for signal n.
   std::map<int, int> exit_codes;
 };
