@@ -5,6 +5,7 @@
 # usage: tests/install-packages.sh [--list] GROUP...
 #   build  what the libraries and programs are built from
 #   test   what the tests, the benchmarks and their checks need on top
+#   cluster  what the tests labelled cluster need on top: Slurm
 #   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10; bookworm's
 # With --list prints the names and installs nothing.
 set -euo pipefail
@@ -16,6 +17,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
       openmpi-bin python3)
+cluster=(slurmctld slurmd slurm-client)
 ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-numpy python3-pil iproute2 git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
@@ -27,9 +29,10 @@ for argument in "$@"; do
     --list) list=true ;;
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    cluster) wanted+=("${cluster[@]}") ;;
     ci) wanted+=("${ci[@]}") ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "install-packages.sh: unknown group '$argument'; known are build, test and ci" >&2; exit 2 ;;
+    *) echo "install-packages.sh: unknown group '$argument'; known are build, test, cluster and ci" >&2; exit 2 ;;
   esac
 done
 if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi

@@ -7,7 +7,8 @@
 #   CTEST OPTION       passed on, e.g. -R topology (by name), -L unit (by label), -j 4
 #
 # Tests labelled `data` need CIFAR-10 in its binary format; they run where FAST_CIFAR10_DIR names
-# the folder that holds it, and are left out where it is not set.
+# the folder that holds it, and are left out where it is not set. Tests labelled `cluster` need the
+# packages of that group and are left out: ask for them by `-L cluster`, as root.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -37,12 +38,19 @@ cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFAST_BUILD_TE
   { cat "$build/configure.log"; exit 1; }
 cmake --build "$build" -j "$cores"
 
+named() { ctest --test-dir "$build" -N -L "^$1\$" | sed -nE 's/^ *Test +#[0-9]+: /  /p'; }
+excluded=
+if [[ " ${options[*]} " != *cluster* ]]; then
+  excluded='^cluster$'
+  echo "== These tests, which need a cluster's launchers, are left out"
+  named cluster
+fi
 if [ -z "${FAST_CIFAR10_DIR:-}" ]; then
-  options=(--label-exclude '^data$' "${options[@]}")
-  left_out=$(ctest --test-dir "$build" -N -L '^data$' | sed -nE 's/^ *Test +#[0-9]+: /  /p')
+  excluded="${excluded:+$excluded|}^data\$"
   echo "== Running the tests; FAST_CIFAR10_DIR is not set: these, which need CIFAR-10, are left out"
-  echo "$left_out"
+  named data
 else
   echo "== Running the tests, with CIFAR-10 from $FAST_CIFAR10_DIR"
 fi
+if [ -n "$excluded" ]; then options=(--label-exclude "$excluded" "${options[@]}"); fi
 ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$cores" "${options[@]}"

@@ -17,6 +17,7 @@
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/launcher.h"
+#include "fast/programs/launch/loopback.h"
 #include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/train_monitor.h"
@@ -67,7 +68,7 @@ std::vector<std::string> worker_arguments(const RunFolder& folder, const std::st
           "--run-id",
           run_id,
           "--listen",
-          "127.0.0.1:0",
+          loopback_endpoint(),
           "--peer-template",
           "file:" + literal_in_template(folder.root().string()) + "/worker-{rank}/endpoint"};
 }

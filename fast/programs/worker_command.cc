@@ -29,9 +29,11 @@ Examples:
   One of four, started on each machine of a cluster, in any order:
     fast-worker --topology torus:2x2 --rank 0 --listen *:5555 --run-id first --keys keys \
       --peer 1=node1:5555 --peer 2=node2:5555 --data cifar10:/data/cifar10
-  The same everywhere; rank and names from the cluster:
-    srun fast-worker --topology torus:4x4 --listen '*:5555' --run-id first --insecure \
-      --peer-template 'node{rank}:5555' --out runs/first
+  The same everywhere; the rank comes from the launcher, which must not end all when one dies:
+    srun --no-kill --kill-on-bad-exit=0 fast-worker --topology torus:4x4 --run-id first \
+      --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
+    mpirun --enable-recovery -np 16 fast-worker --topology torus:4x4 --run-id first \
+      --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
   Afterwards, with all worker folders in one place:
     fast report runs/first)";
 

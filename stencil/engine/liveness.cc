@@ -42,12 +42,12 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   const EdgeTimes& times = neighbour.times;
   if (neighbour.state == LinkState::kLeft) return;
   if (neighbour.life.ever_heard && neighbour.state == LinkState::kUp &&
-      now - times.heard >= config.suspect_after) {
+      now >= suspect_at(neighbour)) {
     suspect(neighbour);
     neighbour.pace.held = false;
     exchange_.park(neighbour);
   }
-  if (neighbour.state == LinkState::kSuspect && now - times.heard >= config.gone_after) {
+  if (neighbour.state == LinkState::kSuspect && now >= gone_at(neighbour)) {
     neighbour.state = LinkState::kGone;
     ++self_.counters.gone;
     handshake_.give_up(neighbour);
@@ -62,12 +62,26 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (now - times.sent >= config.heartbeat_every) self_.send(now, neighbour, Heartbeat{}, out);
 }
 
+/// What holds up replies may hold up heartbeats: a link of seconds is not quiet when a quick one
+/// is. A trip that was long because the neighbour stood still counts little soon: the mean decays.
+TimePoint Liveness::suspect_at(const Neighbour& neighbour) const {
+  return neighbour.times.heard + self_.config.suspect_after + trip(neighbour);
+}
+
+Duration Liveness::trip(const Neighbour& neighbour) const {
+  return std::min(neighbour.round_trip, self_.config.gone_after);
+}
+
+TimePoint Liveness::gone_at(const Neighbour& neighbour) const {
+  return std::max(neighbour.times.heard + self_.config.gone_after, suspect_at(neighbour));
+}
+
 /// When a reply of theirs is taken for lost. Over a thin link what was asked for may come late,
 /// behind much else that was; asking again would send all of it once more. So while anything comes
 /// it is waited for, though not for ever.
 TimePoint Liveness::reply_due(const Neighbour& neighbour) const {
   constexpr int kForEver = 30;
-  const Duration deadline = self_.config.reply_deadline;
+  const Duration deadline = self_.config.reply_deadline + trip(neighbour);
   const TimePoint asked = neighbour.book.open.front().since;
   return std::min(std::max(asked, neighbour.times.moved) + deadline, asked + kForEver * deadline);
 }
@@ -77,8 +91,8 @@ TimePoint Liveness::next(const Neighbour& neighbour) const {
   const EdgeTimes& times = neighbour.times;
   TimePoint next = kNever;
   if (neighbour.state == LinkState::kLeft) return next;
-  if (neighbour.state == LinkState::kUp) next = times.heard + config.suspect_after;
-  if (neighbour.state == LinkState::kSuspect) next = times.heard + config.gone_after;
+  if (neighbour.state == LinkState::kUp) next = suspect_at(neighbour);
+  if (neighbour.state == LinkState::kSuspect) next = gone_at(neighbour);
   if (!neighbour.has_link) return next;
   if (!neighbour.life.acknowledged) return std::min(next, handshake_.repeat_at(neighbour));
   next = std::min(next, times.sent + config.heartbeat_every);

@@ -6,11 +6,13 @@ fast_test_room(integration/session
 fast_test_room(integration/c
   LINK fast_c fast_run LABELS integration TIMEOUT 300 ONE_CORE)
 add_library(fast_test_no_locks MODULE support/no_locks.cc)
+add_library(fast_test_no_ipv4 MODULE support/no_ipv4.cc)
 fast_test_room(integration/programs
   LINK fast_test_process fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
-  DEPENDS fast_program fast-worker fast_test_no_locks
-  DEFINES ${programs} FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>")
+  DEPENDS fast_program fast-worker fast_test_no_locks fast_test_no_ipv4
+  DEFINES ${programs} FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
+          FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>")
 # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
 # tests and the fuzzers try there. `slow` leaves them out.
 fast_test_room(integration/faults
@@ -32,6 +34,14 @@ if(TARGET compare)
     LABELS integration slow TIMEOUT 300 ONE_CORE
     DEPENDS fast-compare DEFINES FAST_COMPARE="$<TARGET_FILE:fast-compare>")
 endif()
+
+# Real launchers of clusters, whose packages are a group of their own (`cluster`).
+foreach(launcher mpirun slurm)
+  add_test(NAME cluster_${launcher}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/cluster/launchers.py
+            ${launcher} $<TARGET_FILE:fast-worker>)
+  set_tests_properties(cluster_${launcher} PROPERTIES LABELS cluster TIMEOUT 600 PROCESSORS 2)
+endforeach()
 
 # Benchmarks run at all; what they measure is for people to look at.
 function(runs name)

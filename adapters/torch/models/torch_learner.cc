@@ -7,6 +7,8 @@
 #include <torch/optim/sgd.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "adapters/torch/models/models.h"
@@ -76,6 +78,26 @@ torch::Tensor labels(const Batch& batch) {
                           {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
 }
 
+/// One line, with what to do: LibTorch adds pages of its own source and of addresses.
+[[noreturn]] void throw_plainly(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  const std::string line = text.substr(0, text.find('\n'));
+  const bool one_value = line.find("more than 1 value per channel") != std::string::npos;
+  throw std::runtime_error(
+      "LibTorch: " + line + "; " +
+      (one_value ? "BatchNorm has no statistics of one value: use a larger batch or larger images"
+                 : "see whether model and data go together"));
+}
+
+template <typename Work>
+auto with_plain_errors(Work work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    throw_plainly(error);
+  }
+}
+
 }  // namespace
 
 TorchLearner::TorchLearner(const LearnerOptions& options, stencil::LogSink log)
@@ -110,9 +132,11 @@ void TorchLearner::set_learning_rate(double rate) {
 }
 
 StepResult TorchLearner::train_step(const Batch& batch) {
-  std::size_t correct = 0;
-  const double loss = trainer_->update(loss_of(batch, correct));
-  return {loss, correct};
+  return with_plain_errors([&]() -> StepResult {
+    std::size_t correct = 0;
+    const double loss = trainer_->update(loss_of(batch, correct));
+    return {loss, correct};
+  });
 }
 
 void TorchLearner::clear_gradients() {
@@ -140,12 +164,14 @@ torch::Tensor TorchLearner::loss_of(const Batch& batch, std::size_t& correct) {
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {
-  trainer_->statistics().end();
-  set_training(false);
-  torch::NoGradGuard no_grad;
-  const auto logits = model_->forward(images(batch, shape_));
-  const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
-  return {loss.item<double>(), count_correct(logits, batch.labels)};
+  return with_plain_errors([&]() -> StepResult {
+    trainer_->statistics().end();
+    set_training(false);
+    torch::NoGradGuard no_grad;
+    const auto logits = model_->forward(images(batch, shape_));
+    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
+    return {loss.item<double>(), count_correct(logits, batch.labels)};
+  });
 }
 
 void TorchLearner::begin_statistics() {
@@ -153,9 +179,11 @@ void TorchLearner::begin_statistics() {
 }
 
 void TorchLearner::accumulate_statistics(const Batch& batch) {
-  set_training(true);
-  torch::NoGradGuard no_grad;
-  model_->forward(images(batch, shape_));
+  with_plain_errors([&] {
+    set_training(true);
+    torch::NoGradGuard no_grad;
+    model_->forward(images(batch, shape_));
+  });
 }
 
 void TorchLearner::set_training(bool training) {
@@ -166,7 +194,8 @@ std::vector<ModelKind> torch_models() {
   std::vector<ModelKind> kinds;
   for (const std::string_view name : torch_model_names()) {
     kinds.push_back({name, [](const LearnerOptions& options) {
-                       return std::make_unique<TorchLearner>(options);
+                       return with_plain_errors(
+                           [&] { return std::make_unique<TorchLearner>(options); });
                      }});
   }
   return kinds;

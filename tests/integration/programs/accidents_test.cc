@@ -136,5 +136,17 @@ TEST_F(AccidentsTest, NoRoomForWhatWillComeIsToldBeforeTraining) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("no room in"), HasSubstr("worker-0")));
 }
 
+TEST_F(AccidentsTest, AMachineWithoutIpv4TrainsOverIpv6) {
+  const bool has_ipv6 = read_text("/proc/net/if_inet6").find(" lo") != std::string::npos;
+  const ProgramResult result =
+      train({"--epochs", "20", "--transport", "tcp"},
+            {{"LD_PRELOAD", FAST_NO_IPV4}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}});
+  // Without either nothing can be trained, which is told.
+  EXPECT_EQ(result.code, has_ipv6 ? 0 : 5) << result.out << result.err;
+  if (has_ipv6) {
+    EXPECT_GT(summary_of(run())["sweeps_completed"], 0);
+  }
+}
+
 }  // namespace
 }  // namespace fast::testing

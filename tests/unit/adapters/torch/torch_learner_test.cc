@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,32 @@ std::vector<float> tensor_of(ModelAdapter& adapter, const std::string& name) {
     return {data, data + tensor.bytes.size() / sizeof(float)};
   }
   return {};
+}
+
+/// One line that says what to do.
+std::string plain_error(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), HasSubstr("; "));
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST(TorchErrors, AnErrorOfLibTorchIsOneLineWithTheRemedy) {
+  const ImageShape dot{1, 1, 1, 10};
+  TorchLearner learner(options_for("resnet8", dot));
+  EXPECT_THAT(plain_error([&] { (void)learner.train_step(Examples(dot, 1, 1).batch()); }),
+              HasSubstr("use a larger batch"));
+  const ImageShape small{1, 6, 6, 2};
+  TorchLearner other(options_for("linear", small));
+  Examples wrong(small, 4, 1);
+  wrong.labels[0] = 7;
+  EXPECT_THAT(plain_error([&] { (void)other.train_step(wrong.batch()); }), HasSubstr("LibTorch: "));
+  EXPECT_THAT(plain_error([&] { (void)other.evaluate(wrong.batch()); }), HasSubstr("LibTorch: "));
 }
 
 TEST(TorchModels, HaveThePublishedNumbersOfParameters) {
