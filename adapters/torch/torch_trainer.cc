@@ -98,8 +98,10 @@ void TorchTrainer::check_options(const TorchTrainerOptions& options) const {
 }
 
 std::string TorchTrainer::name_of(const torch::Tensor& parameter) const {
-  const auto known = names_.find(parameter.unsafeGetTensorImpl());
-  if (known != names_.end()) return "'" + known->second + "'";
+  // Not by names_: a parameter that has come in mid-run is none of those.
+  for (const auto& named : model_.named_parameters()) {
+    if (named.value().is_same(parameter)) return "'" + named.key() + "'";
+  }
   std::ostringstream text;
   text << "a tensor of shape " << parameter.sizes();
   return text.str();

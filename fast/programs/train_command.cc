@@ -188,7 +188,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const stencil::Topology topology = validate_config(config, models);
   const int workers = topology.size();
   for (SessionOptions each = common.session; ++each.rank < workers;) validate_keys(each, topology);
-  const PipesMayClose pipes;
+  const WritesMayFail writes;
   check_descriptor_limit(workers, raise_descriptor_limit());
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {

@@ -64,7 +64,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
     return 0;
   }
 
-  const PipesMayClose pipes;
+  const WritesMayFail writes;
   raise_descriptor_limit();
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals

@@ -74,6 +74,10 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   if (!s.restarted_ranks.empty()) {
     rows.push_back({"restarted workers", joined(s.restarted_ranks), kYellow});
   }
+  if (!s.older_run_ranks.empty()) {
+    rows.push_back(
+        {"older run, not counted", "in the folders of " + joined(s.older_run_ranks), kYellow});
+  }
   if (!s.islands.empty()) {
     rows.push_back({"fell apart into", "workers " + names_of(s.islands), kRed});
     rows.push_back({"", "whose models never met, or no longer at the end", kRed});

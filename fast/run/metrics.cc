@@ -1,10 +1,14 @@
 #include "fast/run/metrics.h"
 
 #include <algorithm>
+#include <istream>
 #include <iterator>
+#include <sstream>
 
 #include "fast/errors.h"
+#include "fast/run/atomic_file.h"
 #include "fast/run/metrics_json.h"
+#include "fast/run/thinning.h"
 
 namespace fast {
 namespace {
@@ -16,10 +20,23 @@ bool ends_in_mid_line(const std::filesystem::path& file) {
   return in.get() != '\n';
 }
 
+std::size_t count_progress(std::istream& in) {
+  std::size_t count = 0;
+  for (std::string line; std::getline(in, line);) count += is_progress_line(line) ? 1 : 0;
+  return count;
+}
+
 /// Puts the lines of one file after each other; times of later lives follow the earlier ones.
 class HistoryBuilder {
  public:
   void add(WorkerStart start) {
+    if (history_.starts > 0 && begins_anew(start)) {
+      const int older = history_.older_runs + 1;
+      const int unreadable = history_.unreadable_lines;
+      *this = HistoryBuilder();
+      history_.older_runs = older;
+      history_.unreadable_lines = unreadable;
+    }
     if (history_.starts == 0) {
       history_.start = std::move(start);
     } else {
@@ -33,6 +50,9 @@ class HistoryBuilder {
   void add(WorkerProgress progress) {
     progress.time = moved(progress.time);
     history_.progress.push_back(std::move(progress));
+    if (history_.progress.size() < most_) return;
+    thin(history_);
+    most_ = std::max(kMostProgressLines, 2 * history_.progress.size());
   }
   void add(WorkerHistory::Event event) {
     event.time = moved(event.time);
@@ -42,10 +62,26 @@ class HistoryBuilder {
     end.time = moved(end.time);
     history_.end = std::move(end);
   }
-  void unreadable() { ++history_.unreadable_lines; }
   [[nodiscard]] WorkerHistory take() { return std::move(history_); }
 
+  /// One line, without its end.
+  void read(std::string_view line) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+    if (auto parsed = parse_metrics_line(line)) {
+      std::visit([this](auto&& item) { add(std::move(item)); }, std::move(*parsed));
+    } else {
+      ++history_.unreadable_lines;
+    }
+  }
+
  private:
+  [[nodiscard]] bool begins_anew(const WorkerStart& start) const {
+    const WorkerStart& before = history_.start;
+    const bool ended_well = history_.end && history_.end->exit_code == 0;
+    return start.run_id != before.run_id || start.topology != before.topology ||
+           start.model != before.model || start.fresh || (ended_well && !start.resumed);
+  }
+
   double moved(double time) {
     time += shift_;
     latest_ = std::max(latest_, time);
@@ -53,12 +89,16 @@ class HistoryBuilder {
   }
 
   WorkerHistory history_;
+  std::size_t most_ = kMostProgressLines;  ///< before progress is thinned
   double shift_ = 0, latest_ = 0;
 };
 
 }  // namespace
 
-MetricsWriter::MetricsWriter(const std::filesystem::path& file) {
+MetricsWriter::MetricsWriter(const std::filesystem::path& file)
+    : file_(file), most_(kMostProgressLines) {
+  std::ifstream in(file, std::ios::binary);
+  progress_lines_ = count_progress(in);
   // A worker that was killed may have left half a line: ours must not be glued to it.
   const bool torn = ends_in_mid_line(file);
   out_.open(file, std::ios::binary | std::ios::app);
@@ -73,7 +113,25 @@ void MetricsWriter::start(const WorkerStart& start) {
 }
 void MetricsWriter::progress(const WorkerProgress& progress) {
   out_ << to_metrics_line(progress) << '\n' << std::flush;
+  if (++progress_lines_ >= most_ && out_) shorten();
 }
+
+void MetricsWriter::shorten() {
+  try {
+    std::ifstream in(file_, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string shorter = thinned(text);
+    write_atomically(file_, shorter);
+    out_.close();
+    out_.open(file_, std::ios::binary | std::ios::app);
+    std::istringstream lines(shorter);
+    progress_lines_ = count_progress(lines);
+  } catch (const FileError&) {
+    // The longer file is whole; there may be room for the shorter one later.
+  }
+  most_ = std::max(kMostProgressLines, 2 * progress_lines_);
+}
+
 void MetricsWriter::event(double time, const std::string& name, const std::string& text) {
   out_ << to_metrics_line(WorkerHistory::Event{time, name, text}) << '\n' << std::flush;
 }
@@ -85,14 +143,8 @@ WorkerHistory parse_metrics(std::string_view text) {
   HistoryBuilder builder;
   while (!text.empty()) {
     const std::size_t newline = text.find('\n');
-    const std::string_view line = text.substr(0, newline);
+    builder.read(text.substr(0, newline));
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    if (auto parsed = parse_metrics_line(line)) {
-      std::visit([&](auto&& item) { builder.add(std::move(item)); }, std::move(*parsed));
-    } else {
-      builder.unreadable();
-    }
   }
   return builder.take();
 }
@@ -102,8 +154,9 @@ WorkerHistory read_metrics(const std::filesystem::path& file) {
   if (!in) {
     throw FileError("cannot read " + file.string(), "is this the folder of a worker that has run?");
   }
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  WorkerHistory history = parse_metrics(text);
+  HistoryBuilder builder;
+  for (std::string line; std::getline(in, line);) builder.read(line);
+  WorkerHistory history = builder.take();
   if (history.starts == 0) {
     throw FileError(file.string() + " has no \"start\" line",
                     "it was not written by a worker, or the worker died before its first line");

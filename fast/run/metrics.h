@@ -54,6 +54,9 @@ struct WorkerStart {
   double epochs = 0;
   std::uint64_t budget = 0;  ///< samples over all workers
   stencil::ExchangeOptions exchange;
+  /// A life that goes on from a checkpoint is of the run before it in the file. So is one that
+  /// began anew after a life without an end or with a bad one, unless it was told to (`fresh`).
+  bool resumed = false, fresh = false;
 };
 
 /// Last line; missing where a worker was killed.
@@ -64,8 +67,9 @@ struct WorkerEnd {
   std::map<std::string, std::uint64_t> counters;  ///< faults seen, frames, re-links, ...
 };
 
-/// Appends to metrics.jsonl, one JSON object a line, flushed after each. One thread. Throws
-/// FileError where the file cannot be opened; a full disk later is reported once by `failed()`.
+/// Appends to metrics.jsonl, one JSON object a line, flushed after each. A file that has grown long
+/// is thinned (thinning.h): replaced, as a whole, by a shorter one. One thread. Throws FileError
+/// where the file cannot be opened; a full disk later is reported once by `failed()`.
 class MetricsWriter {
  public:
   explicit MetricsWriter(const std::filesystem::path& file);
@@ -76,12 +80,19 @@ class MetricsWriter {
   [[nodiscard]] bool failed() const { return !out_; }
 
  private:
+  void shorten();
+
+  std::filesystem::path file_;
   std::ofstream out_;
+  std::size_t progress_lines_ = 0;  ///< in the file
+  std::size_t most_;                ///< of them before it is thinned
 };
 
 /// A worker's whole history as read back. Lines that do not parse (a torn last line of a killed
 /// worker, say) are counted and passed over. A restarted worker appends a new "start": `starts`
 /// counts them, and times of later lives are shifted to go on from the earlier ones by unix_time.
+/// A start that begins another run (see WorkerStart) makes those before it an older one, which is
+/// forgotten but for its number. Long ones are thinned (thinning.h).
 struct WorkerHistory {
   WorkerStart start;
   std::vector<WorkerProgress> progress;
@@ -98,6 +109,7 @@ struct WorkerHistory {
   };
   std::vector<Life> lives;
   int starts = 0;
+  int older_runs = 0;
   int unreadable_lines = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace fast {
 
 FAST_JSON(WorkerStart, rank, workers, topology, mode, model, data, run_id, version, unix_time,
-          epochs, budget, exchange)
+          epochs, budget, exchange, resumed, fresh)
 FAST_JSON(NeighbourProgress, rank, link, sweeps, bytes, round_trip_ms, since_sweep, shared,
           bytes_shared)
 FAST_JSON(WorkerProgress, time, step, samples, network_samples, progress, samples_per_second, loss,

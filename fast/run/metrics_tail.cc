@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "fast/run/thinning.h"
+
 namespace fast {
 namespace {
 
@@ -14,9 +16,29 @@ constexpr std::size_t kLongestLine = 4 << 20;  // no line of ours; a bound for f
 }  // namespace
 
 void MetricsTail::skip() {
-  std::error_code none;
-  const std::uintmax_t size = std::filesystem::file_size(file_, none);
-  if (!none) offset_ = size;
+  std::ifstream in(file_, std::ios::binary);
+  for (std::string line; std::getline(in, line);) {
+    if (offset_ == 0) first_line_ = line;
+    offset_ += line.size() + (in.eof() ? 0 : 1);
+    if (!is_progress_line(line)) ++other_lines_;
+  }
+}
+
+std::string MetricsTail::first_line() const {
+  std::ifstream in(file_, std::ios::binary);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+void MetricsTail::begin_again() {
+  if (first_line_.empty() || first_line() != first_line_) {
+    *this = MetricsTail(file_);
+    return;
+  }
+  offset_ = 0;
+  partial_.clear();
+  seen_before_ = other_lines_;
 }
 
 std::vector<WorkerHistory::Event> MetricsTail::poll() {
@@ -24,9 +46,7 @@ std::vector<WorkerHistory::Event> MetricsTail::poll() {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file_, error);
   if (error) return events;
-  if (size < offset_) {
-    *this = MetricsTail(file_);
-  }
+  if (size < offset_) begin_again();
   if (size == offset_) return events;
   std::ifstream in(file_, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(offset_));
@@ -51,6 +71,14 @@ std::vector<WorkerHistory::Event> MetricsTail::poll() {
 }
 
 void MetricsTail::take(const std::string& line, std::vector<WorkerHistory::Event>& events) {
+  if (first_line_.empty()) first_line_ = line;
+  if (!is_progress_line(line)) {
+    if (seen_before_ > 0) {
+      --seen_before_;
+      return;
+    }
+    ++other_lines_;
+  }
   if (line.find_first_not_of(" \t\r") == std::string::npos) return;
   auto parsed = parse_metrics_line(line);
   if (!parsed) {

@@ -18,9 +18,10 @@ class MetricsTail {
   void skip();
 
   /// Reads the complete lines appended since the last call; a line still being written waits for
-  /// the next. A file that is not there yet has no lines; one that became shorter is read again
-  /// from its beginning. Returns the events that came. Never throws; reads at most a few MiB a
-  /// call, so that a launcher stays live.
+  /// the next. A file that is not there yet has no lines. One that became shorter is read again
+  /// from its beginning; where that is the same it was thinned, and what is no progress is passed
+  /// over as far as it was seen. Returns the events that came. Never throws; reads at most a few
+  /// MiB a call, so that a launcher stays live.
   std::vector<WorkerHistory::Event> poll();
 
   /// The latest of each. A new "start" line forgets the earlier life's progress and end.
@@ -32,10 +33,15 @@ class MetricsTail {
 
  private:
   void take(const std::string& line, std::vector<WorkerHistory::Event>& events);
+  void begin_again();
+  [[nodiscard]] std::string first_line() const;
 
   std::filesystem::path file_;
   std::uintmax_t offset_ = 0;  ///< of what has not been read
   std::string partial_;        ///< the beginning of a line
+  std::string first_line_;
+  std::size_t other_lines_ = 0;  ///< seen that are no progress, as thinning leaves them
+  std::size_t seen_before_ = 0;  ///< of the next ones
   std::optional<WorkerStart> start_;
   std::optional<WorkerProgress> progress_;
   std::optional<WorkerEnd> end_;

@@ -71,6 +71,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
       continue;
     }
     if (!worker->history.end) summary.lost_ranks.push_back(rank);
+    if (worker->history.older_runs > 0) summary.older_run_ranks.push_back(rank);
     if (worker->history.starts > 1) summary.restarted_ranks.push_back(rank);
 
     const WorkerTotals totals = totals_of(worker->history);

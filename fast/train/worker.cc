@@ -13,6 +13,7 @@
 #include "fast/errors.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/model_file.h"
+#include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
 #include "fast/session/session.h"
 #include "fast/train/deferred_log.h"
@@ -30,6 +31,9 @@ namespace fast {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// For the names in a model's file.
+constexpr std::size_t kHeaderRoom = 64 * 1024;
 
 /// Batches for the statistics of a model that was stopped early.
 constexpr int kHastyBatches = 2;
@@ -58,6 +62,7 @@ class TrainingRun {
         stop_(stop),
         folder_(config.out),
         life_(folder_.worker(rank_)),
+        room_(folder_.worker(rank_) / ".room"),
         workers_(stencil::Topology::parse(config.session.topology).size()),
         budget_(budget()),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
@@ -141,6 +146,7 @@ class TrainingRun {
 
   std::filesystem::path open_folder() {
     make_writable_folder(folder_.worker(rank_));
+    reserve_room();
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
     if (!config_.rank_source.empty()) {
@@ -162,7 +168,9 @@ class TrainingRun {
             .unix_time = unix_time(),
             .epochs = config_.epochs,
             .budget = budget_,
-            .exchange = config_.session.exchange};
+            .exchange = config_.session.exchange,
+            .resumed = state_.steps() > 0,
+            .fresh = config_.fresh};
   }
 
   WorkerOutcome train() {
@@ -182,19 +190,22 @@ class TrainingRun {
     recorder_.end_training();
     recorder_.report(*exchange_);
     if (mixes_statistics() && (lock_steps_ == 0 || stop_)) {
-      save();
+      try_to_save();
       estimate_shared_statistics();
     }
     const bool early = stop_;
     const Agreement agreement = exchange_->finish();
     if (agreement == Agreement::kAgreed || !stop_) ended_ = name(agreement);
-    save();  // before it is judged, which may take long
-    if (early) {
-      return {ExitCode::kInterrupted, "stopped early on request; the model so far is saved"};
+    try_to_save();  // before it is judged, which may take long
+    WorkerOutcome outcome{ExitCode::kInterrupted,
+                          "stopped early on request; the model so far is saved"};
+    if (!early) {
+      recorder_.report(*exchange_);
+      if (!stop_ && agreement != Agreement::kAgreed) warn_of(agreement);
+      outcome = judge(agreement);
     }
-    recorder_.report(*exchange_);
-    if (!stop_ && agreement != Agreement::kAgreed) warn_of(agreement);
-    return judge(agreement);
+    if (unsaved_) save();  // there may be room by now
+    return outcome;
   }
 
   /// Training is over and the model is saved.
@@ -202,7 +213,7 @@ class TrainingRun {
     recorder_.event("evaluating", "training is over; evaluating");
     if (!stop_ && learner_.statistics() == Statistics::kLocal) {
       estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed(), &stop_);
-      save();
+      try_to_save();
     }
     const std::optional<TestResult> result = test(learner_, data_, stop_);
     if (!result) {
@@ -210,6 +221,7 @@ class TrainingRun {
               "stopped on request after training; the model is saved, but not evaluated"};
     }
     recorder_.set_result(*result);
+    log_(LogLevel::kInfo, "test accuracy " + std::to_string(100 * result->accuracy) + " %");
     recorder_.report(*exchange_);
     if (agreement != Agreement::kAgreed && !has_exchanged()) {
       return {ExitCode::kNoExchange,
@@ -298,17 +310,38 @@ class TrainingRun {
 
   /// What ended the run has not spoilt the model: hours of training are kept.
   void salvage() {
-    if (state_.steps() == 0) return;
+    if (state_.steps() > 0) try_to_save();
+  }
+
+  void try_to_save() {
+    unsaved_ = true;
     try {
       save();
+      unsaved_ = false;
     } catch (const std::exception& error) {
-      log_(LogLevel::kError, std::string("the model so far cannot be saved: ") + error.what());
+      log_(LogLevel::kError, std::string("the model cannot be saved: ") + error.what());
     }
   }
 
+  /// Throws FileError where there is no room for what will come: now, not after training.
+  void reserve_room() {
+    for (const NamedTensor& tensor : learner_.adapter().state()) {
+      model_bytes_ += tensor.bytes.size();
+    }
+    model_bytes_ += kHeaderRoom;
+    // Two checkpoints and one being written, each with the optimizer's state.
+    const std::size_t checkpoints = config_.checkpoint_every > 0 ? 3 * 2 * model_bytes_ : 0;
+    room_.reserve(model_bytes_, checkpoints);
+  }
+
   void save() {
+    room_.release();
     save_model(folder_.worker_model(rank_), learner_.adapter(),
                {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}});
+    try {
+      room_.reserve(model_bytes_);  // for the next time, where there is one
+    } catch (const FileError&) {
+    }
   }
 
   const WorkerConfig& config_;
@@ -318,6 +351,9 @@ class TrainingRun {
   const std::atomic<bool>& stop_;
   RunFolder folder_;
   WorkerLife life_;
+  ReservedRoom room_;  ///< for the model
+  std::size_t model_bytes_ = 0;
+  bool unsaved_ = false;  ///< the last try to save the model has failed
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;

@@ -63,7 +63,7 @@ void visit_fields(Options& options, Visitor& visit) {
           .help = "auto: neighbours on one host average in each other's memory (but in mode sync); "
                   "never: over the transport, as others do",
           .check = internal::check_sharing,
-          .example = "auto",
+          .example = "never",
           .before = "never",
           .simulated = false,
           .choices = {kSharings.begin(), kSharings.end()}},

@@ -34,6 +34,9 @@ struct SimulationConfig {
   std::vector<Outage> outages;
   std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, without delay
   bool finish = false;                     ///< after the run, settle and freeze as real workers do
+  /// Whoever is far behind a neighbour that comes into reach takes over its model, as real workers
+  /// do; the mean over all is another one then.
+  bool adopt = true;
 };
 
 /// The network at one moment.

@@ -29,6 +29,7 @@ sim::SimulationConfig plain_config() {
   sim::SimulationConfig config;
   config.exchange = bare_exchange();
   config.exchange.sweeps = 1;
+  config.adopt = false;  // the mean stays what it is
   config.exchange.settle_target = 1e-4;
   config.exchange.settle_deadline = 60;
   return config;

@@ -49,6 +49,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent) {
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -16,14 +16,16 @@
 
 namespace fast {
 
-PipesMayClose::PipesMayClose() {
+WritesMayFail::WritesMayFail() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &old_);
+  sigaction(SIGPIPE, &ignore, &old_pipe_);
+  sigaction(SIGXFSZ, &ignore, &old_size_);
 }
 
-PipesMayClose::~PipesMayClose() {
-  sigaction(SIGPIPE, &old_, nullptr);
+WritesMayFail::~WritesMayFail() {
+  sigaction(SIGPIPE, &old_pipe_, nullptr);
+  sigaction(SIGXFSZ, &old_size_, nullptr);
 }
 
 StopRequests::Meaning StopRequests::on_signal(Clock::time_point now) {

@@ -10,16 +10,17 @@
 
 namespace fast {
 
-/// A closed pipe ends nobody while this lives: writing to one fails instead (SIGPIPE is ignored).
-class PipesMayClose {
+/// Neither a closed pipe nor a limit of file sizes ends this process while this lives: writing
+/// fails instead (SIGPIPE and SIGXFSZ are ignored).
+class WritesMayFail {
  public:
-  PipesMayClose();
-  ~PipesMayClose();
-  PipesMayClose(const PipesMayClose&) = delete;
-  PipesMayClose& operator=(const PipesMayClose&) = delete;
+  WritesMayFail();
+  ~WritesMayFail();
+  WritesMayFail(const WritesMayFail&) = delete;
+  WritesMayFail& operator=(const WritesMayFail&) = delete;
 
  private:
-  struct sigaction old_;
+  struct sigaction old_pipe_, old_size_;
 };
 
 /// Tells requests to end from each other. Whoever asks often does it twice at once: `timeout`

@@ -55,6 +55,7 @@
     const ranks = list => (list.length > 1 ? 'workers ' : 'worker ') + list.join(', ');
     const notes = [];
     if (summary.lost_ranks.length) notes.push(`Lost: ${ranks(summary.lost_ranks)} died without a last word. The others went on.`);
+    if (summary.older_run_ranks.length) notes.push(`The folders of ${ranks(summary.older_run_ranks)} hold an older run too, which is not counted.`);
     if (summary.islands.length) notes.push(`The run fell apart: the models of ${summary.islands.map(ranks).join(' and of ')} never met, or no longer at the end. The mean model is that of ${ranks(summary.islands[0])}.`);
     for (const {rank, why} of summary.left_out) notes.push(`Not in the mean model: worker ${rank}: ${why}.`);
     if (summary.not_evaluated) notes.push(`The mean model is not evaluated: ${summary.not_evaluated}.`);

@@ -13,6 +13,8 @@ namespace stencil {
 namespace {
 
 constexpr std::string_view kScheme = "inproc://";
+/// Room beyond a full link for these.
+constexpr std::size_t kUrgentFrames = 16;
 
 std::string name_of(const std::string& endpoint) {
   if (!endpoint.starts_with(kScheme))
@@ -128,11 +130,13 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
     return SendStatus::kSent;  // as on a wire: accepted here, refused there, the link breaks
   }
   Link& other = peer.links.at(link.peer_link);
-  if (other.frames >= peer.bound) {
+  if (other.frames >= peer.bound + (frame.urgent ? kUrgentFrames : 0)) {
     link.wants_room = true;
     return SendStatus::kFull;
   }
-  other.queue.push_back({LinkEvent::kFrame, link.peer_link, std::move(frame)});
+  const auto place = place_in_line(other.queue, 0, frame,
+                                   [](const Received& r) -> const Frame& { return r.frame; });
+  other.queue.insert(place, {LinkEvent::kFrame, link.peer_link, std::move(frame)});
   ++other.frames;
   frame = Frame{};
   link.last_used = ++node.uses;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace stencil {
@@ -65,7 +66,12 @@ std::optional<Frame> FrameReader::next() {
   if (part_ == Part::kHeader && !read_header()) return std::nullopt;
   if (!read_payload()) return std::nullopt;
   part_ = Part::kLengths;
-  return std::exchange(frame_, Frame{});
+  std::optional<Frame> frame(std::move(frame_));
+  // A small_vector whose memory was taken, as that of a long header is, has no room of its own any
+  // more: assigned to, it would allocate for each header to come.
+  std::destroy_at(&frame_);
+  std::construct_at(&frame_);
+  return frame;
 }
 
 bool FrameReader::read_lengths() {

@@ -35,7 +35,7 @@ TEST(StreamTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
 
 TEST(StreamTransport, AddressesThatCannotBeListenedOnAreNamed) {
   for (const std::string bad : {"tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:99999",
-                                "tcp://203.0.113.7:0", "pigeon://x", "127.0.0.1:0"}) {
+                                "tcp://203.0.113.7:0", "pigeon://x", "127.0.0.1"}) {
     TransportOptions options;
     options.listen = bad;
     try {

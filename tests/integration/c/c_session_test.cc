@@ -229,9 +229,12 @@ TEST(CSession, CodesSayWhatIsWrongAndTextsTheRemedy) {
   EXPECT_THAT(fast_error(session), HasSubstr("'F23'"));
   EXPECT_EQ(fast_parameter(session, "x", "F32", 1, shape.data(), nullptr), FAST_USAGE);
   EXPECT_EQ(fast_parameter(session, "x", "F32", 1, nullptr, worker.x.data()), FAST_USAGE);
-  EXPECT_EQ(fast_set(session, "listen", "tcp://203.0.113.7:5555"), FAST_OK);
+  EXPECT_EQ(fast_set(session, "listen", "203.0.113.7:5555"), FAST_OK);
+  EXPECT_EQ(fast_open(session), FAST_USAGE);
+  EXPECT_THAT(fast_error(session), HasSubstr("insecure"));
+  EXPECT_EQ(fast_set(session, "insecure", "true"), FAST_OK);
   EXPECT_EQ(fast_open(session), FAST_NETWORK);
-  worker.set("listen", "tcp://127.0.0.1:0");
+  worker.set("listen", "127.0.0.1:0");
   worker.open();
   EXPECT_EQ(fast_open(session), FAST_USAGE);
   EXPECT_THAT(fast_error(session), HasSubstr("open already"));

@@ -127,5 +127,14 @@ TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
   EXPECT_FALSE(fs::exists(run()));
 }
 
+TEST_F(AccidentsTest, NoRoomForWhatWillComeIsToldBeforeTraining) {
+  // A limit of file sizes, in kB, stands for a disk with little room.
+  std::string line = "ulimit -f 64; exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--epochs", "100000"})) line += " '" + word + "'";
+  const ProgramResult result = run_program("/bin/bash", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 4) << result.out << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("no room in"), HasSubstr("worker-0")));
+}
+
 }  // namespace
 }  // namespace fast::testing

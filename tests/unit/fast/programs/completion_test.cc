@@ -42,7 +42,7 @@ TEST(CompletionTest, ValuesComeFromTheListOfTheirKind) {
   EXPECT_THAT(after({"topology", "to"}), ElementsAre("torus:"));
   EXPECT_THAT(after({"train", "--model", "r"}), ElementsAre("resnet8"));
   EXPECT_THAT(after({"simulate", "x", "--codec", "t"}), ElementsAre("topk:"));
-  EXPECT_THAT(after({"train", "--data", "c"}), ElementsAre("cifar10:"));
+  EXPECT_THAT(after({"train", "--data", "c"}), ElementsAre("cifar10:", "cifar100:"));
   EXPECT_THAT(after({"train", "--epochs", ""}), IsEmpty());
 }
 

@@ -41,11 +41,11 @@ TEST(SignalQueueTest, WhatWasIgnoredAtTheStartStaysIgnored) {
   sigaction(SIGHUP, &old, nullptr);
 }
 
-TEST(PipesMayCloseTest, WritingToAClosedPipeFailsAndEndsNobody) {
+TEST(WritesMayFailTest, WritingToAClosedPipeFailsAndEndsNobody) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
   close(ends[0]);
-  const PipesMayClose pipes;
+  const WritesMayFail writes;
   EXPECT_EQ(write(ends[1], "x", 1), -1);
   EXPECT_EQ(errno, EPIPE);
   close(ends[1]);

@@ -8,6 +8,8 @@
 #include "fast/errors.h"
 #include "fast/run/metrics_json.h"
 #include "fast/run/metrics_tail.h"
+#include "fast/run/thinning.h"
+#include "fast/run/totals.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -183,6 +185,90 @@ TEST_F(Metrics, TheTailForgetsTheEarlierLifeOfARestartedWorker) {
   EXPECT_EQ(tail.starts(), 2);
   EXPECT_FALSE(tail.end().has_value());
   EXPECT_FALSE(tail.progress().has_value());
+}
+
+TEST_F(Metrics, ALongFileIsThinnedAndTheTailDoesNotMind) {
+  MetricsTail tail(file_);
+  MetricsWriter writer(file_);
+  writer.start(start(3));
+  writer.event(0.5, "suspect", "neighbour 1");
+  EXPECT_EQ(tail.poll().size(), 1U);
+  constexpr std::size_t kLines = 5 * kMostProgressLines;
+  std::uintmax_t largest = 0;
+  for (std::size_t i = 1; i <= kLines; ++i) {
+    writer.progress(progress(static_cast<double>(i), 10 * i));
+    if (i % 512 != 0) continue;
+    largest = std::max(largest, std::filesystem::file_size(file_));
+    EXPECT_TRUE(tail.poll().empty()) << "told again";
+  }
+  writer.event(1e6, "up", "neighbour 1");
+  EXPECT_LT(largest, (kMostProgressLines + 2) * 600);
+  EXPECT_EQ(tail.poll().size(), 1U);
+  EXPECT_EQ(tail.starts(), 1);
+  EXPECT_EQ(tail.progress()->samples, 10 * kLines);
+
+  const WorkerHistory history = read_metrics(file_);
+  EXPECT_EQ(history.events.size(), 2U);
+  EXPECT_EQ(history.progress.back().samples, 10 * kLines);
+  EXPECT_EQ(history.progress.front().samples, 10U);
+  EXPECT_LE(history.progress.size(), kMostProgressLines);
+  for (std::size_t i = 1; i < history.progress.size(); ++i) {
+    EXPECT_LE(history.progress[i].time - history.progress[i - 1].time, 30) << "a hole";
+  }
+}
+
+TEST_F(Metrics, TheLastLineOfEachLifeOutlastsThinning) {
+  std::string text;
+  for (int life = 0; life < 3; ++life) {
+    text += to_metrics_line(start(3)) + "\n";
+    const int lines = 3000 + life;
+    for (int i = 1; i <= lines; ++i) text += to_metrics_line(progress(i, 100 * i)) + "\n";
+    text += to_metrics_line(WorkerHistory::Event{9, "x", ""}) + "\n";
+  }
+  const WorkerHistory before = parse_metrics(text), after = parse_metrics(thinned(text));
+  EXPECT_LT(after.progress.size(), before.progress.size());
+  EXPECT_EQ(totals_of(after).samples, totals_of(before).samples);
+  EXPECT_EQ(after.events.size(), 3U);
+  WorkerHistory thin_one = before;
+  thin(thin_one);
+  EXPECT_LT(thin_one.progress.size(), before.progress.size());
+  EXPECT_EQ(totals_of(thin_one).samples, totals_of(before).samples);
+}
+
+TEST_F(Metrics, AHistoryOfDaysIsReadInLittleMemory) {
+  {
+    std::ofstream out(file_, std::ios::binary);
+    out << to_metrics_line(start(3)) << "\n";
+    for (std::size_t i = 1; i <= 5 * kMostProgressLines; ++i) {
+      out << to_metrics_line(progress(static_cast<double>(i), 10 * i)) << "\n";
+    }
+  }
+  const WorkerHistory history = read_metrics(file_);
+  EXPECT_LE(history.progress.size(), kMostProgressLines);
+  EXPECT_EQ(history.progress.back().samples, 50 * kMostProgressLines);
+}
+
+TEST_F(Metrics, AnotherRunInTheSameFileMakesTheEarlierAnOlderOne) {
+  const auto two = [](WorkerStart second, int exit_code) {
+    return parse_metrics(to_metrics_line(start(3)) + "\n" + to_metrics_line(progress(9, 900)) +
+                         "\n" + to_metrics_line(WorkerEnd{9, exit_code, "", {}}) + "\n" +
+                         to_metrics_line(second) + "\n" + to_metrics_line(progress(1, 100)) + "\n");
+  };
+  WorkerStart again = start(3);
+  EXPECT_EQ(two(again, 1).starts, 2) << "it was started again";
+  const WorkerHistory other = two(again, 0);
+  EXPECT_EQ(other.starts, 1);
+  EXPECT_EQ(other.older_runs, 1);
+  ASSERT_EQ(other.progress.size(), 1U);
+  EXPECT_EQ(other.progress[0].samples, 100U);
+  again.resumed = true;
+  EXPECT_EQ(two(again, 0).starts, 2);
+  again.resumed = false;
+  again.fresh = true;
+  EXPECT_EQ(two(again, 1).older_runs, 1);
+  again.fresh = false;
+  again.run_id = "another";
+  EXPECT_EQ(two(again, 1).older_runs, 1);
 }
 
 TEST_F(Metrics, TheTailBeginsAgainWhereTheFileWasReplaced) {

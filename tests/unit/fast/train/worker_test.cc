@@ -17,6 +17,7 @@
 #include "fast/run/safetensors.h"
 #include "fast/session/session.h"
 #include "tests/support/cifar_files.h"
+#include "tests/support/process.h"
 
 namespace fast::testing {
 namespace {
@@ -185,6 +186,31 @@ TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {
   EXPECT_EQ(outcome.code, ExitCode::kInterrupted);
   EXPECT_THAT(outcome.text, HasSubstr("not evaluated"));
   EXPECT_EQ(ended(), "agreed");
+}
+
+TEST_F(WorkerTest, AModelThatCannotBeSavedIsEvaluatedAndTriedAgain) {
+  // Something in its place stands for a full disk, which has room again after the evaluation.
+  const auto obstacle = run_.worker_model(1) / "in the way";
+  std::filesystem::create_directories(obstacle);
+  on_evaluate_ = [this] { std::filesystem::remove_all(run_.worker_model(1)); };
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  EXPECT_EQ(saved(), kSteps);
+}
+
+TEST_F(WorkerTest, AModelThatCannotBeSavedIsAnErrorThatNamesTheFileAfterTheAccuracy) {
+  std::filesystem::create_directories(run_.worker_model(1) / "in the way");
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kFile);
+  EXPECT_THAT(outcome.text, HasSubstr(run_.worker_model(1).string()));
+  EXPECT_THAT(testing::read_text(run_.log(1)), HasSubstr("test accuracy"));
+}
+
+TEST_F(WorkerTest, RoomForTheModelIsKeptWhileItTrains) {
+  std::uintmax_t kept = 0;
+  EXPECT_EQ(run({3, [&] { kept = std::filesystem::file_size(run_.worker(1) / ".room"); }}).code,
+            ExitCode::kOk);
+  EXPECT_GE(kept, sizeof(float));
+  EXPECT_FALSE(std::filesystem::exists(run_.worker(1) / ".room"));
 }
 
 TEST_F(WorkerTest, StoppedOnRequest) {
