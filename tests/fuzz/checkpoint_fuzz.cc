@@ -21,7 +21,7 @@ void read_all(const fast::StateReader& state, const std::string& name, std::size
   }
 }
 
-/// A loader takes it for its own, and goes on, or leaves it.
+/// A loader either resumes from the state or rejects it.
 void resume_loader(const fast::StateReader& state) {
   fast::Dataset data;
   data.train.shape = {.channels = 1, .height = 1, .width = 1, .classes = 2};

@@ -1,4 +1,4 @@
-// Who is far behind a neighbour adopts its model: a trained network is never dragged back.
+// A worker far behind a neighbour adopts its model: a trained network is never dragged back.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -81,8 +81,8 @@ TEST_P(Consensus, in_parts_keeps_the_mean_never_spreads_and_ends_in_agreement_af
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
 
-/// Much is left to agree on, and one edge is a hundred times slower than the others: those who
-/// agree among themselves must not end before the rest has come round.
+/// Models are far apart, and one edge is a hundred times slower than the others: workers that agree
+/// among themselves must not end before the rest agrees with them.
 TEST(Finish, waits_for_those_beyond_a_slow_edge) {
   test::SimCase one{.text = "a slow edge", .dimension = 37};
   sim::SimulationConfig& config = one.config;
@@ -107,8 +107,7 @@ TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
   for (std::size_t i = 0; i < 20; ++i) {
     const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);
-    one.config.exchange.settle_deadline =
-        0.02;  // each call goes on from where the last one stopped
+    one.config.exchange.settle_deadline = 0.02;  // each call continues where the last one stopped
     SCOPED_TRACE(one.text);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
     sim::Simulation simulation(one.config, *objective);

@@ -77,7 +77,7 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Says what the lock does here, for whoever wants the figures.
+/// Prints the effect of the phase lock.
 void tell(const sim::SimulationConfig& config, const Seen& without, const Seen& with) {
   std::cout << std::setprecision(3) << config.topology.spec() << ", steps vary by "
             << config.step_jitter << ": neighbours " << without.apart

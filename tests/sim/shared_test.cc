@@ -100,7 +100,7 @@ TEST(SharedOnly, a_neighbour_that_died_and_came_back_is_met_anew) {
   for (const auto& neighbour : simulation.status(1).neighbours) EXPECT_TRUE(neighbour.shared);
   EXPECT_GT(simulation.status(2).engine.shares, 0U);
   EXPECT_LT(simulation.snapshot().disagreement, 1e-6);
-  // Whoever handed over its model goes on being asked: nobody has a request open by wire.
+  // A worker whose model was copied is still asked: nobody has a request open by messages.
   const EngineCounters before = test::total_counters(simulation);
   simulation.run_until(400);
   const EngineCounters after = test::total_counters(simulation);

@@ -16,8 +16,8 @@ constexpr std::size_t kFloats = 512;
 constexpr std::size_t kSteps = 120, kWarm = 40;
 constexpr double kMomentum = 0.9;
 
-/// Steps of unit variance along noise that goes on as momentum makes it; looks where workers stand
-/// when they take them.
+/// Steps of unit variance along noise with momentum; measures the distances of workers at each
+/// step.
 class Drifting final : public sim::Objective {
  public:
   Drifting(int workers, std::uint64_t seed) {
@@ -117,7 +117,7 @@ TEST_P(StrayingRun, IsHardlyMoreWhereStepsVary) {
   EXPECT_LT(seen.straying, 1.2 * told + 0.05);
 }
 
-/// Turns are kept there, too, and whoever has not made a part yet answers when it has.
+/// Turns are kept there too, and a worker whose part is not ready yet answers when it is.
 TEST_P(StrayingRun, IsHardlyMoreWhereStepsAreMadeInParts) {
   const Topology topology = Topology::parse(GetParam().topology);
   const double told = straying(topology, GetParam().sweeps);

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Large,
                                                               "star:64"),
                                             ::testing::ValuesIn(test::dense_codecs())));
 
-/// Training goes on (no finish): what the running exchange alone reaches.
+/// During training (no finish): the accuracy of the running exchange alone.
 TEST(Running, falls_to_the_floor_that_each_codec_states) {
   for (const CodecSpec& codec : test::dense_codecs()) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {

@@ -152,7 +152,8 @@ TEST_P(EdgeCodecContract, an_offer_that_crosses_an_exact_one_keeps_the_sum) {
   expect_sums(before);
 }
 
-/// Whoever asks, and in whatever way; and never further apart on the way than they began.
+/// For either end as asker and every kind of meeting; the ends are never further apart than at the
+/// start.
 TEST_P(EdgeCodecContract, exchanges_bring_two_ends_together) {
   for (const bool crossing : {false, true}) {
     SCOPED_TRACE(crossing);
@@ -166,7 +167,7 @@ TEST_P(EdgeCodecContract, exchanges_bring_two_ends_together) {
       }
       ASSERT_LE(apart2(), start * 1.01);
     }
-    // As near as values are told: bf16 to 2^-8 of themselves.
+    // Within the precision of the values: bf16 keeps 2^-8 of them.
     EXPECT_LT(std::sqrt(apart2() / start), 0.01);
   }
 }
@@ -237,7 +238,7 @@ TEST_P(EdgeCodecContract, any_bytes_leave_a_finite_model_and_what_is_refused_cha
   EXPECT_GT(refused, 0);
 }
 
-/// An answer that is lost is lost for both ends; the edge goes on from any such state.
+/// A lost answer is lost for both ends; the edge continues from any such state.
 TEST_P(EdgeCodecContract, lost_answers_and_restarts_of_one_end_leave_it_sound) {
   for (int round = 0; round < 300; ++round) {
     const auto bucket = static_cast<std::uint32_t>(round % 2);

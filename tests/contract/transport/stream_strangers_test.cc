@@ -96,7 +96,7 @@ TEST_F(Strangers, WhoSendsAFrameIsALinkUntilItSendsAnythingElse) {
   const RawConnection connection(server_->endpoint());
   const std::string frame = framed("abc", "payload");
   for (const char byte : greeting() + frame) connection.write(std::string(1, byte));
-  // What it says is for the wire layer to judge.
+  // The wire layer checks its content.
   const Received first = expect_frame(*server_);
   EXPECT_NE(first.link, friends_link_);
   EXPECT_EQ(first.frame.header.size(), 3U);

@@ -1,4 +1,4 @@
-// Whoever connects to a ZeroMQ listener by hand, with keys in use and without.
+// Strangers that connect to a ZeroMQ listener by hand, with keys and without.
 #include <poll.h>
 
 #include <filesystem>

@@ -25,7 +25,7 @@ struct Ground {
 /// the middle of a computation is stretched as well.
 class FaultsTest : public ::testing::TestWithParam<Ground> {
  protected:
-  /// Ends when each worker has made about so many steps.
+  /// Ends when each worker has taken about this many steps.
   void start(int steps, std::vector<std::string> more = {}, const std::string& slow = "50") {
     constexpr int kExamples = 512, kBatch = 32;
     const int epochs = (steps * workers_ * kBatch + kExamples - 1) / kExamples;

@@ -178,7 +178,7 @@ TEST_F(StrangersTest, FramesThatAreNoMessagesAreCountedAndSaidOnce) {
   for (int i = 0; i < kFrames; ++i) {
     stranger.say("no header " + std::to_string(i), std::string(1000, 'x'));
   }
-  // Whoever is no neighbour is told so; then all before has been read, too.
+  // A worker that is not a neighbour gets a refusal, which shows that all before has been read too.
   stranger.say(hello(2));
   EXPECT_THAT(stranger.refusal(), HasSubstr("rank 2 is no neighbour of rank 0"));
   const std::uint64_t after = resident_kib(pid_);

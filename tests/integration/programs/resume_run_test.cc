@@ -1,4 +1,4 @@
-// Whatever is killed goes on where it was, when the same command is given again.
+// A killed run resumes when the same command is given again.
 #include <gmock/gmock.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// Steps that a session is told of part by part, before their boundary.
+// Steps that become ready part by part, before their boundary.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What two sessions of one process ask operator new for once they are under way.
+// Allocations of two sessions of one process after their start.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Sessions whose ends prove who they are, by keys in files.
+// Sessions that prove their ranks by keys in files.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -139,8 +139,8 @@ TEST_F(SessionTest, WhoLingersLeavesABoundaryWithTheAverage) {
       return;
     }
     published.wait();
-    // Who has not heard of the neighbour yet has no sweep to begin, nor a reason to linger next
-    // time.
+    // A worker that does not know the neighbour's state yet has no sweep to begin and no reason to
+    // linger next time.
     while (session.status().neighbours[0].state != stencil::WorkerState::kTraining) {
       std::this_thread::yield();
     }

@@ -1,5 +1,5 @@
-// A worker that the system gives no memory to share, or no socket to meet at, says so once, and
-// goes on by messages, in memory of its own.
+// A worker that gets no memory to share, or no socket for meeting, logs it once and exchanges by
+// messages, with private memory.
 #include "fast/session/sharing.h"
 
 #include <gmock/gmock.h>
@@ -49,8 +49,8 @@ struct Outcome {
 };
 
 /// Two workers come from 10 and 20 to 15; `before` is done in the thread of the first. Workers meet
-/// in shared memory when they come to it, and exchange by messages until then: who is `to_share`
-/// exchanges until one has, or this test's patience ends.
+/// in shared memory as soon as it is mapped, and exchange by messages until then. With `to_share`
+/// they exchange until one bucket was averaged there or the test's deadline ends.
 std::vector<Outcome> run_two(bool to_share, const std::function<void()>& before) {
   const auto network = std::make_shared<stencil::InprocNetwork>();
   std::vector<Outcome> outcomes(2);

@@ -166,7 +166,7 @@ TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
   bool early = false;
   learner.adapter().on_ready([&](std::size_t first) {
     ASSERT_LT(first, from);
-    // What is not told yet is as it was.
+    // Values that are not ready yet are unchanged.
     early |= first > 0 && std::equal(values.begin(), values.begin() + 10, seen.begin());
     std::copy(values.begin() + static_cast<std::ptrdiff_t>(first),
               values.begin() + static_cast<std::ptrdiff_t>(from),
@@ -252,7 +252,7 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
   }
 }
 
-// What is put into momentum goes on for ten steps, unanswered where models meet seldom.
+// A correction of momentum acts for ten steps, and nothing opposes it where models meet seldom.
 TEST(TorchLearner, CorrectedMomentumBearsThatModelsMeetSeldom) {
   const ImageShape shape{3, 8, 8, 5};
   // Squared distance of two learners with data of their own, summed over what remains of it.

@@ -1,4 +1,4 @@
-// The step for a model and an optimizer of one's own: what it is equal to, and what it refuses.
+// TorchTrainer's step for any model and optimizer: what it equals, and what it refuses.
 #include "adapters/torch/torch_trainer.h"
 
 #include <gmock/gmock.h>

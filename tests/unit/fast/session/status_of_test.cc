@@ -127,7 +127,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("bytes_received", status.transport.bytes_received);
   count("strangers", status.transport.strangers);
   count("discarded", status.transport.discarded);
-  // What a struct of nothing but counters holds: one that is added and not told of shows here.
+  // The structs hold only counters: one that is added but not reported is noticed here.
   EXPECT_EQ(next * sizeof next,
             sizeof status.engine + sizeof status.pump + sizeof status.transport);
 

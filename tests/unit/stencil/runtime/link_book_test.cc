@@ -12,7 +12,7 @@
 namespace stencil {
 namespace {
 
-/// Remembers who was dialled and dropped; carries nothing.
+/// Records what was dialled and dropped; carries nothing.
 class SilentTransport final : public Transport {
  public:
   std::string endpoint() const override { return "here"; }

@@ -70,7 +70,7 @@ TEST(Meeting, one_that_was_restarted_is_met_anew) {
   meet();
   ASSERT_NE(low.meeting.find(1), nullptr);
   high = std::make_unique<Worker>(1);
-  // It dials before its Hello has told that the life before is over.
+  // It dials before its Hello has announced the new life.
   high->meeting.meet(0, low.meeting.token());
   low.meeting.poll();
   low.meeting.forget(1);
@@ -121,7 +121,7 @@ TEST(Meeting, that_fails_is_said_once_and_leaves_the_edge_to_the_network) {
   }
 }
 
-/// Dials as anybody on this host could who looks up the names of sockets.
+/// Dials as any process on this host could that lists the names of sockets.
 int dial(const std::string& token) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
