@@ -38,7 +38,7 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
       for (Rank rank = 0; rank < simulation.size(); ++rank) {
         for (const NeighbourStatus& n : status[rank].neighbours) {
           Met& pair = met[{rank, n.rank}];
-          // Before the link was up it may have run ahead; from then on it must not go on.
+          // Before the link was up it may have run ahead; from then on it must wait.
           if (pair.up && step[rank] > before[rank]) {
             EXPECT_LE(step[rank], step[n.rank] + bound + pair.at) << rank << " and " << n.rank;
           }

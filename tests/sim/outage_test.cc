@@ -93,7 +93,7 @@ TEST(Outage, longer_than_gone_after_shifts_the_mean_at_most_by_what_is_counted_a
     } else {
       EXPECT_LT(drift, 0.5);
     }
-    // Nothing is lost twice: from here on the mean stays.
+    // Nothing is lost twice: from now on the mean is kept.
     EXPECT_TRUE(simulation.finish());
     EXPECT_NEAR(simulation.snapshot().mean_drift, drift, 1e-5);
     EXPECT_EQ(test::total_counters(simulation).lost_in_flight, total.lost_in_flight);

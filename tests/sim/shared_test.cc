@@ -1,5 +1,5 @@
-// Edges in shared memory among edges on the wire, and edges that only one end shares: the promises
-// of the exchange stay the same.
+// Edges in shared memory among edges with messages, and edges that only one end shares: the
+// guarantees of the exchange stay the same.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace stencil {
 namespace {
 
-/// Each direction of each edge by itself, with this chance.
+/// Shares each direction of each edge independently, with this probability.
 void share_some(sim::SimulationConfig& config, double chance, bool both_ways) {
   Random random(Random::derive(config.seed, 0x73686172ULL));
   for (const auto& [a, b] : config.topology.edges()) {

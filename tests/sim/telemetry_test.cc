@@ -34,7 +34,7 @@ TEST(Telemetry, every_worker_knows_the_network_mean_of_steps) {
   }
 }
 
-/// 64 workers, the largest that the promises are tried on.
+/// 64 workers, the largest grid of these tests.
 class Large : public ::testing::TestWithParam<std::tuple<const char*, CodecSpec>> {};
 
 TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {

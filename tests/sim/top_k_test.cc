@@ -1,4 +1,5 @@
-// Codec topk on the pump of real workers: every coordinate is reached in the end, whatever breaks.
+// Codec topk on the pump of real workers: every coordinate is exchanged in the end, whatever
+// breaks.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -33,7 +33,7 @@ std::vector<float> noise(std::uint64_t index, std::size_t floats) {
   return values;
 }
 
-/// One end of an edge, with a model of two buckets; which began apart from the other's.
+/// One end of an edge, with a model of two buckets that differs from the other end's.
 struct End {
   static constexpr std::size_t kFloats = 700;
   static constexpr std::size_t kBucket = 400;
@@ -159,7 +159,7 @@ TEST_P(EdgeCodecContract, exchanges_bring_two_ends_together) {
     SCOPED_TRACE(crossing);
     ends_ = {End(GetParam(), 1), End(GetParam(), 2)};
     const double start = apart2();
-    // Those that keep what they know of the other find it out by answers.
+    // Codecs with state about the other end learn it from answers.
     for (const std::uint32_t bucket : {0U, 1U}) ask(0, bucket);
     for (int round = 0; round < 300; ++round) {
       for (const std::uint32_t bucket : {0U, 1U}) {
@@ -205,8 +205,8 @@ TEST_P(EdgeCodecContract, a_model_that_is_not_finite_is_neither_offered_nor_mixe
   }
 }
 
-/// A neighbour may send anything at all: it is refused and nothing is changed, or what comes of it
-/// is finite.
+/// A neighbour may send anything: either it is refused and changes nothing, or its result is
+/// finite.
 TEST_P(EdgeCodecContract, any_bytes_leave_a_finite_model_and_what_is_refused_changes_nothing) {
   Random random(seed());
   int refused = 0;
@@ -243,7 +243,7 @@ TEST_P(EdgeCodecContract, lost_answers_and_restarts_of_one_end_leave_it_sound) {
   for (int round = 0; round < 300; ++round) {
     const auto bucket = static_cast<std::uint32_t>(round % 2);
     if (round % 50 == 10) {
-      // Withdrawn: it was never answered.
+      // Withdrawn: the offer was never answered.
       (void)ends_[0].offer(bucket);
     }
     if (round % 50 == 30) {

@@ -43,7 +43,7 @@ class Strangers : public ::testing::Test {
     EXPECT_EQ(received.link, friends_link_);
   }
 
-  /// Nothing but the count may tell of them.
+  /// Only the count may show them.
   void expect_strangers(std::uint64_t count) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     do {

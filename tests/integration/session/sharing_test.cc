@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// From here on the system refuses this call to the calling thread and to those that it starts.
+/// From now on the system refuses this call to the calling thread and to threads that it starts.
 void forbid(long call) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -42,7 +42,7 @@ void forbid(long call) {
   ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-/// What a worker said of having no shared memory, and how many buckets it averaged there.
+/// What a worker logged about missing shared memory, and how many buckets it averaged there.
 struct Outcome {
   std::vector<std::string> said;
   std::uint64_t shares = 0;

@@ -239,7 +239,7 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
     EXPECT_EQ(trained(0.5, kPush, plain, 0), trained(0, kPush, plain, 0)) << "a warm-up begins so";
     const auto uncorrected = trained(0, kPush, plain), corrected = trained(0.5, kPush, plain);
     for (std::size_t i = 0; i < corrected.size(); ++i) {
-      // Half of the push is now a part of the step before, of which nine tenths go on.
+      // Half of the push is now a part of the step before, of which nine tenths persist.
       ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
     }
     nesterov = true;

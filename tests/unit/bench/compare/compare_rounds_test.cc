@@ -1,4 +1,4 @@
-// What the strategies that wait learn, against plain LibTorch.
+// The results of strategies in rounds, compared with plain LibTorch.
 #include "bench/compare/virtual/rounds.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Cell cell_of(const std::string& strategy) {
   return cell;
 }
 
-/// One worker in plain LibTorch: nothing of ours but the initial weights and the batches.
+/// One worker in plain LibTorch, except for our initial weights and batches.
 struct Plain {
   Plain(const Cell& cell, const ImageShape& shape)
       : shape(shape),

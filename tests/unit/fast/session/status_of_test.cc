@@ -79,7 +79,7 @@ TEST(StatusOf, BeforeTheFirstSweepItsAgeIsMinusOne) {
   EXPECT_EQ(status_of_one({.sweeps = 1, .swept = kNow}).neighbours.at(0).since_sweep, 0);
 }
 
-/// Every counter has a value of its own here, so none can stand for another.
+/// Every counter has a different value here, so that none can be mistaken for another.
 TEST(StatusOf, CountersAreFoundByTheirNames) {
   stencil::PumpStatus status;
   std::uint64_t next = 0;

@@ -1,4 +1,4 @@
-// How two workers meet: what has to agree, and how one that is new takes part.
+// How two workers meet: what has to agree, and how a newcomer joins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
 
 INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 9));
 
-/// Its count of lives was lost, or its clock went back: no clock and no count decides for good.
+/// Its count of lives was lost, or its clock went back: neither decides for good.
 TEST(Lives, whoever_is_taken_for_older_greets_again_above_what_is_known) {
   EnginePair pair;
   for (int life = 0; life < 4; ++life) pair.restart(1);

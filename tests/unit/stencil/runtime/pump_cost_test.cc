@@ -1,4 +1,4 @@
-// What the background work costs where nothing is wrong: allocations while busy, turns while idle.
+// The cost of the background work without faults: allocations while busy, turns while idle.
 #include <gtest/gtest.h>
 
 #include <array>

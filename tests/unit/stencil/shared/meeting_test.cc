@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A worker as far as it meets: ranks 0 and 1, neighbours of one another.
+/// The meeting part of a worker: ranks 0 and 1, neighbours of one another.
 struct Worker {
   explicit Worker(Rank rank, std::size_t floats = 100)
       : layout(Layout::flat(floats, 30)),
@@ -172,13 +172,13 @@ TEST(Meeting, a_stranger_gets_nothing) {
   EXPECT_NE(honest.meeting.find(0), nullptr);
 }
 
-/// Says what a neighbour would, with as many descriptors as asked for.
+/// Sends what a neighbour would send, with this many descriptors.
 void say(int connection, const Packet& packet, std::size_t descriptors) {
   ASSERT_TRUE(
       test::send_with_descriptors(connection, std::as_bytes(std::span(&packet, 1)), descriptors));
 }
 
-/// Room for one descriptor has room for two, by the way it is aligned: none of them may stay open.
+/// Because of alignment, room for one descriptor has room for two: none of them may stay open.
 TEST(Meeting, descriptors_that_come_amiss_are_closed) {
   Worker low(0);
   const int before = test::next_descriptor();
