@@ -183,7 +183,7 @@ double rms_ratio(const std::vector<double>& squares, double norm) {
   return std::sqrt(sum / static_cast<double>(squares.size()) / norm);
 }
 
-MeanModel mean_of(const std::vector<const Opened*>& files) {
+MeanModel averaged(const std::vector<const Opened*>& files) {
   MeanModel mean;
   const Opened& first = *files.front();
   mean.metadata = first.file.metadata();
@@ -235,7 +235,7 @@ MeanModels mean_models(const RunRecords& records) {
   for (const std::vector<int>& part : islands(records, ranks)) {
     std::vector<const Opened*> members;
     for (const int rank : part) members.push_back(by_rank.at(rank));
-    out.parts.push_back(mean_of(members));
+    out.parts.push_back(averaged(members));
   }
   return out;
 }

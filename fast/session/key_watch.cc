@@ -18,27 +18,24 @@ using stencil::KeyRing;
 using stencil::Rank;
 
 /// Identifies a version of a file: changes when the file is written, or replaced, also by a link to
-/// another file.
-struct Trace {
-  explicit Trace(const std::string& file) {
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) return;
-    numbers = {static_cast<std::uint64_t>(status.st_dev),
-               static_cast<std::uint64_t>(status.st_ino),
-               static_cast<std::uint64_t>(status.st_size),
-               static_cast<std::uint64_t>(status.st_mode),
-               static_cast<std::uint64_t>(status.st_uid),
-               static_cast<std::uint64_t>(status.st_ctim.tv_sec),
-               static_cast<std::uint64_t>(status.st_ctim.tv_nsec),
-               static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
-  }
-  std::array<std::uint64_t, 8> numbers{};  ///< zeros: no such file
+/// another file. Zeros: no such file.
+using Trace = std::array<std::uint64_t, 8>;
 
-  friend bool operator==(const Trace&, const Trace&) = default;
-};
+Trace trace(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  return {static_cast<std::uint64_t>(status.st_dev),
+          static_cast<std::uint64_t>(status.st_ino),
+          static_cast<std::uint64_t>(status.st_size),
+          static_cast<std::uint64_t>(status.st_mode),
+          static_cast<std::uint64_t>(status.st_uid),
+          static_cast<std::uint64_t>(status.st_ctim.tv_sec),
+          static_cast<std::uint64_t>(status.st_ctim.tv_nsec),
+          static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+}
 
 std::array<Trace, 2> traces(const KeyFiles& files) {
-  return {Trace(files.key), Trace(files.public_keys)};
+  return {trace(files.key), trace(files.public_keys)};
 }
 
 }  // namespace

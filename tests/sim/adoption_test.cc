@@ -19,6 +19,7 @@ constexpr double kMeet = 150;  ///< seconds: 1,500 steps of the first worker
 sim::SimulationConfig config_of(const Topology& topology, const CodecSpec& codec, bool shared) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = topology;
+  config.adopt = true;
   config.exchange.codec = name(codec);
   config.exchange.sweeps = 2;
   config.exchange.overlap = false;

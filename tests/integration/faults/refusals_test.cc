@@ -64,21 +64,21 @@ class NewcomerTest : public RefusalsTest, public ::testing::WithParamInterface<D
 
 INSTANTIATE_TEST_SUITE_P(
     Differences, NewcomerTest,
-    ::testing::Values(Difference{"Run", {"--run-id", "second"}, "first", "second"},
-                      Difference{"Layout", {"--bucket-kib", "64"}, "layout", "layout"},
-                      Difference{"Start", {"--seed", "2"}, "seed differs: ours 2", "theirs 1"},
-                      Difference{"Budget",
-                                 {"--epochs", "7"},
-                                 "budget differs: ours 3584 samples",
-                                 "theirs 51200000 samples"},
-                      Difference{"Data",
-                                 {"--data", "synthetic:500,128", "--epochs", "102400"},
-                                 "data differs: ours synthetic of 500 examples",
-                                 "theirs synthetic of 512 examples"},
-                      Difference{
-                          "Partition", {"--partition", "by-label"}, "ours by-label", "theirs iid"},
-                      Difference{"Mode", {"--mode", "bounded:3"}, "async", "bounded:3"},
-                      Difference{"Codec", {"--codec", "fp16"}, "fp32", "fp16"}),
+    ::testing::Values(
+        Difference{"Run", {"--run-id", "second"}, "ours 'second'", "theirs is not told"},
+        Difference{"Layout", {"--bucket-kib", "64"}, "layout", "layout"},
+        Difference{"Start", {"--seed", "2"}, "seed differs: ours 2", "theirs 1"},
+        Difference{"Budget",
+                   {"--epochs", "7"},
+                   "budget differs: ours 3584 samples",
+                   "theirs 51200000 samples"},
+        Difference{"Data",
+                   {"--data", "synthetic:500,128", "--epochs", "102400"},
+                   "data differs: ours synthetic of 500 examples",
+                   "theirs synthetic of 512 examples"},
+        Difference{"Partition", {"--partition", "by-label"}, "ours by-label", "theirs iid"},
+        Difference{"Mode", {"--mode", "bounded:3"}, "async", "bounded:3"},
+        Difference{"Codec", {"--codec", "fp16"}, "fp32", "fp16"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
