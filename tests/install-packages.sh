@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that FAST needs and this machine lacks. It holds the only list of
-# packages; the names are those of Debian 12 (bookworm) and 13 (trixie).
+# Installs the Debian packages that FAST needs and this machine lacks. The one list of packages, whose
+# names are those of Debian 12 (bookworm) and 13 (trixie).
 #
 # usage: tests/install-packages.sh [--list] GROUP...
-#   build  packages to build the libraries and programs
-#   test   further packages of the tests, the benchmarks and their checks
-#   ci     further packages of .ci/run: clang for fuzzers and format, unpacking of CIFAR-10; bookworm's
+#   build  what the libraries and programs are built from
+#   test   what the tests, the benchmarks and their checks need on top
+#   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10; bookworm's
 # With --list prints the names and installs nothing.
 set -euo pipefail
 

@@ -55,16 +55,16 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (!neighbour.has_link) return;
   if (!neighbour.life.acknowledged) return handshake_.repeat(now, neighbour, out);
   if (awaits_reply(neighbour) && now >= reply_due(neighbour)) {
-    // All open offers are sent again, and get the full deadline again.
+    // All that is open is asked for anew, and given as long again.
     for (OpenOffer& offer : neighbour.book.open) offer.since = now;
     return handshake_.begin(now, neighbour, out);
   }
   if (now - times.sent >= config.heartbeat_every) self_.send(now, neighbour, Heartbeat{}, out);
 }
 
-/// When a reply of theirs is taken for lost. Over a thin link a reply may come late, after many
-/// others, and asking again would send all of them once more. So as long as anything comes the
-/// reply is waited for, but not for ever.
+/// When a reply of theirs is taken for lost. Over a thin link what was asked for may come late,
+/// behind much else that was; asking again would send all of it once more. So while anything comes
+/// it is waited for, though not for ever.
 TimePoint Liveness::reply_due(const Neighbour& neighbour) const {
   constexpr int kForEver = 30;
   const Duration deadline = self_.config.reply_deadline;

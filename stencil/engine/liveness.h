@@ -6,14 +6,13 @@
 
 namespace stencil {
 
-/// Tracks whether a neighbour is alive and whether its replies come. Invariants:
+/// Whether a neighbour is there, and whether what was asked of it comes. Keeps true:
 ///
-///  1. A neighbour that is silent for suspect_after, or has lost its link, holds up no bucket, and
-///     nobody waits for it. Its next message ends that.
-///  2. A neighbour that is silent for gone_after is given up: what was in flight with it is lost,
-///     and counted.
-///  3. An edge on which no awaited reply comes for reply_deadline is synchronised anew.
-///  4. A neighbour that is up gets a message from us every heartbeat_every at the latest.
+///  1. Who is silent for suspect_after, or has lost its link, holds up no bucket, and nobody waits
+///     for it; it is heard again as soon as it speaks.
+///  2. Who is silent for gone_after is given up: what was under way with it is lost, and counted.
+///  3. An edge on which nothing of what was asked for comes for reply_deadline is begun anew.
+///  4. A neighbour that is up hears of us every heartbeat_every at the latest.
 ///
 /// One thread.
 class Liveness {
@@ -26,7 +25,7 @@ class Liveness {
   void heard(TimePoint now, Neighbour& neighbour, const MessageHeader& header);
   void on_link_down(Neighbour& neighbour);
   void tick(TimePoint now, Neighbour& neighbour, Actions& out);
-  /// When tick() must be called at the latest.
+  /// When tick() wants to be called at the latest.
   [[nodiscard]] TimePoint next(const Neighbour& neighbour) const;
 
  private:
