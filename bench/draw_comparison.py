@@ -5,9 +5,9 @@
 
 Left: the mean model's accuracy on held-out examples over time; the band is one standard deviation
 over seeds. Right: how long each strategy took to reach the target. Stand-ins learn nothing, so a
-comparison of them has one picture per condition: how long a step takes. A dashed line marks where
-the modelled ceiling lies, which is the time of a strategy that never waits and whose messages cost
-nothing. Needs matplotlib (python3-matplotlib).
+comparison of them has one picture per condition: how long a step takes. A dashed line marks the
+modelled ceiling: the time of a strategy that never waits and whose messages cost nothing. Needs
+matplotlib (python3-matplotlib).
 """
 import argparse
 import json
@@ -101,7 +101,7 @@ def bars(axis, group):
 
 
 def draw(name, question, groups, out):
-    """Where nothing learns there are no curves, and a row is as high as its bars need."""
+    """Without learning there are no curves, and a row is as high as its bars need."""
     learns = any(g["time"] != "stand-in" for g in groups)
     plt.rcParams.update({
         "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""What exchange costs workers that compute all the time: steps with and without it.
+"""The cost of the exchange for workers that compute all the time: steps with and without it.
 
 Trains --topology, one computing thread for each worker, --rounds times without exchange and with it
 over each of --transports, in turn and every second round the other way round, and prints a table
 row for each model and transport, as mean +- standard error over the rounds:
 
   steps/s       of a worker, the mean over workers, without exchange and with it
-  slower by     1 - with / without, by rounds: what is sought, and what a machine's moods disturb
+  slower by     1 - with / without, by rounds: the result sought, sensitive to other load
   background    CPU time of all threads but the training threads, as a share of those threads' CPU
                 time, with exchange
   boundary      time that training threads spend inside the boundary, as a share of their time
 
-"Without" is --sweeps 0 --linger 0: no sweep, so no bytes of a model and no waiting. All else is as
+"Without" is --sweeps 0 --linger 0: no sweep, so no bytes of a model and no waiting. The rest is as
 with exchange: each boundary folds (one pass over x, y and p) and wakes the background thread, which
-sends heartbeats. So "slower by" lacks the fold; "boundary" counts it, and what a boundary waits for
-its sweeps (--linger), which the background's CPU time counts again where it works on them.
+sends heartbeats. So "slower by" lacks the fold; "boundary" includes it, and also the wait for
+sweeps (--linger), which the background's CPU time counts again where it works on them.
 
 With a core for each worker, background + boundary bound the cost from above. With more workers than
 cores they do not: a training thread that waits leaves its core to another worker. Steps per second
-remain comparable, since both kinds of run share the same cores; let nothing else run. A run takes
---seconds and its start; of slow steps, --seconds should hold ten or more. Linux only.
+remain comparable, since both kinds of run share the same cores; run nothing else. A run takes its
+start and --seconds, which should hold ten steps or more. Linux only.
 
     bench/overhead.py --data cifar10:DIR
     bench/overhead.py --data cifar10:DIR --models resnet18 --transports tcp --sweeps 0.5
@@ -37,7 +37,7 @@ import sys
 import tempfile
 import time
 
-WITHOUT = "without"  # in the place of a transport
+WITHOUT = "without"  # instead of a transport
 SHARED = "shared"
 KEYS = ("steps_per_second", "background_share", "boundary_share")
 
@@ -84,7 +84,7 @@ def wait_until_they_train(run, ranks, trainer, patience):
     until = time.monotonic() + patience
     while trainer.poll() is None and time.monotonic() < until:
         lines = [progress(run, rank) for rank in ranks]
-        if all(line and line["step"] > 2 for line in lines):  # the first ones are of a cold start
+        if all(line and line["step"] > 2 for line in lines):  # the first steps are a cold start
             return
         time.sleep(0.2)
     sys.exit("the workers did not begin to train")
@@ -109,7 +109,7 @@ def measure(args, model, exchange):
                 after = [cpu_seconds(pid) for pid in workers]
                 last = [progress(run, rank) for rank in ranks]
             finally:
-                # The second one kills: neither agreement nor evaluation is wanted.
+                # The second request kills the workers, without settling and evaluation.
                 t.send_signal(signal.SIGTERM)
                 time.sleep(0.2)
                 t.send_signal(signal.SIGTERM)
@@ -137,7 +137,7 @@ def text(told, scale=1):
 
 
 def rounds_of(args, model):
-    """transport or WITHOUT -> what each round measured."""
+    """transport or WITHOUT -> the measurement of each round."""
     ways = {WITHOUT: ["--sweeps", "0", "--linger", "0"]}
     for transport in args.transports:
         how = [] if transport == SHARED else ["--share-memory", "never", "--transport", transport]
@@ -145,7 +145,7 @@ def rounds_of(args, model):
                            "--codec", args.codec, "--linger", args.linger]
     runs = {way: [] for way in ways}
     for number in range(args.rounds):
-        # The other way round every second time: a drift of the machine cancels.
+        # Every second round in reverse order, so that a drift of the machine cancels.
         for way in list(ways) if number % 2 == 0 else reversed(ways):
             runs[way].append(measure(args, model, ways[way]))
             print(f"{model}, round {number + 1}, {way}: "

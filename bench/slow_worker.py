@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""One slow worker: what does it cost the others?
+"""The cost of one slow worker for the others.
 
 Runs `fast train` with and without `--slow RANK:FACTOR`, in turn, and prints as JSON the steps per
-second of the other workers with the slow one, over those without it. To hold: at least 0.9.
+second of the other workers with the slow one, divided by those without it; at least 0.9 is
+expected.
 
-With fewer cores than workers the others even gain, because the slow worker leaves its core to them
-while it waits; `cores` and `workers` are printed, so that the number can be judged. On a machine
-with two cores, compare on ring:2, where each worker has a core of its own:
+With fewer cores than workers the others even get faster, because the slow worker leaves its core to
+them while it waits; `cores` and `workers` are printed, so that the number can be judged. On a
+machine with two cores, compare on ring:2, where each worker has a core of its own:
 
     bench/slow_worker.py --fast build/bin/fast --topology ring:2 --slow 1:4
 
@@ -67,7 +68,7 @@ def main():
 
     alone, beside = [], []
     for number in range(args.rounds):
-        # In turn, and the other way round every second time: a drift of the machine cancels.
+        # In turn, every second round in reverse order, so that a drift of the machine cancels.
         for slow in (False, True) if number % 2 == 0 else (True, False):
             rates = train(args, slow)
             (beside if slow else alone).append(statistics.mean(rates.values()))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a clean clone to a trained model: installs what is missing (apt, by sudo where not root),
+# From a clean clone to a trained model: installs missing packages (apt, with sudo if not root),
 # builds the programs, and trains four workers on a 2x2 torus on the embedded data set.
 #
 # usage: examples/quickstart.sh [--no-install] [--build-dir DIR] [OPTION OF fast train...]

@@ -9,14 +9,14 @@ namespace fast {
 
 using stencil::ConfigError;
 
-/// A model that cannot be exchanged, or was changed in a way that cannot be followed.
+/// A model that cannot be exchanged, or that was changed in a way that the adapter cannot follow.
 class AdapterError : public std::runtime_error {
  public:
   AdapterError(const std::string& cause, const std::string& remedy)
       : std::runtime_error(cause + "; " + remedy) {}
 };
 
-/// Methods that were called in an order without a meaning.
+/// Methods were called in an invalid order.
 class OrderError : public std::logic_error {
  public:
   OrderError(const std::string& cause, const std::string& remedy)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs every test.
+# Installs missing packages, builds everything and runs every test.
 #
 # usage: tests/run.sh [--no-install] [--build-dir DIR] [CTEST OPTION...]
 #   --no-install       do not look for missing Debian packages

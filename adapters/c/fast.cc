@@ -23,7 +23,7 @@ fast_code code_of(const std::exception& error) {
   return static_cast<fast_code>(fast::exit_code(error));
 }
 
-/// Runs `body`, and keeps what it throws as the session's error.
+/// Runs `body` and keeps its exception as the session's error.
 template <typename Body>
 fast_code guarded(fast_session* session, Body body) noexcept {
   if (session == nullptr) return FAST_USAGE;
@@ -43,7 +43,7 @@ fast_code guarded(fast_session* session, Body body) noexcept {
   }
 }
 
-/// The same of what is not open yet.
+/// The same for a session that is not open yet.
 template <typename Body>
 fast_code before_open(fast_session* session, Body body) noexcept {
   return guarded(session, [&] {
@@ -54,7 +54,7 @@ fast_code before_open(fast_session* session, Body body) noexcept {
   });
 }
 
-/// The same of what is open; `body` gets the session.
+/// The same for an open session, which `body` gets.
 template <typename Body>
 fast_code once_open(fast_session* session, Body body) noexcept {
   return guarded(session, [&] {
@@ -68,7 +68,7 @@ fast_code once_open(fast_session* session, Body body) noexcept {
   });
 }
 
-/// What `get` tells of an open session; `otherwise` where it is none.
+/// The result of `get` for an open session; else `otherwise`.
 template <typename Get, typename T>
 T told(const fast_session* session, T otherwise, Get get) noexcept {
   return session != nullptr && session->session ? get(*session->session) : otherwise;

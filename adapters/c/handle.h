@@ -12,13 +12,13 @@
 #include "adapters/c/transfer_adapter.h"
 #include "fast/session/session.h"
 
-/// What stands behind the handle of fast.h. `stop` may be set and `session->status()` asked by any
-/// thread; all else belongs to the training thread.
+/// The object behind the handle of fast.h. Any thread may set `stop` and call `session->status()`;
+/// everything else belongs to the training thread.
 struct fast_session {
   fast::SessionOptions options;
   std::vector<fast::NamedTensor> parameters, buffers;
   fast::c::Transfers transfers;
-  pid_t process = 0;  ///< that the session's thread lives in
+  pid_t process = 0;  ///< the process of the session's thread
   std::atomic<bool> stop = false;
   std::string error;
   std::string endpoint;
@@ -28,7 +28,8 @@ struct fast_session {
 
 namespace fast::c {
 
-/// The memory that a caller of fast.h describes. Throws ConfigError where it describes none.
+/// The tensor that a caller of fast.h describes. Throws ConfigError where the description is
+/// invalid.
 [[nodiscard]] NamedTensor tensor(const char* name, const char* type, std::size_t rank,
                                  const std::int64_t* shape, void* memory);
 

@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Runs `body` on the present status. For any thread: what goes wrong leaves no text.
+/// Runs `body` on the present status. Any thread may call it, so an error leaves no text.
 template <typename Body>
 fast_code with_status(const fast_session* session, Body body) noexcept {
   if (session == nullptr || !session->session) return FAST_USAGE;
@@ -17,7 +17,8 @@ fast_code with_status(const fast_session* session, Body body) noexcept {
   }
 }
 
-/// As much of `filled` as the caller knows of: fields are only ever added at the end.
+/// Copies as much of `filled` as the caller's struct_size holds: fields are only ever added at the
+/// end.
 template <typename Struct>
 fast_code give(Struct filled, Struct* out) {
   const std::size_t size = std::min(out->struct_size, sizeof(Struct));

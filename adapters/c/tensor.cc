@@ -29,7 +29,7 @@ NamedTensor tensor(const char* name, const char* type, std::size_t rank, const s
     bytes *= static_cast<std::uint64_t>(side);
   }
   if (memory == nullptr && bytes > 0) {
-    throw ConfigError("'" + tensor.name + "' has no memory", "pass where its elements lie");
+    throw ConfigError("'" + tensor.name + "' has no memory", "pass the address of its elements");
   }
   tensor.bytes = {static_cast<std::byte*>(memory), bytes};
   return tensor;

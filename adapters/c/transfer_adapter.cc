@@ -14,7 +14,7 @@ void run(fast_transfer transfer, const char* which, void* context, std::size_t f
   throw AdapterError(std::string("the ") + which + " given to fast_set_transfers() returned " +
                          std::to_string(result) + " for " + std::to_string(count) +
                          " elements from " + std::to_string(first),
-                     "see what it says of the framework");
+                     "look up this code at the framework that it calls");
 }
 
 }  // namespace

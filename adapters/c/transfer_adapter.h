@@ -9,7 +9,7 @@
 
 namespace fast::c {
 
-/// What fast_set_transfers() was given; null: nothing to do.
+/// The functions given to fast_set_transfers(); null: none.
 struct Transfers {
   fast_transfer pull = nullptr, push = nullptr;
   void* context = nullptr;
@@ -28,7 +28,7 @@ class TransferAdapter final : public ModelAdapter {
   [[nodiscard]] std::span<float> values() override { return flat_.values(); }
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
-  /// Memory as of the last pull, or push.
+  /// The memory as of the last pull or push.
   [[nodiscard]] std::vector<NamedTensor> state() override { return flat_.state(); }
 
  private:

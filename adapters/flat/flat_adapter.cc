@@ -13,7 +13,7 @@ std::vector<ParameterSlot> one_slot(std::size_t size) {
   return {{.name = "values", .shape = {static_cast<std::int64_t>(size)}}};
 }
 
-/// Fills in offsets and sizes. Returns where the last one ends.
+/// Fills in offsets and sizes. Returns the end of the last parameter.
 std::size_t lay_out(std::vector<ParameterSlot>& parameters) {
   std::size_t end = 0;
   for (ParameterSlot& slot : parameters) {
@@ -49,12 +49,12 @@ std::vector<ParameterSlot> slots_of(const std::vector<NamedTensor>& tensors) {
     throw AdapterError("parameter '" + slots[i].name + "' has " +
                            std::to_string(tensors[i].bytes.size()) + " bytes, its shape wants " +
                            std::to_string(bytes),
-                       "give the shape of what lies there");
+                       "give the shape of that memory");
   }
   return slots;
 }
 
-/// The one array of floats that all of them are; nothing where they are none.
+/// The single array of floats that the tensors form; nothing where they do not.
 std::optional<std::span<float>> joined(const std::vector<NamedTensor>& tensors) {
   std::byte* begin = nullptr;
   std::byte* end = nullptr;
@@ -99,7 +99,7 @@ FlatAdapter::FlatAdapter(std::vector<float>* vector, std::span<float> values,
   if (end != values_.size()) {
     throw AdapterError("the parameters describe " + std::to_string(end) +
                            " floats, the vector holds " + std::to_string(values_.size()),
-                       "give names and shapes for exactly what lies in the vector");
+                       "give names and shapes for exactly the floats of the vector");
   }
 }
 

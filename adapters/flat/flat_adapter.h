@@ -13,7 +13,7 @@
 namespace fast {
 
 /// A model that is plain memory (a vector, an Eigen matrix, a mapped file, a NumPy array ..): one
-/// array of floats, or a place for each of its parameters. The memory belongs to the caller and
+/// array of floats, or separate memory for each parameter. The memory belongs to the caller and
 /// must outlive the adapter. Training thread only.
 class FlatAdapter final : public ModelAdapter {
  public:
@@ -21,18 +21,18 @@ class FlatAdapter final : public ModelAdapter {
   /// moved into) between two calls, but never change its size.
   explicit FlatAdapter(std::vector<float>& values);
 
-  /// Names and shapes of what lies in the vector, end to end and in this order; offsets and sizes
-  /// are filled in here. Throws AdapterError where they do not add up to the vector's size.
+  /// `parameters` names the parts of the vector, end to end and in this order; offsets and sizes
+  /// are filled in here. Throws AdapterError where the sizes do not add up to the vector's size.
   FlatAdapter(std::vector<float>& values, std::vector<ParameterSlot> parameters);
 
-  /// The same over memory of any kind, which must not move.
+  /// The same for any array of floats, which must not move.
   explicit FlatAdapter(std::span<float> values);
   FlatAdapter(std::span<float> values, std::vector<ParameterSlot> parameters);
 
   /// Parameters by name, each with its memory, which must not move: see memory_of(). Types F32,
-  /// F64, F16 and BF16. Where all are F32 and lie end to end they are exchanged in place, else
-  /// through a copy of 4 bytes per element, by pull() and push(). `buffers` are saved and not
-  /// exchanged. Throws AdapterError for another type, and where bytes do not fit the shape.
+  /// F64, F16 and BF16. Where all are F32 and lie end to end they are exchanged in place, otherwise
+  /// through a copy of 4 bytes per element, by pull() and push(). `buffers` are saved, but not
+  /// exchanged. Throws AdapterError for another type, and where bytes do not match the shape.
   explicit FlatAdapter(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers = {});
 
   [[nodiscard]] std::vector<ParameterSlot> parameters() const override;
@@ -51,11 +51,11 @@ class FlatAdapter final : public ModelAdapter {
   std::vector<float>* vector_ = nullptr;  ///< null: the memory does not move
   std::span<float> values_;               ///< as of the last call
   std::vector<ParameterSlot> parameters_;
-  std::vector<NamedTensor> tensors_, buffers_;  ///< `tensors_`: of parameters given by name
+  std::vector<NamedTensor> tensors_, buffers_;  ///< `tensors_`: parameters given by name
   std::optional<StagedMemory> staged_;
 };
 
-/// A parameter or buffer of FlatAdapter; shape {} stands for the array's own, [size].
+/// A parameter or buffer for FlatAdapter; shape {} means the array's own, [size].
 [[nodiscard]] NamedTensor memory_of(std::string name, std::span<float> values,
                                     std::vector<std::int64_t> shape = {});
 [[nodiscard]] NamedTensor memory_of(std::string name, std::span<double> values,

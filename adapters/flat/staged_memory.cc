@@ -12,7 +12,7 @@ namespace {
 
 using stencil::ElementType;
 
-// Elements lie at any address, so that they are loaded and stored as bytes.
+// Elements may lie at any address, so they are loaded and stored as bytes.
 template <typename T>
 T load(const std::byte* from, std::size_t index) {
   T value;

@@ -8,28 +8,26 @@
 
 namespace fast {
 
-/// A float copy of parameters that lie in several places or are of several types, for an adapter's
-/// pull() and push(). The places need no alignment, and may be moved between two calls. Training
-/// thread only.
+/// A float copy of parameters in several places or of several types, for an adapter's pull() and
+/// push(). The places need no alignment and may move between two calls. Training thread only.
 class StagedMemory {
  public:
-  /// Where one parameter lies, in the layout's order.
+  /// The memory of one parameter, in the layout's order.
   struct Place {
     std::byte* memory = nullptr;
-    std::size_t count = 0;  ///< of elements
+    std::size_t count = 0;  ///< elements
     stencil::ElementType type = stencil::ElementType::kF32;
   };
 
-  /// Pulls all of them.
+  /// Pulls all parameters.
   explicit StagedMemory(std::vector<Place> places);
 
   [[nodiscard]] std::span<float> values() { return values_; }
-  /// The place of parameter `index` is `memory` from now on.
+  /// Parameter `index` has moved to `memory`.
   void move(std::size_t index, std::byte* memory) { places_[index].memory = memory; }
 
   void pull(std::size_t first, std::size_t count);
-  /// kF64: adds what the value has changed by since pull(), so that the digits which a float does
-  /// not have stay as they are.
+  /// kF64: adds the change of the value since pull(), so that the digits beyond a float's are kept.
   void push(std::size_t first, std::size_t count);
 
  private:

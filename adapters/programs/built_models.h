@@ -5,7 +5,7 @@
 namespace fast {
 
 /// The models of all adapters of this build, LibTorch's before others of the same names. CMake
-/// makes it from each adapter's call of fast_models().
+/// generates it from each adapter's call of fast_models().
 [[nodiscard]] Models built_models();
 
 }  // namespace fast

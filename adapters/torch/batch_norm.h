@@ -12,24 +12,25 @@
 namespace fast {
 
 /// The running statistics of a model's BatchNorm layers (1d, 2d, 3d), where they are exchanged.
-/// They are gathered when training is over, as the mean over some batches: those of training follow
-/// one worker's batches, of whose momentum half is gone by the time that a neighbour averages them.
+/// They are gathered when training is over, as the mean over some batches. The running statistics
+/// of training would follow one worker's own batches and change again before a neighbour has
+/// averaged them.
 ///
-/// One thread. The layers are kept alive.
+/// One thread. Keeps the layers alive.
 class BatchNormStatistics {
  public:
   explicit BatchNormStatistics(torch::nn::Module& model);
   [[nodiscard]] bool empty() const { return layers_.empty(); }
 
-  /// Training leaves them as they are, from now on.
+  /// From now on training does not change the statistics.
   void freeze();
-  /// Forward passes in training mode, from now on, make them anew: their mean over all batches.
+  /// From now on forward passes in training mode gather them anew, as the mean over all batches.
   void begin();
-  /// Back to how it was before begin(), with what was gathered. Nothing without one.
+  /// Restores the state before begin(), with the gathered statistics. Does nothing without begin().
   void end();
 
  private:
-  // An optional<double>, of whichever kind this LibTorch has.
+  // The optional<double> of this version of LibTorch.
   using Momentum = std::decay_t<decltype(std::declval<torch::nn::BatchNormOptions>().momentum())>;
   struct Layer {
     torch::nn::BatchNormOptions* options;

@@ -9,18 +9,18 @@
 
 namespace fast {
 
-/// An optimizer whose step is made for some of its parameters at a time. It must be one that treats
-/// each parameter by itself, as all of torch::optim do but LBFGS; then the steps of all parts are
-/// that of the whole, to the bit. Groups keep their options and parameters their state.
+/// Takes an optimizer's step for some of its parameters at a time. The optimizer must treat each
+/// parameter independently, as all of torch::optim except LBFGS do; then the steps of all parts
+/// equal bit for bit the step of the whole. Groups keep their options and parameters their state.
 ///
 /// One thread. The optimizer must outlive it and keep its groups and parameters.
 class OptimizerParts {
  public:
-  /// `parts` are of the optimizer's parameters, each in one part.
+  /// `parts` divides the optimizer's parameters; each is in one part.
   OptimizerParts(torch::optim::Optimizer& optimizer,
                  const std::vector<std::vector<torch::Tensor>>& parts);
 
-  /// Calls `step` while the optimizer has the parameters of part `i` alone.
+  /// Calls `step` while the optimizer has only the parameters of part `i`.
   void with(std::size_t i, const std::function<void()>& step);
 
  private:

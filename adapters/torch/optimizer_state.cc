@@ -86,7 +86,7 @@ void visit_fields(State& state, Visit& visit) {
                      "use SGD, Adam, AdamW, Adagrad or RMSprop of torch::optim");
 }
 
-/// As the optimizer makes it at a parameter's first step; null for a kind that is not known.
+/// The state that the optimizer makes at a parameter's first step; null for an unknown kind.
 std::unique_ptr<State> make_state(const optim::Optimizer& optimizer) {
   const auto is = [&](auto* kind) { return dynamic_cast<decltype(kind)>(&optimizer) != nullptr; };
   if (is(static_cast<const optim::SGD*>(nullptr))) return std::make_unique<optim::SGDParamState>();
@@ -175,7 +175,7 @@ void load_optimizer(optim::Optimizer& optimizer, const ParameterName& name,
 }
 
 void reset_optimizer(optim::Optimizer& optimizer) {
-  // Adagrad has states from the start and takes none for granted but these.
+  // Adagrad makes its states at the start and requires them, so they are reset, not removed.
   if (dynamic_cast<optim::Adagrad*>(&optimizer) == nullptr) return optimizer.state().clear();
   const torch::NoGradGuard no_grad;
   for (auto& group : optimizer.param_groups()) {

@@ -33,19 +33,20 @@ class Hook final : public autograd::FunctionPostHook {
 struct StepInBackward::State {
   struct Part {
     std::size_t parameters = 0;
-    std::size_t first = 0;    ///< values from there on belong to this part and those before it
+    std::size_t first = 0;    ///< values from here on belong to this part and those before it
     std::size_t awaited = 0;  ///< gradients
   };
 
   TorchAdapter& adapter;
   std::function<void(std::size_t)> step;
   std::vector<Part> parts;
-  /// A parameter knows its accumulator only while somebody holds it.
+  /// A parameter's gradient accumulator exists only while somebody holds it.
   std::vector<std::shared_ptr<autograd::Node>> accumulators;
   std::size_t made = 0;  ///< parts
   bool active = false;
 
-  /// In order: a part whose gradients are there before those of the one before waits for it.
+  /// Takes steps in order: a part whose gradients are ready before those of an earlier part waits
+  /// for that part.
   void make(bool all) {
     for (; made < parts.size() && (all || parts[made].awaited == 0); ++made) {
       step(made);

@@ -25,7 +25,7 @@ Extent extent_of(const torch::Tensor& tensor) {
   return {begin, begin + static_cast<std::uintptr_t>(last + 1) * tensor.element_size()};
 }
 
-// An expanded tensor: several indices, one element.
+// Whether a tensor is expanded: several indices share one element.
 bool repeats_elements(const torch::Tensor& tensor) {
   for (std::int64_t d = 0; d < tensor.dim(); ++d) {
     if (tensor.size(d) > 1 && tensor.stride(d) == 0) return true;
@@ -55,7 +55,7 @@ struct Placed {
   std::size_t index;
 };
 
-// A group is moved as its first member lies; others must be describable by strides in there.
+// A group is moved with the layout of its first member; strides within it must describe the others.
 void choose_first(const std::vector<RegisteredTensor>& tensors, TensorGroup& group) {
   const auto better = [&](std::size_t a, std::size_t b) {
     const auto rank = [&](std::size_t i) {

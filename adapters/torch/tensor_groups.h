@@ -29,10 +29,10 @@ struct TensorGroup {
   std::size_t first = 0;
 };
 
-/// The groups that hold at least one exchanged tensor, in the order of their first members. Told
-/// apart by address alone: names and TensorImpls do not matter, and neither do unexchanged tensors
-/// elsewhere. Throws AdapterError, naming the tensor, for an exchanged tensor that is not a dense
-/// leaf of floats on the CPU and for memory that overlaps in part, or in another type.
+/// The groups that hold at least one exchanged tensor, in the order of their first members. Tensors
+/// are grouped by address only; names and TensorImpls do not matter. Throws AdapterError, naming
+/// the tensor, for an exchanged tensor that is not a dense leaf of floats on the CPU, and for
+/// memory that overlaps in part or in another type.
 [[nodiscard]] std::vector<TensorGroup> group_by_memory(
     const std::vector<RegisteredTensor>& tensors);
 

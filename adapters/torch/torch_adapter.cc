@@ -44,7 +44,7 @@ std::string describe(torch::IntArrayRef sizes) {
   return text.str();
 }
 
-// Why the memory that `now` has been given cannot be taken over, or an empty string.
+// Why the adapter cannot take over the new memory of `now`, or an empty string.
 std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expected,
                              torch::ScalarType type) {
   if (auto reason = why_not_exchangeable(now); !reason.empty()) return reason;
@@ -100,8 +100,8 @@ void TorchAdapter::move_in(const TensorGroup& group, std::size_t slot) {
       homes_.push_back({index, slot, data, tensor.sizes().vec(), {}, tensor.scalar_type()});
       continue;
     }
-    // Tied tensors of another shape (a transposed view) keep their strides; if the first one had
-    // to be made contiguous, all of them lie as it does.
+    // Tied tensors of another shape (a transposed view) keep their strides. If the first one had to
+    // be made contiguous, all of them get its layout.
     const auto strides = was_contiguous ? tensor.strides().vec() : first.strides().vec();
     homes_.push_back({index, slot, data, tensor.sizes().vec(), strides, torch::kFloat32});
     tensor.set_data(view_of(homes_.back()));
@@ -163,9 +163,9 @@ void TorchAdapter::bring_home() {
   if (!moved.empty()) copy_in(moved);
 }
 
-// Memory of float32 that was replaced is copied to its place, and a view of it again.
+// Copies float32 parameters whose memory was replaced to their places, and makes them views again.
 void TorchAdapter::copy_in(const std::vector<const Home*>& moved) {
-  const Home* before = nullptr;  // the last one that was copied in
+  const Home* before = nullptr;  // the last parameter copied in
   for (const auto* home : moved) {
     const auto& [name, tensor, exchanged] = tensors_[home->tensor];
     auto place = view_of(*home);
@@ -218,7 +218,7 @@ void TorchAdapter::push(std::size_t first, std::size_t count) {
       tensor.copy_(place);
       return;
     }
-    // What changed since it was pulled: the digits that a float does not have stay.
+    // Adds only the change since the pull, so that the digits beyond a float's are kept.
     tensor.add_(place.to(torch::kFloat64).sub_(tensor.to(torch::kFloat32)));
   });
 }

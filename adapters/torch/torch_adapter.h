@@ -21,30 +21,30 @@ struct TorchAdapterOptions {
   /// Floating buffers (BatchNorm's running statistics) join the exchanged vector; integer counters
   /// never do.
   bool mix_buffers = false;
-  stencil::LogSink log;  ///< where re-homing is told; may be empty
+  stencil::LogSink log;  ///< gets a line when parameters are moved back; may be empty
 };
 
 /// Any LibTorch module, or list of tensors, as one flat float vector.
 ///
 /// Attaching moves the trainable parameters (requires_grad) that are float32 into one flat tensor
-/// and makes each of them a contiguous view of its place in it (set_data). Handles stay what they
-/// were, so an optimizer made before or after works, with its state. Parameters that share memory
-/// are moved once and stay tied, whatever their names. Parameters of float64, float16 and bfloat16
-/// stay where they are, made contiguous, and are exchanged through a float32 copy. Frozen
-/// parameters stay as they are.
+/// and makes each of them a contiguous view of its place in it (set_data). Handles stay valid, so
+/// an optimizer made before or after works and keeps its state. Parameters that share memory are
+/// moved once and stay tied, whatever their names. Parameters of float64, float16 and bfloat16 stay
+/// where they are, made contiguous, and are exchanged through a float32 copy. Frozen parameters
+/// stay as they are.
 ///
-/// One adapter per module at a time, and it must not outlive the module's use by others: after the
-/// adapter is gone the module goes on with the flat memory. Parameters registered, and
-/// requires_grad changed, after attaching are not noticed: make a new adapter and session then.
-/// Memory is shared with the module: training thread only, between steps.
+/// Only one adapter per module at a time. The module keeps using the flat memory after the adapter
+/// is destroyed. The adapter does not notice parameters registered, or requires_grad changed, after
+/// attaching: make a new adapter and session then. Memory is shared with the module: training
+/// thread only, between steps.
 class TorchAdapter final : public ModelAdapter {
  public:
   /// Throws AdapterError, naming the parameter, for what cannot be exchanged (no real floats, not
   /// on the CPU, not dense, partly overlapping another) and for a module without trainable
   /// parameters. Nothing has been moved then.
   explicit TorchAdapter(torch::nn::Module& module, TorchAdapterOptions options = {});
-  /// Tensors by name, as those of a TorchScript module or a list of parameters. Names are given
-  /// once.
+  /// Takes tensors by name, for example those of a TorchScript module or a list of parameters.
+  /// Names must be unique.
   explicit TorchAdapter(std::vector<RegisteredTensor> tensors, TorchAdapterOptions options = {});
   TorchAdapter(const TorchAdapter&) = delete;
   TorchAdapter& operator=(const TorchAdapter&) = delete;
@@ -52,22 +52,22 @@ class TorchAdapter final : public ModelAdapter {
   [[nodiscard]] std::vector<stencil::ParameterSlot> parameters() const override;
 
   /// The flat vector. A parameter whose memory was replaced since (torch::load, .to) is copied in
-  /// and made a view again, with one log line; if its type, device or shape has changed, or tied
-  /// parameters were given different values, AdapterError names it. Allocates nothing otherwise.
+  /// and made a view again, with one log line. If its type, device or shape has changed, or tied
+  /// parameters got different values, throws AdapterError, naming it. Otherwise allocates nothing.
   [[nodiscard]] std::span<float> values() override;
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
 
-  /// Parameters, then buffers, as named_parameters() and named_buffers() call them; tied ones once,
-  /// under their first name. Throws AdapterError for what is not on the CPU.
+  /// Parameters, then buffers, with the names of named_parameters() and named_buffers(); tied ones
+  /// once, under their first name. Throws AdapterError for a tensor that is not on the CPU.
   [[nodiscard]] std::vector<NamedTensor> state() override;
 
-  /// Where the parameter begins in values(). `parameter` is exchanged.
+  /// The parameter's offset in values(). Throws InvariantError where `parameter` is not exchanged.
   [[nodiscard]] std::size_t offset_of(const torch::Tensor& parameter) const;
 
  private:
-  // A registered tensor's place in the flat vector. Tied tensors have the same `slot`. What is not
-  // float32 is no view of its place, but copied there and back.
+  // A registered tensor's place in the flat vector. Tied tensors have the same `slot`. A tensor
+  // that is not float32 is not a view of its place, but is copied there and back.
   struct Home {
     std::size_t tensor;  // index into tensors_
     std::size_t slot;    // index into slots_
@@ -76,7 +76,7 @@ class TorchAdapter final : public ModelAdapter {
     torch::ScalarType type;
   };
 
-  // A part of a tensor that is copied, and its place: both flat.
+  // Called with a part of a tensor to copy and its place, both flat.
   using Copied = std::function<void(torch::Tensor tensor, torch::Tensor place)>;
 
   void add_group(const TensorGroup& group, std::size_t& offset);

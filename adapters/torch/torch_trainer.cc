@@ -19,10 +19,10 @@ namespace {
 
 namespace optim = torch::optim;
 
-/// Where a checkpoint holds LibTorch's random numbers.
+/// The name of LibTorch's random state in a checkpoint.
 constexpr char kRandom[] = "torch/random";
 
-/// An SGD with momentum somewhere; else null.
+/// The optimizer as an SGD, if some group has momentum; else null.
 optim::SGD* with_momentum(optim::Optimizer& optimizer) {
   auto* const sgd = dynamic_cast<optim::SGD*>(&optimizer);
   if (sgd == nullptr) return nullptr;
@@ -78,7 +78,7 @@ void TorchTrainer::check_options(const TorchTrainerOptions& options) const {
     return text.str();
   };
   if (dynamic_cast<optim::LBFGS*>(&optimizer_) != nullptr) {
-    throw ConfigError("LBFGS takes the loss anew many times a step, and a step here has one loss",
+    throw ConfigError("LBFGS evaluates the loss many times a step, and a step here has one loss",
                       "use SGD, AdamW or another of torch::optim");
   }
   if (!(options.momentum_correction >= 0 && options.momentum_correction <= 1)) {
@@ -98,7 +98,7 @@ void TorchTrainer::check_options(const TorchTrainerOptions& options) const {
 }
 
 std::string TorchTrainer::name_of(const torch::Tensor& parameter) const {
-  // Not by names_: a parameter that has come in mid-run is none of those.
+  // Does not use names_, which lacks parameters added in mid-run.
   for (const auto& named : model_.named_parameters()) {
     if (named.value().is_same(parameter)) return "'" + named.key() + "'";
   }
@@ -107,7 +107,8 @@ std::string TorchTrainer::name_of(const torch::Tensor& parameter) const {
   return text.str();
 }
 
-/// Those that want a gradient, in the order of the model; each is one of the model's.
+/// The optimizer's parameters that require a gradient, in the order of the model. Throws
+/// ConfigError for one that is not the model's.
 std::vector<torch::Tensor> TorchTrainer::trained() const {
   std::vector<torch::Tensor> trained;
   const std::vector<torch::Tensor> all = model_.parameters();

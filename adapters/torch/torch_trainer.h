@@ -26,23 +26,23 @@ namespace fast {
 class Session;
 
 struct TorchTrainerOptions {
-  /// Of what neighbours move the model by, the share that SGD's momentum takes in; see
-  /// MomentumCorrection. Other optimizers, and SGD without momentum, go without.
+  /// The share of the exchange's moves of the model that enters SGD's momentum; see
+  /// MomentumCorrection. Not used by other optimizers or by SGD without momentum.
   double momentum_correction = 0.5;
-  /// Gradients are scaled down to this norm over all of them, where it is larger; 0: never. Not
-  /// together with step_in_backward.
+  /// Gradients are scaled down where their overall norm exceeds this; 0: never. Not together with
+  /// step_in_backward.
   double clip_norm = 0;
-  /// Each part of the step is made as soon as its gradients are there, so that the exchange begins
+  /// The step of each part is taken as soon as its gradients are ready, so that the exchange begins
   /// in the backward pass; see StepInBackward.
   bool step_in_backward = true;
-  /// BatchNorm's running statistics are exchanged. They stand still in training: call
+  /// BatchNorm's running statistics are exchanged. They are fixed during training: call
   /// gather_statistics() when it is over.
   bool mix_buffers = true;
-  stencil::LogSink log{};  ///< of the adapter; may be empty
+  stencil::LogSink log{};  ///< passed to the adapter; may be empty
 };
 
-/// The step of `fast train` for a model and an optimizer of one's own: backward pass, clipping,
-/// optimizer and exchange, with what makes averaging work best.
+/// The training step of `fast train` for any model and optimizer: backward pass, clipping,
+/// optimizer and exchange, with momentum correction and overlap.
 ///
 ///     fast::TorchTrainer trainer(*model, optimizer);
 ///     fast::Session session(trainer.adapter(), options);
@@ -53,18 +53,18 @@ struct TorchTrainerOptions {
 ///     trainer.gather_statistics(20, [&] { model->forward(next_batch()); });  // with BatchNorm
 ///     session.finish();
 ///
-/// The optimizer may be any of torch::optim but LBFGS, with any number of groups; learning rates
-/// and other options may change at any time. Parameters without requires_grad are left alone.
+/// The optimizer may be any of torch::optim except LBFGS, with any number of groups; learning rates
+/// and other options may change at any time. Parameters without requires_grad are ignored.
 ///
-/// A session's checkpoints hold all of it: optimizer, momentum correction and LibTorch's random
-/// numbers (which all of a process share).
+/// A session's checkpoints include the optimizer, the momentum correction and LibTorch's random
+/// state, which is global to the process.
 ///
-/// One thread. Model and optimizer must outlive it, and their parameters stay the same: one that is
-/// added later is refused by name.
+/// One thread. Model and optimizer must outlive it and keep the same parameters; a parameter that
+/// is added later is refused by name.
 class TorchTrainer final : private Resumable {
  public:
-  /// Throws ConfigError for an optimizer or options that cannot be, naming them; AdapterError for a
-  /// model that cannot be exchanged.
+  /// Throws ConfigError for an unsupported optimizer or option, naming it; AdapterError for a model
+  /// that cannot be exchanged.
   TorchTrainer(torch::nn::Module& model, torch::optim::Optimizer& optimizer,
                TorchTrainerOptions options = {});
   ~TorchTrainer() override;
@@ -73,23 +73,25 @@ class TorchTrainer final : private Resumable {
 
   [[nodiscard]] TorchAdapter& adapter() { return adapter_; }
 
-  /// The backward pass of `loss`, a scalar that the model has just given, the optimizer's step, and
-  /// the exchange; `samples`: examples that the step is of. Returns the loss. Throws NonFiniteError
-  /// where it is no number, with no step made; and what Session::exchange() throws.
+  /// The backward pass of `loss`, a scalar that the model has just computed, then the optimizer's
+  /// step and the exchange. `samples` is the number of examples of the step. Returns the loss.
+  /// Throws NonFiniteError where the loss is not finite, without a step, and what
+  /// Session::exchange() throws.
   double step(const torch::Tensor& loss, Session& session, std::size_t samples);
-  /// The backward pass alone: its gradients are added to those of the next step.
+  /// Only the backward pass: its gradients are added to those of the next step.
   void accumulate(const torch::Tensor& loss);
-  /// step() without the exchange. Where the loss is no number: no step, and it is returned.
+  /// step() without the exchange. Where the loss is not finite, takes no step. Returns the loss.
   double update(const torch::Tensor& loss);
 
-  // The parts of update(), for who has something to do with gradients in between; then nothing is
-  // made in the backward pass.
+  // The parts of update(), for callers that change gradients in between; no step is then taken in
+  // the backward pass.
   void clear_gradients() { optimizer_.zero_grad(); }
   void apply_gradients();
 
-  /// Takes BatchNorm's statistics anew, of as many forward passes, which `forward` makes, as a mean
-  /// over all. To be called when training is over and before Session::finish(), which agrees on
-  /// their mean over workers, so few batches of one's own shard do. Nothing for models without.
+  /// Gathers BatchNorm's statistics anew, as the mean over `batches` forward passes, each one call
+  /// of `forward`. Call it when training is over and before Session::finish(), which averages the
+  /// statistics over workers, so a few batches of the own shard are enough. Does nothing for models
+  /// without BatchNorm.
   void gather_statistics(int batches, const std::function<void()>& forward);
   [[nodiscard]] BatchNormStatistics& statistics() { return statistics_; }
 

@@ -1,9 +1,10 @@
-// Each codec over a few blocks in the first-level cache: what coding costs beside memory and link.
+// Each codec over a few blocks in the first-level cache: the cost of coding alone, without memory
+// and link.
 //
 //   build/bin/codec_bench
 //
-// `GB/s` counts the floats, 4 bytes each, whatever the codec makes of them: it is to be compared
-// with the speed of memory in mix_bench.
+// `GB/s` counts the floats, 4 bytes each, whatever their coded size. Compare it with the speed of
+// memory in mix_bench.
 #include <benchmark/benchmark.h>
 
 #include <array>

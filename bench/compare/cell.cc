@@ -11,7 +11,7 @@
 
 namespace fast::compare {
 
-// What determines a cell. Names and what is not learned from are left out.
+// The fields that determine a cell. Names and fields that learning does not depend on are left out.
 FAST_JSON(Job, model, data, examples, validation, epochs, batch, optimizer, momentum, nesterov,
           weight_decay, schedule, warmup)
 FAST_JSON(Condition, topology, partition, slow, jitter, link_mbit)
@@ -19,8 +19,8 @@ FAST_JSON(Clockwork, step_seconds, latency, rate_mbit)
 
 namespace {
 
-/// Options that a strategy leaves as they were before there was such an option are not named: those
-/// that are added later change no earlier cell.
+/// Leaves out options with the value that held before they existed, so that a new option changes no
+/// earlier cell.
 json exchange_json(const stencil::ExchangeOptions& options) {
   json out = json::object();
   const auto write = [&out](const auto& field, const auto& value) {

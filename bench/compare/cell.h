@@ -10,24 +10,25 @@
 
 namespace fast::compare {
 
-/// Which time a cell's seconds are.
+/// The kind of time in which a cell's seconds are measured.
 enum class TimeKind {
   kReal,     ///< real processes on this machine, its clock
   kVirtual,  ///< real gradients, but a modelled clock: each worker on a core of its own
   kStandIn,  ///< real processes and links, but steps that wait instead of computing: no accuracy
 };
 
-/// What a strategy trains: the same for all strategies of a comparison.
+/// The training job, the same for all strategies of a comparison.
 struct Job {
   std::string model = "resnet8";
   std::string data = "synthetic";  ///< "cifar10" is found by --cifar10 DIR
-  std::size_t examples = 0;        ///< use so many training examples; 0: all
-  std::size_t validation = 0;      ///< of them, how many are held out
-  /// So many beyond `examples`, which no curve and no tuning looks at, judge the mean model at the
-  /// end as the test set does: chance in what is judged shrinks by as many. Virtual time only. Not
-  /// of what determines a cell: what is learned does not know.
+  std::size_t examples = 0;        ///< number of training examples used; 0: all
+  std::size_t validation = 0;      ///< how many of them are held out
+  /// Further training examples, beyond `examples`, on which the mean model is evaluated at the end,
+  /// as on the test set; curves and tuning do not use them. More examples mean less chance in the
+  /// result. Virtual time only. They do not determine a cell, since learning does not depend on
+  /// them.
   std::size_t unseen = 0;
-  double epochs = 5;  ///< of what is left, by all workers together
+  double epochs = 5;  ///< passes over the remaining examples, by all workers together
   int batch = 32;
   std::string optimizer = "sgd";
   double momentum = 0.9, weight_decay = 5e-4;
@@ -39,7 +40,7 @@ struct Job {
 [[nodiscard]] std::string_view name(TimeKind kind);
 [[nodiscard]] std::optional<TimeKind> parse_time_kind(std::string_view text);
 
-/// Measured facts; not used in real time. A stand-in needs only how long a step lasts.
+/// Measured times; not used in real time. A stand-in needs only the time of a step.
 struct Clockwork {
   double step_seconds = 0;  ///< of one local step on a core of its own
   double latency = 0;       ///< of a message, one way
@@ -54,10 +55,10 @@ struct Cell {
   std::uint64_t seed = 1;
   TimeKind time = TimeKind::kReal;
   Clockwork clockwork;
-  bool tuning = false;  ///< judged on the held-out examples; the test set stays unread
+  bool tuning = false;  ///< evaluated on the held-out examples; the test set is not read
 
   [[nodiscard]] int workers() const;
-  /// Samples over all workers, given how many training examples there are.
+  /// Samples over all workers, for this number of training examples.
   [[nodiscard]] std::uint64_t budget(std::size_t examples) const;
 };
 
@@ -67,7 +68,7 @@ struct Cell {
 /// "stencil-async torus:2x2 uniform, seed 1".
 [[nodiscard]] std::string title(const Cell& cell);
 
-/// A cell as one process hands it to another.
+/// Parses a cell that another process has written.
 [[nodiscard]] Cell cell_from_json(const std::string& text);
 
 }  // namespace fast::compare

@@ -8,7 +8,7 @@ namespace fast::compare {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// All that determines a cell: its hash is of this, with sorted keys.
+/// All that determines a cell. The cell's hash is taken over this, with sorted keys.
 [[nodiscard]] json describe(const Cell& cell);
 
 }  // namespace fast::compare

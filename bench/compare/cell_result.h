@@ -7,7 +7,7 @@
 
 namespace fast::compare {
 
-/// The mean model at one moment, judged on held-out examples.
+/// The mean model at one moment, evaluated on the held-out examples.
 struct CurvePoint {
   double samples = 0;  ///< over all workers
   double seconds = 0;  ///< since training began
@@ -16,7 +16,7 @@ struct CurvePoint {
   double consensus = 0;  ///< rms over workers of |x_i - mean| / |mean|
 };
 
-/// The mean model in the end, judged on Job::unseen.
+/// The final mean model, evaluated on Job::unseen.
 struct Unseen {
   std::size_t examples = 0;
   double accuracy = 0, loss = 0;
@@ -31,12 +31,12 @@ struct CellResult {
   std::optional<Unseen> unseen;
   std::vector<double> workers;  ///< of each worker's own model
   double consensus = 0;
-  double samples = 0;           ///< made by all workers
+  double samples = 0;           ///< trained by all workers
   double training_seconds = 0;  ///< of the cell's kind of time
   double bytes = 0;             ///< sent by all workers
   double model_bytes = 0;       ///< of the parameters that are exchanged
   double steps_per_second = 0;  ///< of the fastest worker
-  double wall_seconds = 0;      ///< what making this result took, evaluation included
+  double wall_seconds = 0;      ///< seconds that computing this result took, evaluation included
   std::string machine, version;
 };
 

@@ -25,7 +25,7 @@ std::string read_file(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// With "cell", which is null where the file holds none.
+/// The file's JSON, with "cell" set to null where the file has none.
 json parse_file(const std::filesystem::path& path) {
   json all = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
   if (!all.is_object()) all = json::object();
@@ -33,7 +33,7 @@ json parse_file(const std::filesystem::path& path) {
   return all;
 }
 
-/// Nothing where it does not tell what the cell asks for.
+/// The result in a file; nothing where it lacks what the cell asks for.
 std::optional<CellResult> result_in(const json& all, const std::filesystem::path& path,
                                     const Cell& cell) {
   try {

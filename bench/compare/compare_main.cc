@@ -43,7 +43,7 @@ Examples:
   How long a step of a model lasts here (for [time] step_seconds):
     fast-compare measure --model resnet20 --cifar10 DIR)";
 
-/// Small enough for five minutes on two cores, on CIFAR-10 or on what is generated without it.
+/// A comparison of about five minutes on two cores, on CIFAR-10 or else on generated data.
 std::string quick_spec(bool cifar10) {
   return fmt::format(R"(
 name = "quick"
@@ -108,7 +108,7 @@ void add_cifar10(CLI::App& app, DataPlaces& places) {
       ->check(CLI::ExistingDirectory);
 }
 
-/// What only data and machine can tell, before anything runs.
+/// Checks that need the data or the machine, before anything runs.
 void check(const Spec& spec, const CellStore& store, const DataPlaces& places) {
   std::vector<Cell> missing;
   for (const Cell& cell : spec.cells) {

@@ -7,7 +7,7 @@
 
 namespace fast::compare {
 
-/// Under what circumstances a job is trained. Value type.
+/// The circumstances under which a job is trained. Value type.
 struct Condition {
   std::string name = "uniform";
   std::string topology = "torus:2x2";
@@ -17,12 +17,12 @@ struct Condition {
   double link_mbit = 0;        ///< what each worker can send, Mbit/s; 0: the machine's own network
 };
 
-/// What of a condition cannot be.
+/// An invalid member of a condition.
 struct Flaw {
   std::string_view key;  ///< the member's name
   std::string what, remedy;
 };
-/// The first flaw, if any; whoever reads a condition says where it was written.
+/// The first flaw, if any. The caller adds the place in the file.
 [[nodiscard]] std::optional<Flaw> flaw_of(const Condition& condition);
 
 }  // namespace fast::compare

@@ -22,8 +22,8 @@ struct ConditionOverride {
 
 void add_options(CLI::App& app, ConditionOverride& wanted);
 
-/// The same comparison under one condition: the spec's first with what was wanted. Throws
-/// ConfigError that names the option.
+/// The same comparison under one condition: the spec's first, changed as `wanted`. Throws
+/// ConfigError naming the option.
 [[nodiscard]] Spec under(const Spec& spec, const ConditionOverride& wanted);
 
 }  // namespace fast::compare

@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kJudged = 1.3;  // curves and the end's evaluation
-constexpr double kStart = 10;    // seconds until real processes train, and after they do
+constexpr double kJudged = 1.3;  // factor for evaluating curves and the final models
+constexpr double kStart = 10;    // seconds of real processes before and after training
 
 }  // namespace
 

@@ -8,15 +8,14 @@
 
 namespace fast::compare {
 
-/// Guesses, before any is made, how long cells take. Measures a training step of each model that it
-/// meets. Not thread-safe.
+/// Estimates how long cells take. Measures a training step of each model. Not thread-safe.
 class Estimate {
  public:
   /// `speak`: say on stderr what is being measured.
   Estimate(DataPlaces places, bool speak) : places_(std::move(places)), speak_(speak) {}
 
-  /// Seconds of a cell, evaluation included, were it alone on a core (virtual) or on this machine
-  /// (the others).
+  /// Seconds of a cell, evaluation included, when it runs alone on a core (virtual) or on this
+  /// machine (the others).
   [[nodiscard]] double seconds(const Cell& cell);
 
  private:
@@ -30,7 +29,7 @@ class Estimate {
   std::map<std::string, Known> known_;
 };
 
-/// Seconds of one training step of `cell`'s model on one core, alone: the median of some.
+/// Seconds of one training step of `cell`'s model, alone on one core: the median of several.
 [[nodiscard]] double measure_step(const Cell& cell, const Split& split);
 
 }  // namespace fast::compare

@@ -13,7 +13,7 @@ namespace fast::compare {
 
 using Weights = std::vector<float>;
 
-/// The mean of models of equal size, and how far they are from it, relatively (rms).
+/// The mean of models of equal size, and their relative distance from it (rms).
 struct Mean {
   Weights weights;
   double consensus = 0;
@@ -21,23 +21,23 @@ struct Mean {
 };
 [[nodiscard]] Mean mean_of(const std::vector<std::span<const float>>& models);
 
-/// Judges flat weights: loads them into a model of its own, re-estimates BatchNorm's statistics and
-/// evaluates. Every strategy is judged by this.
+/// Evaluates flat weights: loads them into a model of its own, re-estimates BatchNorm's statistics
+/// and tests. All strategies are evaluated by this.
 class Evaluator {
  public:
   Evaluator(const Cell& cell, const Split& split);
 
   /// Accuracy and loss of the mean on the held-out examples.
   [[nodiscard]] CurvePoint point(const Mean& mean);
-  /// Of the mean model in the end, with statistics from all training examples: its accuracy on the
-  /// cell's final set; and on the unseen examples, where there are any.
+  /// The accuracies of the final mean model, with statistics from all training examples: on the
+  /// cell's final set, and on the unseen examples where there are any.
   struct Ending {
     double accuracy = 0;
     std::optional<Unseen> unseen;
   };
   [[nodiscard]] Ending ending(std::span<const float> mean);
-  /// The same of a worker's own model: statistics as its neighbours and it agreed on them, where
-  /// the strategy does that, or from its own shard.
+  /// The same for a worker's own model. Its statistics are the averaged ones where the strategy
+  /// averages them, otherwise those of its own shard.
   [[nodiscard]] double own_accuracy(std::span<const float> weights,
                                     const std::vector<std::uint32_t>& shard);
 

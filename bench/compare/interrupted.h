@@ -4,7 +4,7 @@
 
 namespace fast::compare {
 
-/// The user wants to stop. What is finished is kept; the rest goes on another day.
+/// The user wants to stop. Finished cells are kept; the same command continues with the rest.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted; start it again to go on") {}

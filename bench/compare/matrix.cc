@@ -62,14 +62,15 @@ class Matrix {
     fmt::print(stderr, "\n");
   }
 
-  /// Of a cell that was begun just now, where it did not end as the cell says: it is shown, and
-  /// made again by the next command.
+  /// The result of a cell run by this command that did not end as the cell demands: it is shown,
+  /// but not kept, so the next command runs the cell again.
   [[nodiscard]] std::optional<CellResult> unkept(const Cell& cell) const {
     const auto it = unkept_.find(hash(cell));
     return it == unkept_.end() ? std::nullopt : std::optional(it->second);
   }
 
-  /// Real processes need the machine for themselves; then virtual time, side by side.
+  /// Runs cells of real processes one by one, since they need the whole machine; then cells of
+  /// virtual time in parallel.
   void run() {
     work_off(real_);
     std::vector<std::thread> helpers;
@@ -85,7 +86,7 @@ class Matrix {
     return std::clamp(static_cast<int>(missing_.size() - real_), 1, options_.jobs);
   }
 
-  /// Makes what is left of the first `end` cells.
+  /// Runs the remaining ones of the first `end` cells.
   void work_off(std::size_t end) {
     try {
       for (std::size_t i = take(end); i < end; i = take(end)) {
@@ -119,7 +120,7 @@ class Matrix {
       known = store_.find_by_any_clock(twin);
       if (!known) return make_itself(cell);
     } else {
-      // Several conditions may wait for one twin: it is made once.
+      // Several conditions may wait for the same twin, which is computed once.
       const std::lock_guard lock(making(twin));
       known = store_.find_by_any_clock(twin);
       if (!known) known = make_itself(twin);
@@ -170,7 +171,7 @@ class Matrix {
   SignalQueue signals_;
   std::string machine_;
   std::vector<Cell> missing_;
-  std::size_t real_ = 0;  ///< so many of them, the first, need the machine for themselves
+  std::size_t real_ = 0;  ///< the number of cells, at the front, that need the whole machine
   std::unique_ptr<ProgressDisplay> display_;
   std::size_t next_ = 0;
   std::atomic<bool> stopped_{false};
@@ -181,7 +182,7 @@ class Matrix {
   Clock::time_point start_ = Clock::now();
 };
 
-/// In the spec's order.
+/// The finished cells, in the spec's order.
 std::vector<Finished> collect(const Spec& spec,
                               const std::function<std::optional<CellResult>(const Cell&)>& find) {
   std::vector<Finished> out;

@@ -14,18 +14,18 @@ namespace fast::compare {
 
 struct MatrixOptions {
   RealRunOptions real;
-  int jobs = 1;  ///< cells of virtual time side by side
+  int jobs = 1;  ///< cells of virtual time in parallel
   bool quiet = false;
-  double hours = 0;  ///< stop beginning new cells after so long; 0: no limit
+  double hours = 0;  ///< begin no new cell after this time; 0: no limit
 };
 
-/// Makes every cell of a spec that the store does not hold yet, tells how it goes on and how long
-/// it will take, and keeps each as soon as it is done. Real cells run one after another, alone.
-/// Returns those that are finished. Throws Interrupted, ConfigError, DataError, FileError.
+/// Runs every cell of a spec that the store does not hold yet. Shows the progress and the estimated
+/// time, and stores each result as soon as it is done. Real cells run one after another, alone.
+/// Returns the finished cells. Throws Interrupted, ConfigError, DataError, FileError.
 [[nodiscard]] std::vector<Finished> run_matrix(const Spec& spec, const CellStore& store,
                                                const MatrixOptions& options);
 
-/// Of a spec's cells those that the store holds; nothing is made.
+/// The cells of a spec that the store holds; runs nothing.
 [[nodiscard]] std::vector<Finished> finished_cells(const Spec& spec, const CellStore& store);
 
 }  // namespace fast::compare

@@ -10,11 +10,11 @@
 
 namespace fast::compare {
 
-/// What is shown on stderr while cells are made: a line for each that is done and, on a terminal,
-/// one that changes. Any thread.
+/// The progress on stderr while cells run: a line for each finished cell and, on a terminal, one
+/// that changes. Any thread.
 class ProgressDisplay {
  public:
-  /// `work`: the seconds that each cell, named by its hash, was estimated to take.
+  /// `work`: the estimated seconds of each cell, by its hash.
   ProgressDisplay(bool quiet, std::map<std::string, double> work);
 
   void begin(const Cell& cell);

@@ -58,8 +58,8 @@ struct StrategyRow {
   }
 };
 
-/// The root table with what it includes: [job] and [time] of another file, beside this one, where
-/// the spec has none of its own; and of each the keys that the spec's own does not name.
+/// The root table merged with the file that it includes, which lies beside it: the tables [job] and
+/// [time], and their keys, that the spec does not have itself.
 toml::table with_included(toml::table root, const std::string& file, TomlReader& in) {
   std::string name;
   if (!in.read(root, "include", name)) return root;
@@ -264,7 +264,7 @@ class SpecReader {
     strategies_.push_back(row);
   }
 
-  /// Every exchange option that the table names and the strategy has a use for.
+  /// Reads every exchange option that the table names and the strategy uses.
   void read_exchange(const toml::table& t, Strategy& s) {
     const auto read = [&](const auto& field, auto& value) {
       if (!in_.read(t, field.key, value)) return;
@@ -282,7 +282,7 @@ class SpecReader {
     in_.check(t, t.contains("codec") ? "codec" : "name", [&] { s.exchange.validate(); });
   }
 
-  /// Those that both name; who names none has all that the other does, or the spec.
+  /// The seeds that both name. Without own seeds, those of the other or of the spec.
   [[nodiscard]] Seeds seeds_of(const StrategyRow& row, const ConditionRow& condition) const {
     if (!condition.seeds) return row.seeds.value_or(seeds_);
     if (!row.seeds) return *condition.seeds;
@@ -303,7 +303,7 @@ class SpecReader {
     return out;
   }
 
-  /// They would make one cell twice.
+  /// Whether two rows would make the same cell.
   [[nodiscard]] bool overlap(const StrategyRow& a, const StrategyRow& b) const {
     return std::ranges::any_of(conditions_, [&](const ConditionRow& c) {
       if (!a.meets(c) || !b.meets(c) || hash(cell(a, c)) != hash(cell(b, c))) return false;

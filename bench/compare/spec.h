@@ -8,12 +8,12 @@
 
 namespace fast::compare {
 
-/// A comparison: its name and every cell of it, in the order in which they are to be made.
+/// A comparison: its name and all its cells, in the order in which they run.
 struct Spec {
   std::string name;
   std::string question;  ///< what it answers, in one line; may be empty
   std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
-  std::string job_at;    ///< file and line of [job], for what only the data themselves can tell
+  std::string job_at;    ///< file and line of [job], for errors found when the data are loaded
   std::vector<Cell> cells;
 };
 
@@ -37,9 +37,9 @@ struct Spec {
 ///     [[condition]]        # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
 ///                          # time where it is not that of [time]; seeds where not the spec's
 ///
-/// Every strategy meets every condition with every seed, or where both have seeds of their own with
-/// those that both have. Throws ConfigError that names file, line and key for what is unknown, of a
-/// wrong type, missing or contradictory.
+/// Every strategy runs under every condition with every seed; where both have seeds of their own,
+/// with those that both have. Throws ConfigError, naming file, line and key, for what is unknown,
+/// of a wrong type, missing or contradictory.
 [[nodiscard]] Spec parse_spec(std::string_view text, const std::string& file);
 [[nodiscard]] Spec read_spec(const std::string& file);
 

@@ -17,15 +17,15 @@
 
 namespace fast::compare {
 
-/// Reads tables of a TOML file, and turns whatever check a value fails into a ConfigError that says
-/// where it stands. It knows what has been read, so that a key nobody asked for is an error, too.
+/// Reads tables of a TOML file, and turns every failed check of a value into a ConfigError that
+/// names its place. It keeps track of the keys read, so that an unknown key is an error too.
 class TomlReader {
  public:
-  /// `keys` is the remedy for an unknown key: where the known ones stand.
+  /// `keys` is the remedy for an unknown key: it says where the known ones are listed.
   TomlReader(std::string file, std::string keys) : file_(std::move(file)), keys_(std::move(keys)) {}
 
-  /// Throws ConfigError: what is wrong with `node`, or with `key` of `table` (of the table itself
-  /// where it has none), and where that stands.
+  /// Throws ConfigError with `what` is wrong and the place of `node`, or of `key` in `table` (of
+  /// the table itself where it lacks the key).
   [[noreturn]] void fail(const toml::node& node, const std::string& what,
                          const std::string& remedy) const;
   [[noreturn]] void fail(const toml::table& table, std::string_view key, const std::string& what,
@@ -34,7 +34,7 @@ class TomlReader {
   /// "FILE:LINE"
   [[nodiscard]] std::string place(const toml::node& node) const;
 
-  /// Reads `key` of `table` into `value` where it is there, and ticks it off. Fails where it is of
+  /// Reads `key` of `table` into `value` if it exists, and ticks it off. Fails where it is of
   /// another type.
   template <typename T>
   bool read(const toml::table& table, std::string_view key, T& value) {
@@ -58,7 +58,7 @@ class TomlReader {
     return true;
   }
 
-  /// Ticks `key` off unread, where it is there.
+  /// Ticks `key` off without reading it, if it exists.
   void tick(const toml::table& table, std::string_view key) {
     if (const toml::node* node = table.get(key)) known_.insert(node);
   }
@@ -67,10 +67,10 @@ class TomlReader {
   const toml::table* table(const toml::table& parent, std::string_view key);
   std::vector<const toml::table*> tables(const toml::table& parent, std::string_view key);
 
-  /// Every key of `table` has been read by now.
+  /// Fails where a key of `table` has not been read.
   void no_others(const toml::table& table, std::string_view where) const;
 
-  /// Runs a check of ours; its ConfigError gets file and line.
+  /// Runs a check; adds file and line to its ConfigError.
   template <typename Check>
   void check(const toml::table& table, std::string_view key, Check check) const {
     try {
@@ -80,7 +80,7 @@ class TomlReader {
     }
   }
 
-  /// Fails where not `ok`.
+  /// Fails unless `ok`.
   void require(bool ok, const toml::table& table, std::string_view key,
                const std::string& remedy) const;
 

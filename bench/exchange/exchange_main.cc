@@ -44,7 +44,7 @@ Examples:
 
 struct Kind {
   std::string name;
-  std::function<std::unique_ptr<Contender>(const Site&)> make;  ///< empty: by exchange_mpi
+  std::function<std::unique_ptr<Contender>(const Site&)> make;  ///< empty: run by exchange_mpi
   std::vector<std::string> mpi;                                 ///< options of mpirun
 };
 
@@ -84,7 +84,7 @@ struct Row {
   double cpu_seconds = 0;  ///< of all processes together
   double stall = 0, stall99 = 0;
   double bytes = 0;   ///< sent by a process, the mean
-  double memory = 0;  ///< of the process that had most, bytes
+  double memory = 0;  ///< of the process with the most, bytes
 };
 
 double quantile(std::vector<double> values, double q) {
@@ -174,8 +174,8 @@ void print_head(int workers, std::size_t floats) {
       "MB sent by each | MB of memory |\n|---|---|---|---|---|---|---|---|---|\n");
 }
 
-/// Rounds in which every pair of neighbours averages once; nothing where pairs do not average. A
-/// sweep averages one edge, and both its ends begin sweeps.
+/// The number of rounds in which every pair of neighbours averages once; nothing for contenders
+/// that do not average pairs. A sweep averages one edge, and both its ends begin sweeps.
 std::optional<double> rounds_for_each_edge(const Row& row) {
   if (row.contender.starts_with("fast") && !row.contender.ends_with("paced")) {
     return row.site.topology.mean_degree() / 2;

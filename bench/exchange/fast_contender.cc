@@ -16,10 +16,10 @@
 namespace fast::exchange_bench {
 namespace {
 
-/// Of a training loop that only waits.
+/// The pace of a training loop that only waits.
 struct Pace {
   double step_seconds;  ///< between boundaries
-  double sweeps;        ///< for each step
+  double sweeps;        ///< sweeps per step
 };
 
 /// What carries the exchange: each other's memory, bare sockets, ZeroMQ without and with keys.
@@ -64,13 +64,13 @@ class Fast final : public Contender {
       throw std::runtime_error("no sweep was completed in the measured time; raise --seconds");
     }
     out.seconds = elapsed / static_cast<double>(made);
-    // Of the boundaries one: whoever goes in step also takes over what was averaged once a round.
+    // Adds one boundary, since contenders in step also take over the averages once a round.
     out.cpu_seconds = background / static_cast<double>(made) +
                       boundaries / static_cast<double>(out.stalls.size());
     out.bytes = static_cast<double>(session.status().counter("bytes_sent") - sent) /
                 static_cast<double>(made);
     out.memory_bytes = own_memory();
-    // Neighbours who still measure are answered until they are done.
+    // Keeps answering neighbours that still measure.
     await_all(site_.meeting, "measured", site_.rank, site_.topology.size());
     return out;
   }
@@ -78,7 +78,7 @@ class Fast final : public Contender {
  private:
   static constexpr double kWarmUpSeconds = 1;
 
-  /// A pair of its own, and the file of everybody's.
+  /// Makes this worker's pair of keys and the file of all public keys.
   void make_keys(SessionOptions& options) const {
     const KeyPair pair = make_key_pair();
     const std::string rank = std::to_string(site_.rank);
@@ -123,7 +123,7 @@ class Fast final : public Contender {
   FlatAdapter adapter_;
 };
 
-/// Boundaries so far apart that they take little of the time.
+/// Boundaries are far apart, so that they take little of the time.
 Pace never_out_of_work(const Site& site) {
   return {.step_seconds = std::max(0.1, 1e-8 * static_cast<double>(site.floats)), .sweeps = 1000};
 }

@@ -13,7 +13,7 @@ namespace fast::exchange_bench {
 
 inline constexpr auto kPatience = std::chrono::seconds(120);
 
-/// What somebody else writes down under `name`. Throws where it does not come.
+/// Waits for the note `name` of another process. Throws where it does not come.
 inline std::string await_note(const std::filesystem::path& meeting, const std::string& name) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < until) {
@@ -30,7 +30,8 @@ inline void leave_note(const std::filesystem::path& meeting, const std::string& 
   write_atomically(meeting / name, text + "\n");
 }
 
-/// Returns when all have come here. Files, so that no contender's own means are used.
+/// Returns when all processes have called it. Uses files, so that it does not depend on a
+/// contender.
 inline void await_all(const std::filesystem::path& meeting, const std::string& what, int rank,
                       int workers) {
   leave_note(meeting, what + "-" + std::to_string(rank), "here");

@@ -4,10 +4,10 @@
 
 namespace fast::exchange_bench {
 
-/// Measures and writes what was seen to result-RANK.json where the processes meet.
+/// Measures and writes the result to result-RANK.json in the meeting folder.
 void run_member(const Site& site, Contender& contender);
 
-/// As one process hands it to another.
+/// Reads the result of a process.
 [[nodiscard]] Measured read_result(const Site& site);
 
 }  // namespace fast::exchange_bench

@@ -6,7 +6,7 @@
 namespace fast::exchange_bench {
 namespace {
 
-/// What no exchange can be faster than: the model copied once, inside each process.
+/// A lower bound for every exchange: each process copies its model once.
 class Memory final : public Contender {
  public:
   explicit Memory(const Site& site) : site_(site), from_(site.floats, 1.0F), to_(site.floats) {}

@@ -40,8 +40,8 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-/// The bytes of a sweep and nothing else: on a ring of bare TCP connections each worker sends its
-/// model to the next one, which sends as much back. No frames, no checks, no arithmetic.
+/// Only the bytes of a sweep: on a ring of bare TCP connections each worker sends its model to the
+/// next one, which sends as many bytes back. No frames, no checks, no arithmetic.
 class Sockets final : public Contender {
  public:
   explicit Sockets(const Site& site)

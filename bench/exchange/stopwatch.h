@@ -14,7 +14,7 @@ inline double since(Clock::time_point begun) {
   return std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
-/// For those who go in step: `round` is the whole exchange, and holds up whoever calls it.
+/// For contenders in step: `round` is the whole exchange and blocks its caller.
 template <typename Round>
 Measured measure_rounds(int rounds, Round round) {
   constexpr int kWarmUp = 3;

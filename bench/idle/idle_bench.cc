@@ -39,8 +39,8 @@ struct Worker {
   fast::Session session;
 };
 
-/// CPU share of one of two workers' background threads, in percent of a core, while their training
-/// threads make so many steps a second.
+/// CPU share of the background threads of one of two workers, in percent of a core, at this number
+/// of steps a second.
 double share(double seconds, const Case& wanted) {
   Worker a(0, wanted, "");
   Worker b(1, wanted, a.session.endpoint());

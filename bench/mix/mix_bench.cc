@@ -6,12 +6,12 @@
 //   build/bin/mix_bench --benchmark_filter=buckets    the exchange over bucket sizes
 //   build/bin/mix_bench --benchmark_filter=codec      and over codecs
 //
-// Columns: `model_bytes` is what must cross the bus for the model-sized arrays, counted as STREAM's
-// authors advise: 4 bytes a float for each array read, 4 for each written, and 4 more for one that
-// is written without having been read in the same pass, whose lines are fetched first. The bytes of
-// a bucket in flight are not counted: that buffer is used again and again and stays in cache.
-// `ratio` is the time measured over the time that model_bytes need at the speed of a triad
-// a = b + s c (counted alike: 16 bytes a float) on arrays of the same size, measured just before.
+// Columns: `model_bytes` are the bytes of model-sized arrays that must cross the bus, counted as
+// STREAM's authors advise: 4 bytes a float for each array read, 4 for each written, and 4 more for
+// one that is written without having been read in the same pass, whose lines are fetched first. The
+// bytes of a bucket in flight are not counted: that buffer is used again and again and stays in
+// cache. `ratio` is the time measured over the time that model_bytes need at the speed of a triad a
+// = b + s c (counted alike: 16 bytes a float) on arrays of the same size, measured just before.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void triad(float* __restrict a, const float* __restrict b, const float* __restri
   for (std::size_t i = 0; i < floats; ++i) a[i] = b[i] + 3.0F * c[i];
 }
 
-/// Bytes per second; the best of a few runs, each long enough for the clock.
+/// Bytes per second: the best of a few runs, each long enough for the clock.
 double triad_speed(std::size_t floats) {
   std::vector<float> a(floats, 0.0F), b(floats, 1.0F), c(floats, 2.0F);
   const std::size_t times = std::max<std::size_t>(1, (std::size_t{1} << 23) / floats);
@@ -201,8 +201,8 @@ void collect(benchmark::State& state, std::size_t floats, std::size_t bucket,
   measure(state, floats, 3, [&] { bench.mixer.collect(bench.x, {}); });
 }
 
-/// Codecs that keep what they know of the neighbour, and so an offer for each bucket: of workers
-/// that a step has moved apart everywhere.
+/// Codecs with state per neighbour, and so with an offer for each bucket, of workers that a step
+/// has moved apart everywhere.
 struct Knowing {
   Knowing(std::size_t floats, std::size_t bucket_floats, const CodecSpec& spec)
       : bench(floats, bucket_floats, spec) {

@@ -1,11 +1,11 @@
 // Whole sweeps between two workers, each a process of its own, over shared memory and over tcp, by
 // the product's own path (Session), beside what memory does in the same run.
 //
-// One of the two begins all the sweeps; wall time is per sweep, and up to 55 ms too long in all: so
-// late is the end seen. CPU time is of both processes. The bytes of a sweep in shared memory are
-// those of six arrays as large as the model: y and p of both ends are read, p of both is written.
-// The triad a = b + s c moves four: the lines of a are fetched before they are overwritten (as in
-// mix_bench); an update in place moves three.
+// One of the two begins all the sweeps. Wall time is per sweep; in total it is up to 55 ms too
+// long, since the end is noticed that late. CPU time is of both processes. The bytes of a sweep in
+// shared memory are those of six arrays as large as the model: y and p of both ends are read, p of
+// both is written. The triad a = b + s c moves four: the lines of a are fetched before they are
+// overwritten (as in mix_bench); an update in place moves three.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -98,7 +98,7 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
   return o;
 }
 
-/// The one that only answers: tells where it listens, joins, and stays until it is killed.
+/// The worker that only answers: writes its endpoint, joins, and runs until it is killed.
 [[noreturn]] void answer(const Size& size, const std::string& transport, int out) {
   std::vector<float> x(size.floats, 1);
   fast::FlatAdapter adapter(x);
@@ -111,7 +111,7 @@ fast::SessionOptions options(const Size& size, const std::string& transport, int
 
 struct Measured {
   double wall = 0, cpu = 0;  ///< seconds per sweep
-  double exchange = 0;       ///< seconds of the one boundary, an idle process beside it
+  double exchange = 0;       ///< seconds of one boundary, beside an idle process
   fast::SessionStatus status;
 };
 
@@ -140,7 +140,7 @@ Measured sweep(const Size& size, const std::string& transport) {
     };
     wait(up);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) * 1e-3F;
-    // The first round pays for pages that nobody has touched yet.
+    // The first round touches fresh pages.
     for (int round = 0; round < 2; ++round) {
       const std::uint64_t target = session.status().counter("sweeps") + size.sweeps;
       const double cpu = cpu_seconds(::getpid()) + cpu_seconds(other);

@@ -12,8 +12,7 @@
 namespace bench {
 
 /// LibTorch's all-reduce over Gloo for tensors on the CPU. LibTorch before 2.0 has it as a
-/// ProcessGroup of its own, later ones as a backend of one. To be called without arguments for the
-/// types.
+/// ProcessGroup of its own, later ones as a backend of one. Call it without template arguments.
 template <typename Gloo = c10d::ProcessGroupGloo, typename Group = c10d::ProcessGroup>
 c10::intrusive_ptr<Group> make_gloo_group(const std::filesystem::path& meeting,
                                           const std::string& host, int rank, int workers,

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <string>
 
-/// Bytes that this process has written or shares with others, shared pages in shares. Programs and
-/// libraries on disk are not counted.
+/// Bytes of memory that this process has written or shares with others; shared pages count
+/// proportionally. Programs and libraries on disk do not count.
 inline double own_memory() {
   std::ifstream in("/proc/self/smaps_rollup");
   double kilobytes = 0;

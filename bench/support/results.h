@@ -9,12 +9,12 @@ class App;
 
 namespace bench {
 
-/// --json FILE, alike in every benchmark.
+/// Adds --json FILE, the same in every benchmark.
 void add_json_option(CLI::App& app, std::string& file);
 
-/// What --json writes: {"machine": ..., the members of `asked` (an object: with what it was
-/// measured), "rows": `rows` (an array of objects)}. Times are in the unit that a key ends with.
-/// Nothing where `file` is empty. Throws FileError.
+/// Writes the file of --json: {"machine": ..., the members of `asked` (an object: the parameters of
+/// the measurement), "rows": `rows` (an array of objects)}. Times are in the unit at the end of
+/// their key. Does nothing where `file` is empty. Throws FileError.
 void write_results(const std::string& file, const nlohmann::ordered_json& asked,
                    const nlohmann::ordered_json& rows);
 

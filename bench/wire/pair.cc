@@ -16,7 +16,7 @@
 namespace bench {
 namespace {
 
-/// One process's account of one run.
+/// The measurements of one process in one run.
 struct Account {
   double begin = 0, end = 0, cpu = 0;
   std::uint64_t faults = 0, switches = 0;
@@ -53,7 +53,7 @@ std::array<int, 2> connected() {
 
 using Address = std::array<char, 256>;
 
-/// The life of one process: a run for each number of passes it is told.
+/// The main loop of one process: a run for each number of passes that it receives.
 void live(MakeParty make, const Traffic& traffic, bool first, int control, int other) {
   const Meeting meeting{first,
                         [other](const std::string& address) {

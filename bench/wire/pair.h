@@ -14,13 +14,13 @@ struct Measured {
   double cpu_seconds = 0;      ///< of both processes, all their threads
   std::uint64_t faults = 0;    ///< minor page faults of both
   std::uint64_t switches = 0;  ///< context switches of both
-  Lateness lateness;           ///< at the end where it was worse
+  Lateness lateness;           ///< at the end with the worse figures
 };
 
-/// Two processes with one end of a program each; idle unless run() is under way.
+/// Two processes, each with one end of a program; idle except during run().
 class Pair {
  public:
-  /// Throws std::runtime_error where the two do not come together.
+  /// Throws std::runtime_error where the two do not connect.
   Pair(MakeParty make, const Traffic& traffic);
   ~Pair();
   Pair(const Pair&) = delete;

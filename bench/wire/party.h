@@ -9,13 +9,13 @@
 #include <string>
 
 /// What wire_bench measures: one end of a connection between two processes. In each pass both ends
-/// send every bucket of the model once as an offer and once as an answer, and take in as much.
+/// send every bucket of the model once as an offer and once as an answer, and receive as much.
 namespace bench {
 
 struct Traffic {
-  std::span<const std::byte> model;     ///< what is sent; prepared before the processes part
+  std::span<const std::byte> model;     ///< the bytes to send; prepared before the fork
   std::size_t bucket = 0;               ///< bytes
-  std::uint32_t window = 0;             ///< offers without an answer, where the program has such
+  std::uint32_t window = 0;             ///< offers without an answer, where the program has offers
   std::chrono::milliseconds control{};  ///< from one control message to the next; 0: none
 
   [[nodiscard]] std::uint64_t buckets() const { return (model.size() + bucket - 1) / bucket; }
@@ -25,7 +25,7 @@ struct Traffic {
   }
 };
 
-/// What control messages took from end to end while the model moved, in seconds.
+/// Times of control messages from end to end while the model was sent, in seconds.
 struct Lateness {
   std::uint64_t count = 0;
   double median = 0, p99 = 0, worst = 0;
@@ -35,13 +35,13 @@ struct Lateness {
 class Party {
  public:
   virtual ~Party() = default;
-  /// Returns when so many more passes are done at this end.
+  /// Returns when `passes` more passes are done at this end.
   virtual void run(std::uint64_t passes) = 0;
-  /// Of the control messages that came in the last run, where the program has such.
+  /// The lateness of the control messages of the last run, where the program has them.
   virtual Lateness lateness() { return {}; }
 };
 
-/// How the two ends find each other: the first tells where it listens, the second asks.
+/// How the two ends find each other: the first passes its endpoint to the second.
 struct Meeting {
   bool first = false;
   std::function<void(const std::string&)> tell;
@@ -50,9 +50,9 @@ struct Meeting {
 
 using MakeParty = std::unique_ptr<Party> (*)(const Traffic&, const Meeting&);
 
-/// tcp sockets, not blocking, one thread, poll(): each bucket behind a length of 8 bytes, as fast
-/// as the socket takes them, in pieces as the product writes its largest buckets, received into one
-/// buffer. No window, no request and answer, no check.
+/// tcp sockets, non-blocking, one thread, poll(). Each bucket follows a length of 8 bytes, as fast
+/// as the socket accepts them, in pieces like those of the product's largest buckets, and is
+/// received into one buffer. No window, no request and answer, no check.
 std::unique_ptr<Party> make_raw_party(const Traffic& traffic, const Meeting& meeting);
 /// libzmq alone: DEALER to DEALER, two parts, sent without a copy, dropped on receipt.
 std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting);
@@ -62,7 +62,7 @@ std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& mee
 std::unique_ptr<Party> make_zmq_transport_party(const Traffic& traffic, const Meeting& meeting);
 std::unique_ptr<Party> make_keyed_party(const Traffic& traffic, const Meeting& meeting);
 
-/// Offers and answers, counted: when to offer next.
+/// Counts offers and answers, and decides when to offer next.
 class Ledger {
  public:
   explicit Ledger(const Traffic& traffic) : buckets_(traffic.buckets()), window_(traffic.window) {}

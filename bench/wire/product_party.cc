@@ -19,14 +19,14 @@ using stencil::TimePoint;
 
 constexpr std::uint64_t kNoTime = 1000;  ///< in place of the time, in a message without one
 
-/// Which transport of the product's.
+/// A transport of the product.
 struct Kind {
   std::string scheme;
   bool keys = false;
 };
 
-/// The pairs of both ends, in the order of Meeting::first, and then of second: made for this
-/// measurement, and no secret.
+/// The key pairs of both ends, the first and then the second of Meeting: made for this measurement
+/// and not secret.
 std::shared_ptr<const stencil::KeyRing> ring(bool first) {
   constexpr std::array<std::string_view, 2> kPublic = {"Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
                                                        "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"};
@@ -122,7 +122,7 @@ class ProductParty final : public Party {
     return running_ && traffic_.control.count() > 0 ? next_control_ : stencil::kNever;
   }
 
-  /// A heartbeat that says when it was sent, when one is due. Both processes go by one clock.
+  /// Sends a heartbeat with its time of sending when one is due. Both processes use the same clock.
   void control() {
     const TimePoint now = stencil::EventLoop::now();
     if (!running_ || !up_ || traffic_.control.count() == 0 || now < next_control_) return;
@@ -182,7 +182,7 @@ class ProductParty final : public Party {
     return message;
   }
 
-  /// An offer or a reply of the bucket that the `index`-th one is of.
+  /// The `index`-th offer or reply, with its bucket.
   template <typename Body>
   [[nodiscard]] Body bucket_of(std::uint64_t index) const {
     Body body;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a command in a network of its own, of nothing but a loopback that carries so many Mbit/s each
-# way between 127.0.0.1 and 127.0.0.2, with a queue of 50 ms in each direction as a home router has
-# it. As root; leaves nothing behind.
+# Runs a command in its own network namespace. Its loopback carries MBIT Mbit/s each way between
+# 127.0.0.1 and 127.0.0.2, with a queue of 50 ms in each direction, like a home router's. Needs root;
+# leaves nothing behind.
 #
 # usage: bench/wire/thin_link.sh MBIT COMMAND [ARGUMENT...]
 set -eu

@@ -61,8 +61,8 @@ bench::Traffic traffic_of(const std::vector<std::byte>& model, const Options& op
           options.window, std::chrono::milliseconds(options.control_ms)};
 }
 
-/// How late control messages of the product come while the model moves: a row and its JSON. A
-/// bucket's time is what a bucket's bytes take at the rate at which the model moved.
+/// The lateness of the product's control messages while the model is sent: a row and its JSON. A
+/// bucket's time is the time of a bucket's bytes at the measured rate.
 nlohmann::ordered_json measure_lateness(const std::string& name, double megabytes,
                                         const Options& options) {
   const std::vector<std::byte> model = make_model(megabytes);
@@ -139,7 +139,7 @@ nlohmann::ordered_json measure(double megabytes, const Options& options) {
                row["switches_per_mb"].get<double>());
     std::fflush(stdout);
   }
-  while (!pairs.empty()) pairs.pop_back();  // the last first: it holds the others' ends open
+  while (!pairs.empty()) pairs.pop_back();  // the last first: it holds the others' ends
   return rows;
 }
 

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kHeader = 64;  ///< about as large as the product's
+constexpr std::size_t kHeader = 64;  ///< about as many bytes as the product's
 
 class ZmqParty final : public Party {
  public:

@@ -1,5 +1,5 @@
-// The hello world of FAST: four workers on a 2x2 torus, each with a number of its own, agree on the
-// mean. No framework, no server: each talks to its two neighbours only.
+// The hello world of FAST: four workers on a 2x2 torus, each with its own number, agree on the
+// mean. No framework and no server: each exchanges only with its two neighbours.
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -9,7 +9,7 @@
 #include "fast/session/session.h"
 
 int main() {
-  const auto network = fast::make_inproc_network();  // threads, for once, not hosts
+  const auto network = fast::make_inproc_network();  // workers are threads here
   const auto work = [&network](int rank) {
     std::vector<float> x = {0};  // the whole model: one number, the same everywhere at the start
     fast::FlatAdapter adapter(x);
@@ -21,9 +21,10 @@ int main() {
     fast::Session session(adapter, options);
     session.join();
 
-    x[0] = 10.0F * static_cast<float>(rank + 1);  // "training": each learns something of its own
+    x[0] = 10.0F * static_cast<float>(rank + 1);  // "training": each worker learns a different
+                                                  // value
     session.exchange({});                         // show it to the neighbours
-    session.finish();                             // average on until all agree
+    session.finish();                             // keep averaging until all agree
     std::printf("worker %d began with %2d0 and ends with %.4f\n", rank, rank + 1, x[0]);
   };
   std::vector<std::jthread> workers;

@@ -1,4 +1,4 @@
-// A LibTorch training loop of one's own, made a worker of a ring of two by the lines marked FAST.
+// A plain LibTorch training loop. The lines marked FAST make it a worker of a ring of two.
 //
 //   embed_torch                          both workers on this machine: it starts the other itself
 //   embed_torch 0 *:5555     worker 0; on another machine:
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Two interleaved spirals; each worker draws other points from them.
+/// Two interleaved spirals; each worker draws different points from them.
 std::pair<torch::Tensor, torch::Tensor> spirals(int count) {
   const torch::Tensor label = torch::randint(2, {count});
   const torch::Tensor t = torch::rand({count}) * 3 + 0.3;
@@ -35,7 +35,7 @@ int train(int rank, const std::string& listen, const std::string& peer) {
                               torch::nn::Linear(64, 2));
   torch::optim::SGD optimizer(model->parameters(),
                               torch::optim::SGDOptions(0.05).momentum(0.9).nesterov(true));
-  torch::manual_seed(100 + rank);  // other data on each
+  torch::manual_seed(100 + rank);  // different data on each worker
 
   fast::TorchTrainer trainer(*model, optimizer);                     // FAST
   fast::SessionOptions options{.topology = "ring:2", .rank = rank};  // FAST
@@ -69,9 +69,9 @@ int train(int rank, const std::string& listen, const std::string& peer) {
 
 int main(int argc, char** argv) {
   if (argc > 2) return train(std::atoi(argv[1]), argv[2], argc > 3 ? argv[3] : "");
-  // Both here: worker 0's address is one that only these two know.
+  // Both workers run here, with an address that only these two know.
   const std::string meeting = "ipc:///tmp/fast-embed-" + std::to_string(getpid());
-  const pid_t other = fork();  // before LibTorch has made any thread
+  const pid_t other = fork();  // before LibTorch starts any thread
   if (other == 0) return train(1, "", meeting);
   const int mine = train(0, meeting, "");
   int status = 0;

@@ -25,7 +25,7 @@ constexpr char kFormatKey[] = "format";
 constexpr char kChecksumKey[] = "checksum";
 constexpr char kTermsKey[] = "terms";
 
-/// Of tensors in the order in which they lie in a file.
+/// The checksum of tensors in their order in the file.
 template <typename Tensors>
 std::string checksum(const Tensors& tensors) {
   const auto free = [](XXH3_state_t* state) { XXH3_freeState(state); };

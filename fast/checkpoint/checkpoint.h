@@ -16,13 +16,13 @@ namespace fast {
 ///   "format"      kCheckpointFormat
 ///   "checksum"    XXH3 (64 bits, hexadecimal) of the tensors' bytes, in the order in which they
 ///   lie "terms"       the run's terms: a JSON array of [name, value]
-/// Which tensors it holds is the affair of those who put them there, see Resumable.
+/// The classes that save into it decide which tensors it holds, see Resumable.
 inline constexpr char kCheckpointFormat[] = "fast checkpoint 1";
 
-/// Where the checkpoint before `file` is kept: "checkpoint.previous.safetensors".
+/// The path of the checkpoint before `file`: "checkpoint.previous.safetensors".
 [[nodiscard]] std::filesystem::path previous_checkpoint(const std::filesystem::path& file);
 
-/// Writes `file` as AtomicFile does; the one that was there becomes previous_checkpoint(). Throws
+/// Writes `file` as AtomicFile does. An existing file becomes previous_checkpoint(). Throws
 /// FileError.
 void write_checkpoint(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
                       const stencil::Terms& terms);
@@ -33,8 +33,8 @@ struct CheckpointContent {
   std::vector<TensorView> tensors;
 };
 
-/// Parses bytes that anybody may have written. Throws FileError, naming `name`, for anything that
-/// is no checkpoint, or is one that was changed.
+/// Parses untrusted bytes. Throws FileError, naming `name`, for anything that is not a checkpoint
+/// or has been altered.
 [[nodiscard]] CheckpointContent parse_checkpoint(std::span<const std::byte> file,
                                                  const std::string& name);
 
@@ -44,8 +44,9 @@ class Checkpoint {
   /// Throws FileError.
   explicit Checkpoint(const std::filesystem::path& file);
 
-  /// The newest that is whole: `file`, or where that is damaged, with a warning in the log, the one
-  /// before. Nothing where neither is there. Throws FileError where none that is there is whole.
+  /// Opens the newest undamaged checkpoint: `file`, or, with a warning in the log, the one before
+  /// where `file` is damaged. Nothing where neither exists. Throws FileError where each one that
+  /// exists is damaged.
   [[nodiscard]] static std::optional<Checkpoint> newest(const std::filesystem::path& file,
                                                         const stencil::LogSink& log);
 

@@ -28,11 +28,11 @@ template <typename T>
 template <typename T>
 concept SavedNumber = !saved_type<T>().empty();
 
-/// Where parts of a training run put what a checkpoint is to hold: tensors by name, copied. A part
-/// begins its names with one of its own: "loader/order". One thread.
+/// Collects what parts of a training run save in a checkpoint: copies of tensors, by name. Each
+/// part begins its names with a prefix of its own: "loader/order". One thread.
 class StateWriter {
  public:
-  /// Begins anew. The memory of the last save is kept for the next one.
+  /// Begins anew. Keeps the memory of the last save for the next one.
   void clear() { count_ = 0; }
 
   void put(std::string name, std::string_view dtype, std::span<const std::int64_t> shape,
@@ -47,7 +47,7 @@ class StateWriter {
     put(std::move(name), std::span<const T>(&value, 1));
   }
 
-  /// What was put since clear(). Valid until the next call of another method.
+  /// The tensors put since clear(). Valid until the next call of another method.
   [[nodiscard]] std::vector<NamedTensor> tensors();
 
  private:
@@ -57,11 +57,11 @@ class StateWriter {
     std::size_t capacity = 0;
   };
   std::vector<Entry> entries_;
-  std::size_t count_ = 0;  ///< of the entries, those in use
+  std::size_t count_ = 0;  ///< entries in use
 };
 
-/// The same as read back. The bytes belong to the file it came from. All throw FileError that names
-/// a tensor which is not there or of another type or shape.
+/// Reads such tensors back. The bytes belong to the file that they come from. All methods throw
+/// FileError naming a tensor that is missing or has another type or shape.
 class StateReader {
  public:
   /// `origin` is the file's name, for messages.
@@ -82,7 +82,7 @@ class StateReader {
     read(name, std::span<T>(&value, 1));
     return value;
   }
-  /// A vector of whatever length it was saved with.
+  /// A vector of the length that it was saved with.
   template <SavedNumber T>
   [[nodiscard]] std::vector<T> values(std::string_view name) const {
     std::vector<T> values(length(name));
@@ -106,17 +106,17 @@ class Resumable {
  public:
   virtual ~Resumable() = default;
 
-  /// Puts down all that the part goes on from, as of the last step boundary.
+  /// Saves all that the part needs to continue from the last step boundary.
   virtual void save(StateWriter& to) = 0;
-  /// Goes on from there. Throws FileError where `from` does not fit.
+  /// Restores what save() wrote. Throws FileError where `from` does not fit.
   virtual void load(const StateReader& from) = 0;
-  /// Optional. The model was replaced by a neighbour's: what the part keeps of the steps that led
-  /// to the old one, such as momentum, is to be forgotten.
+  /// Optional. The model was replaced by a neighbour's. The part discards its state from the steps
+  /// of the old model, such as momentum.
   virtual void model_replaced() {}
 };
 
-/// Everything that a checkpoint holds of a model: its parameters, its buffers, and the parts that
-/// are attached to its adapter.
+/// Saves a model into a checkpoint: its parameters, its buffers, and the parts that are attached to
+/// its adapter. load_model() restores them.
 void save_model(ModelAdapter& adapter, StateWriter& to);
 void load_model(ModelAdapter& adapter, const StateReader& from);
 

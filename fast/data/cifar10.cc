@@ -23,7 +23,7 @@ struct Files {
   std::filesystem::path test;
 };
 
-/// Names and sizes only.
+/// Finds the files and checks their sizes; reads no data.
 Files find_files(const std::filesystem::path& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) {
@@ -39,7 +39,7 @@ Files find_files(const std::filesystem::path& directory) {
   Files files;
   files.test = root / "test_batch.bin";
   const auto batch = [&](int i) { return root / ("data_batch_" + std::to_string(i) + ".bin"); };
-  int last = 1;  // the first one is demanded, later ones only up to the last that is there
+  int last = 1;  // the first one is required; the later ones may be missing
   for (int i = 2; i <= kMaxBatches; ++i) {
     if (std::filesystem::exists(batch(i), error)) last = i;
   }

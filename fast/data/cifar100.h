@@ -11,7 +11,7 @@ namespace fast {
 /// cifar-100-binary. Throws DataError.
 [[nodiscard]] Dataset load_cifar100(const std::filesystem::path& directory);
 
-/// Reads no data, but demands that the files are there and their sizes whole records. Throws
+/// Reads no data, but requires that the files exist and hold whole records by their sizes. Throws
 /// DataError.
 [[nodiscard]] ImageShape cifar100_shape(const std::filesystem::path& directory);
 

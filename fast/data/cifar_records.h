@@ -24,11 +24,11 @@ struct CifarFormat {
   [[nodiscard]] constexpr std::size_t record() const { return labels + 3072; }
 };
 
-/// Demands whole records, and at least one. Throws DataError.
+/// Requires whole records, and at least one. Throws DataError.
 void check_cifar_size(const CifarFormat& format, std::size_t size, const std::string& file);
 
 /// Appends the records in `bytes` to `out` (of format.shape()). Pure; throws DataError, naming
-/// `file`, for half a record, no record, or a label out of range; `out` then is as before.
+/// `file`, for half a record, no record, or a label out of range; `out` is then unchanged.
 void append_cifar(const CifarFormat& format, std::span<const std::uint8_t> bytes,
                   const std::string& file, ImageSet& out);
 

@@ -18,13 +18,13 @@ namespace {
 
 /// One kind of data set. To add one: a file pair in this folder and a line here.
 struct DatasetKind {
-  std::string_view name;  ///< what stands before the colon
+  std::string_view name;  ///< the part before the colon
   std::string_view form;
   Dataset (*load)(std::string_view arguments, std::uint64_t seed);
   ImageShape (*shape)(std::string_view arguments);
 };
 
-/// No shell puts the home folder in place of a tilde behind a colon.
+/// Replaces a leading tilde by the home folder, which no shell does after a colon.
 std::filesystem::path directory(std::string_view arguments) {
   if (arguments.empty()) throw ConfigError("it lacks the directory", "name it after the colon");
   const char* const home = std::getenv("HOME");
@@ -65,7 +65,8 @@ Source parse_source(std::string_view spec) {
   return {*kind, spec.substr(std::min(spec.size(), name.size() + 1))};
 }
 
-/// Runs what a kind does with its arguments; where those are wrong, the error shows the whole spec.
+/// Calls a function of a kind with its arguments. Where those are wrong, the error shows the whole
+/// spec.
 template <typename Call>
 auto with_spec(std::string_view spec, Call call) {
   const Source source = parse_source(spec);

@@ -23,9 +23,9 @@ struct ImageSet {
   }
 };
 
-/// A training and a test set, with what is customary for them.
+/// A training and a test set, with their usual normalisation and augmentation.
 struct Dataset {
-  std::string name;  ///< the spec it came from
+  std::string name;  ///< the spec that it was loaded from
   ImageSet train, test;
   std::array<float, 4> mean{}, deviation{};  ///< per channel, of pixels scaled to 0..1
   bool crop_and_flip = false;                ///< random 4-pixel crop and mirror in training
@@ -34,7 +34,7 @@ struct Dataset {
 /// "synthetic", "cifar10:", ..: how specs begin.
 [[nodiscard]] std::vector<std::string> dataset_choices();
 
-/// What stands before the colon: "synthetic", "cifar10" ..
+/// The names before the colon: "synthetic", "cifar10" ..
 [[nodiscard]] std::vector<std::string_view> dataset_names();
 
 /// The specs that load_dataset() takes, for help texts and messages.
@@ -46,8 +46,8 @@ struct Dataset {
 /// for files that are missing, truncated or hold labels out of range.
 [[nodiscard]] Dataset load_dataset(std::string_view spec, std::uint64_t seed);
 
-/// The same data set from whatever folder a program runs in: paths are absolute, a tilde is the
-/// home folder. Throws ConfigError for an unknown spec.
+/// The spec with an absolute path, a tilde replaced by the home folder, so that it names the same
+/// data set in every working folder. Throws ConfigError for an unknown spec.
 [[nodiscard]] std::string absolute_dataset(std::string_view spec);
 
 /// Only the shape, without reading the training data (labels and pixels are not checked).

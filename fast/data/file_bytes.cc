@@ -21,7 +21,7 @@ DataError unreadable(const std::filesystem::path& file, const std::string& why,
   return DataError("cannot read " + file.string() + ": " + why, remedy);
 }
 
-/// zlib names the file once more before its cause.
+/// zlib repeats the file's name before its cause; this removes it.
 std::string cause(const std::string& error, int code) {
   if (code == Z_BUF_ERROR) return "it ends too early";
   const auto colon = error.rfind(": ");
@@ -59,7 +59,8 @@ void read_data_file(const std::filesystem::path& file, const std::string& remedy
     const int got = gzread(in.get(), out.data() + filled, room);
     int code = Z_OK;
     const std::string why = gzerror(in.get(), &code);
-    // At the end of a stream that was cut off, gzread gives what there is and leaves the error.
+    // At the end of a truncated stream gzread returns the data that it has; gzerror tells of the
+    // error.
     if (got < 0 || code != Z_OK) {
       throw unreadable(file,
                        "damaged at compressed byte " + std::to_string(gzoffset(in.get())) + ": " +

@@ -8,7 +8,7 @@
 
 namespace fast {
 
-/// No file of a data set here comes near it; what claims more is no such file.
+/// A limit far above the files of these data sets; a larger file is refused.
 inline constexpr std::size_t kMaxDataFile = std::size_t{1} << 30;
 
 /// The size of a regular file. Throws DataError, with `remedy`, if there is none, if it is larger
@@ -16,10 +16,10 @@ inline constexpr std::size_t kMaxDataFile = std::size_t{1} << 30;
 [[nodiscard]] std::size_t data_file_size(const std::filesystem::path& file,
                                          const std::string& remedy);
 
-/// Replaces `out` by what the file holds, inflated where it is gzip (one member or several, padding
-/// after them passed over), and reuses its memory. With `most`, only the first bytes are read.
-/// Memory grows with what is read. Throws DataError like data_file_size(), and for what is damaged,
-/// cut off, or inflates to more than kMaxDataFile.
+/// Replaces `out` by the content of the file and reuses its memory. A gzip file (one member or
+/// several; padding after them is skipped) is inflated. With `most`, reads only the first bytes.
+/// Memory grows with the bytes read. Throws DataError as data_file_size() does, and for a file that
+/// is damaged, truncated, or inflates to more than kMaxDataFile.
 void read_data_file(const std::filesystem::path& file, const std::string& remedy,
                     std::vector<std::uint8_t>& out, std::size_t most = kMaxDataFile + 1);
 

@@ -4,7 +4,7 @@
 
 namespace fast {
 
-/// The examples of a data set, as far as a model must know them.
+/// The shape of a data set's examples, as a model needs it.
 struct ImageShape {
   int channels = 0, height = 0, width = 0, classes = 0;
   [[nodiscard]] std::size_t pixels() const {

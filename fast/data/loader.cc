@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kPad = 4;
 
-/// Where an image lies after padding and cropping: output (x, y) is input (x + dx, y + dy), and
-/// what falls outside is 0, the mean colour.
+/// The shift of an image by padding and cropping: output (x, y) is input (x + dx, y + dy); pixels
+/// outside are 0, the mean colour.
 struct Crop {
   int dx = 0, dy = 0;  ///< -kPad .. kPad
   bool mirror = false;

@@ -26,14 +26,14 @@ class TrainLoader {
   /// The same without augmentation (for BatchNorm re-estimation).
   Batch next_plain();
 
-  /// All that the batches to come depend on, beside data and batch size.
+  /// All that future batches depend on, except data and batch size.
   struct State {
-    std::vector<std::uint32_t> order;  ///< the shard, as this pass goes through it
-    std::uint64_t position = 0;        ///< examples of this pass that were given out
+    std::vector<std::uint32_t> order;  ///< the shard, in the order of this pass
+    std::uint64_t position = 0;        ///< examples of this pass returned so far
     std::uint64_t random = 0;
   };
   [[nodiscard]] State state() const { return {shard_, position_, random_.state()}; }
-  /// False, and nothing is changed, where `state` is not of this shard.
+  /// Returns false, and changes nothing, where `state` is of another shard.
   [[nodiscard]] bool resume(const State& state);
 
  private:

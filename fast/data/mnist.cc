@@ -34,7 +34,7 @@ std::uint32_t big_endian(std::span<const std::uint8_t> bytes, std::size_t offset
          static_cast<std::uint32_t>(bytes[offset + 2]) << 8 | bytes[offset + 3];
 }
 
-/// Checks length and magic and gives the count, which follows in every IDX file.
+/// Checks length and magic number and returns the count, which follows them in every IDX file.
 std::uint32_t checked_count(std::span<const std::uint8_t> bytes, const std::string& file,
                             std::size_t header, std::uint32_t magic) {
   if (bytes.size() < header) {
@@ -67,7 +67,7 @@ std::string plain_name(const std::filesystem::path& file) {
   return name;
 }
 
-/// The file of this name in one of its spellings; EMNIST's begin with "emnist-SPLIT-".
+/// Finds the file of this name in one of its spellings; EMNIST's begin with "emnist-SPLIT-".
 std::filesystem::path find_file(const std::filesystem::path& directory,
                                 const std::vector<std::string>& names) {
   std::vector<std::filesystem::path> found;
@@ -85,7 +85,7 @@ std::filesystem::path find_file(const std::filesystem::path& directory,
                         ".gz is in " + directory.string(),
                     kHowToGet);
   }
-  // One that is packed and unpacked is there twice.
+  // A file that exists both packed and unpacked was found twice.
   std::ranges::sort(found);
   for (const auto& file : found) {
     if (plain_name(file) == plain_name(found.front())) continue;

@@ -10,7 +10,7 @@
 
 namespace fast {
 
-/// IDX, the format of MNIST and of those made like it (LeCun et al.), all numbers big-endian:
+/// IDX, the format of MNIST and its successors (LeCun et al.), all numbers big-endian:
 ///   images = 00 00 08 03  count (4 bytes)  height (4)  width (4)  byte{count * height * width}
 ///   labels = 00 00 08 01  count (4 bytes)  byte{count}
 inline constexpr std::size_t kIdxImagesHeader = 16;
@@ -26,7 +26,7 @@ struct IdxImagesHeader {
 /// plain bytes; `bytes` must be exactly one file (of parse_idx_images_header: at least its start).
 [[nodiscard]] IdxImagesHeader parse_idx_images_header(std::span<const std::uint8_t> bytes,
                                                       const std::string& file);
-/// Sets kMnistClasses, which the labels may prove too few.
+/// Sets the number of classes to kMnistClasses, which the labels may exceed.
 void parse_idx_images(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
 void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& file, ImageSet& out);
 
@@ -36,8 +36,8 @@ void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& fi
 /// least kMnistClasses. Throws DataError.
 [[nodiscard]] Dataset load_mnist(const std::filesystem::path& directory);
 
-/// From the labels and the header of the training images. Throws DataError, also for files that are
-/// missing.
+/// Reads only the labels and the header of the training images. Throws DataError, also for missing
+/// files.
 [[nodiscard]] ImageShape mnist_shape(const std::filesystem::path& directory);
 
 }  // namespace fast

@@ -73,7 +73,8 @@ std::vector<double> dirichlet(double alpha, int workers, Random& random) {
   return shares;
 }
 
-/// While a shard is empty the largest one gives it an example; the lowest rank first in a tie.
+/// While a shard is empty, the largest one gives it an example; in a tie, the one of the lowest
+/// rank.
 void fill_empty(std::vector<Indices>& shards) {
   for (Indices& shard : shards) {
     if (!shard.empty()) continue;

@@ -22,7 +22,7 @@ static_assert(kSyntheticShape.width == kSide);
 
 // Difficulty, tuned so that resnet8 reaches 95 to 96 % with four workers that average at each step,
 // in five epochs of 8192 images at rate 0.1 (91 % at 0.05); a linear model reaches about 20 %.
-constexpr float kLighterShare = 0.85F;  ///< not one half: a linear model is to learn a little
+constexpr float kLighterShare = 0.85F;  ///< not one half, so that a linear model learns a little
 constexpr float kContrastMin = 0.15F, kContrastMax = 0.40F;
 constexpr float kNoise = 0.075F;
 constexpr int kMaxStrokes = 3;
@@ -85,7 +85,7 @@ float coverage(float pixels) {
 
 using Color = std::array<float, kChannels>;
 
-/// Draws one image. All that varies within a class is drawn here.
+/// Draws one image. It draws all that varies within a class.
 class Painter {
  public:
   explicit Painter(Random& random) : random_(random) {}
@@ -223,7 +223,7 @@ std::size_t parse_count(std::string_view text) {
   return value;
 }
 
-/// Of the training and of the test set.
+/// The sizes of the training and of the test set.
 std::pair<std::size_t, std::size_t> parse_counts(std::string_view counts) {
   constexpr std::size_t kUsualTrain = 8192, kUsualTest = 2048;
   const std::size_t comma = counts.find(',');

@@ -15,15 +15,16 @@ inline constexpr ImageShape kSyntheticShape{3, 16, 16, 10};
 /// with stray strokes. As place and polarity vary, the classes' mean images nearly agree: a linear
 /// model finds little, local filters find everything.
 ///
-/// One seed gives the same images on every machine: integer randomness, and of floating point only
-/// + - * / sqrt. Image i does not depend on how many are asked for; test images come from a stream
-/// of their own. The classes are the same for every seed. Classes are balanced in blocks of ten.
+/// One seed gives the same images on every machine: randomness is integer, and floating-point
+/// operations are only + - * / sqrt. Image i does not depend on the number of images; test images
+/// come from a stream of their own. The classes are the same for every seed. Classes are balanced
+/// in blocks of ten.
 [[nodiscard]] Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed);
 
-/// The same by "[TRAIN[,TEST]]", counts from 1 to 1,000,000; by default 8192,2048. Throws
-/// ConfigError.
+/// The same with counts given as "[TRAIN[,TEST]]", each from 1 to 1,000,000; by default 8192,2048.
+/// Throws ConfigError.
 [[nodiscard]] Dataset load_synthetic(std::string_view counts, std::uint64_t seed);
-/// Makes no image, but checks the counts likewise.
+/// Makes no image, but checks the counts too.
 [[nodiscard]] ImageShape synthetic_shape(std::string_view counts);
 
 }  // namespace fast

@@ -9,7 +9,7 @@ foreach(header ${headers} fast/adapter.h fast/errors.h fast/exit_codes.h)
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/include/fast/version.h DESTINATION ${FAST_INCLUDE_DIR}/fast)
 
-# An export for each component, so that a user is asked for what its libraries need and no more.
+# An export for each component, so that users need only the dependencies of its libraries.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fast)
 get_property(components GLOBAL PROPERTY FAST_COMPONENTS)
 list(REMOVE_DUPLICATES components)
@@ -24,10 +24,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/fastConfig.cmake ${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
   DESTINATION ${package})
 
-# pkg-config: fast is the C library, fast-cxx the session and the flat adapter, which is what embedding
-# in C++ without a framework takes.
+# pkg-config: fast is the C library; fast-cxx are the session and the flat adapter, for embedding in
+# C++ without a framework.
 get_property(libraries GLOBAL PROPERTY FAST_LIBRARIES_session)
-list(REVERSE libraries)  # who needs a library comes before it
+list(REVERSE libraries)  # a library comes before those that it needs
 list(TRANSFORM libraries PREPEND -l)
 set(cxx_libs ${libraries})
 list(FILTER cxx_libs INCLUDE REGEX "^-lfast_")

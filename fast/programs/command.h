@@ -6,7 +6,7 @@
 
 namespace fast {
 
-/// Runs `body` and turns what it throws into one line on stderr ("NAME: error: cause; remedy") and
+/// Runs `body` and turns an exception into one line on stderr ("NAME: error: cause; remedy") and
 /// the exit code of exit_codes.h.
 int run_guarded(const std::string& name, const std::function<int()>& body);
 

@@ -21,11 +21,11 @@ namespace {
 
 using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// What a command takes.
+/// The arguments that a command takes.
 struct Grammar {
   std::vector<std::string> flags;
   Choices choices;                       ///< by flag
-  std::vector<std::string> positionals;  ///< how they begin
+  std::vector<std::string> positionals;  ///< their beginnings
 };
 
 Grammar grammar_of(const std::string& command, const Models& models) {
@@ -104,7 +104,7 @@ int complete_command(const std::vector<std::string>& /*args*/, const Models& mod
   for (std::string word; in >> word;) words.push_back(word);
   if (!words.empty()) words.erase(words.begin());
   if (text.ends_with(' ')) words.emplace_back();
-  // Bash takes the part after a colon for a word of its own, and wants only that.
+  // Bash treats the part after a colon as a word of its own and expects only that part.
   const std::string& word = words.empty() ? text : words.back();
   const auto colon = word.rfind(':');
   for (const std::string& one : complete(words, models)) {

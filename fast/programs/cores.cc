@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "200000 100000", or "max 100000" for none.
+/// Parses "200000 100000", or "max 100000" for no quota.
 std::optional<double> quota_of_version_2(const fs::path& group) {
   std::ifstream in(group / "cpu.max");
   double quota = 0, period = 0;
@@ -28,8 +28,8 @@ std::optional<double> quota_of_version_1(const fs::path& group) {
   return quota / period;
 }
 
-/// The least quota of `group` and all above it, below `root`. In a container the path may be that
-/// of the host, of which only the end of the chain, the root, is there.
+/// The least quota of `group` and its parents up to `root`. In a container the path may be that of
+/// the host, of which only the root exists here.
 template <typename Read>
 void lessen(std::optional<double>& least, const fs::path& root, fs::path group, Read read) {
   group = group.relative_path();

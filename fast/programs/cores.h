@@ -4,12 +4,12 @@
 
 namespace fast {
 
-/// Cores that this process may keep busy: those it may run on, or its control groups' quota of
-/// processor time where that is less (`docker run --cpus 2`). At least 1.
+/// The number of cores that this process may use: those in its affinity mask, or its control
+/// groups' CPU quota where that is less (`docker run --cpus 2`). At least 1.
 [[nodiscard]] int available_cores();
 
-/// The quota alone, in cores, rounded up; 0: none. `groups` is laid out as /sys/fs/cgroup, of
-/// version 2 or 1; `self` as /proc/self/cgroup. A quota of any group above counts too.
+/// The quota alone, in cores, rounded up; 0: none. `groups` has the layout of /sys/fs/cgroup,
+/// version 2 or 1; `self` that of /proc/self/cgroup. Quotas of parent groups count too.
 [[nodiscard]] int quota_of_cores(const std::filesystem::path& groups,
                                  const std::filesystem::path& self);
 

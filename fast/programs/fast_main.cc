@@ -32,11 +32,11 @@ struct Command {
 
 constexpr std::array<Command, 6> kCommands = {{
     {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
-    {"topology", "who neighbours whom, weights, spectral gap, cost of a sweep", topology_command},
-    {"simulate", "thousands of virtual workers under a virtual clock", simulate_command},
+    {"topology", "show the neighbours, weights, spectral gap, cost of a sweep", topology_command},
+    {"simulate", "run thousands of virtual workers under a virtual clock", simulate_command},
     {"report", "gather worker folders into a mean model, a summary and a page", report_command},
-    {"keys", "make the keys with which workers prove who they are", keys_command},
-    {"completion", "what makes bash complete these commands and options", completion_command},
+    {"keys", "make the keys with which workers prove their ranks", keys_command},
+    {"completion", "print the bash completion of these commands and options", completion_command},
 }};
 
 void print_help() {

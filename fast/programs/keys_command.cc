@@ -30,7 +30,7 @@ Examples:
     mv new-keys/rank-0.key keys/rank-0.key                  # at worker 0, then at the others
     mv new-keys/public.keys keys/public.keys                # at all workers: the old ones are over)";
 
-/// Files that are made from nothing, and that go again unless keep() is called.
+/// Creates new files, and removes them again unless keep() is called.
 class NewFiles {
  public:
   NewFiles() = default;

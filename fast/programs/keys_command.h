@@ -11,7 +11,7 @@ class App;
 
 namespace fast {
 
-/// What fast keys was asked for.
+/// The options of fast keys.
 struct KeysQuery {
   std::string out;
   int workers = 0;
@@ -19,8 +19,8 @@ struct KeysQuery {
 
 void bind_keys_options(CLI::App& app, KeysQuery& query);
 
-/// fast keys: a pair of keys for each rank, in a folder. Never writes over a file. Returns an exit
-/// code; throws what run_guarded() understands.
+/// fast keys: makes a pair of keys for each rank, in a folder. Never overwrites a file. Returns an
+/// exit code; throws what run_guarded() catches.
 int keys_command(const std::vector<std::string>& args, const Models& models);
 
 }  // namespace fast

@@ -28,8 +28,8 @@ constexpr char kReportExamples[] = R"(Examples:
   fast report runs/first
   fast report node0/run node1/run node2/run node3/run --out together --data cifar10:/data/cifar10)";
 
-/// The configuration of the first folder that has one (config.toml lies in the run folder, also
-/// where a worker's folder was given); otherwise what the workers' own records say.
+/// The configuration of the first folder that has one (config.toml is in the run folder, also where
+/// a worker's folder was given); otherwise the workers' own records.
 WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models) {
   for (const fs::path& dir : dirs) {
     for (const fs::path& root : {dir, fs::absolute(dir).parent_path()}) {
@@ -44,7 +44,7 @@ WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models
   return config;
 }
 
-/// What a launcher saw and wrote down: of a worker that was killed nobody else knows it.
+/// The exit codes that a launcher recorded; for a killed worker there is no other record.
 std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
   std::map<int, int> out;
   for (const fs::path& dir : dirs) {
@@ -68,8 +68,8 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
     const Dataset data = load_dataset(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
-    // One: OpenMP's threads spin while they wait for each other, and where the machine has other
-    // work a second one was measured to make this several times slower, not faster.
+    // One thread: OpenMP's threads spin while they wait for each other. On a machine with other
+    // work, a second thread was measured to make this several times slower.
     options.threads = 1;
     const std::unique_ptr<Learner> learner = models.make(options);
     return evaluate_model(mean_model, *learner, data, config.session.seed);
@@ -93,7 +93,8 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
   return report.summary.whole() ? ExitCode::kOk : ExitCode::kWorkerLost;
 }
 
-/// Beside what is given: a worker's folder holds the worker's own files alone.
+/// The default output folder. For a worker's folder it is the parent, since that folder holds only
+/// the worker's own files.
 fs::path default_output(const fs::path& dir) {
   const fs::path folder = fs::absolute(dir).lexically_normal();
   const fs::path plain = folder.has_filename() ? folder : folder.parent_path();
@@ -107,10 +108,9 @@ void bind_report_options(CLI::App& app, ReportQuery& query) {
   app.add_option("--out,-o", query.out,
                  "where to write; by default the first DIR, or the folder that a worker-K is in")
       ->type_name("DIR");
-  app.add_option("--data,-d", query.data, "data set, where it lies elsewhere on this machine")
+  app.add_option("--data,-d", query.data, "data set, if it is elsewhere on this machine")
       ->type_name("SPEC");
-  app.add_option("--model,-m", query.model, "model, where no config.toml is at hand")
-      ->type_name("NAME");
+  app.add_option("--model,-m", query.model, "model, if there is no config.toml")->type_name("NAME");
 }
 
 int report_command(const std::vector<std::string>& args, const Models& models) {

@@ -16,7 +16,7 @@ class App;
 
 namespace fast {
 
-/// What fast report was asked for.
+/// The options of fast report.
 struct ReportQuery {
   std::vector<std::string> dirs;
   std::string out, data, model;
@@ -26,12 +26,12 @@ void bind_report_options(CLI::App& app, ReportQuery& query);
 
 /// fast report DIR...: gathers worker folders from any machines, makes the mean model, re-estimates
 /// its normalisation statistics, evaluates it, writes summary and page. Returns an exit code;
-/// throws what run_guarded() understands.
+/// throws what run_guarded() catches.
 int report_command(const std::vector<std::string>& args, const Models& models);
 
 /// The same for a run whose configuration is known; prints the summary to `out`. Where the data set
-/// cannot be read the mean model is not evaluated. Returns kOk; kWorkerLost where a model that
-/// there is is not in the mean; kFile where something could not be written, which is told last.
+/// cannot be read, the mean model is not evaluated. Returns kOk, kWorkerLost where an existing
+/// model is not in the mean, or kFile where a file could not be written, which is reported last.
 ExitCode report_run(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& folder, const WorkerConfig& config,
                     const Models& models, const std::map<int, int>& exit_codes, std::ostream& out);

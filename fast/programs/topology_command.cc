@@ -26,7 +26,7 @@ constexpr char kTopologyExamples[] = R"(Examples:
   fast topology grid:3x5:moore --model resnet20 --codec fp16
   fast topology ring:100 --parameters 11173962 --json)";
 
-/// What one sweep moves in each of the two directions, without headers.
+/// The bytes of one sweep in each of the two directions, without headers.
 struct SweepCost {
   std::size_t parameters = 0, offered = 0, replied = 0, buckets = 0;
 };
@@ -63,7 +63,7 @@ std::string model_text(const TopologyQuery& query, const SweepCost& cost) {
                      format::count(static_cast<double>(cost.parameters)), query.codec);
 }
 
-/// With 1 to 6 sweeps a step; nothing for networks where that takes long.
+/// straying() with 1 to 6 sweeps a step; empty for grids where that takes long.
 std::vector<double> strayings(const stencil::Topology& topology) {
   constexpr int kLargest = 256;
   std::vector<double> out;
@@ -150,7 +150,7 @@ void print_json(const stencil::Topology& topology, const TopologyQuery& query,
 
 void bind_topology_options(CLI::App& app, TopologyQuery& query) {
   app.add_option("spec", query.spec, stencil::topology_forms())->type_name("SPEC")->required();
-  app.add_option("--model,-m", query.model, "model whose size is meant")
+  app.add_option("--model,-m", query.model, "model, for its size")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--data,-d", query.data, "data set that gives the model's input")
@@ -163,13 +163,13 @@ void bind_topology_options(CLI::App& app, TopologyQuery& query) {
   app.add_option("--bucket-kib", query.bucket_kib, "size of a bucket; 0: by the model's size")
       ->type_name("KIB")
       ->capture_default_str();
-  app.add_flag("--json", query.json, "for programs");
+  app.add_flag("--json", query.json, "print JSON, for programs");
 }
 
 int topology_command(const std::vector<std::string>& args, const Models& models) {
   TopologyQuery query;
   query.model = default_config(models).worker.model;
-  CLI::App app("Shows who neighbours whom, with what weights, and what a sweep costs.",
+  CLI::App app("Shows neighbours and weights on a topology, and what a sweep costs.",
                "fast topology");
   set_conventions(app, kTopologyExamples);
   bind_topology_options(app, query);

@@ -13,7 +13,7 @@ class App;
 
 namespace fast {
 
-/// What fast topology was asked for.
+/// The options of fast topology.
 struct TopologyQuery {
   std::string spec, model, codec = "fp32", data = "synthetic";
   std::size_t parameters = 0;
@@ -23,13 +23,13 @@ struct TopologyQuery {
 
 void bind_topology_options(CLI::App& app, TopologyQuery& query);
 
-/// fast topology SPEC: who neighbours whom, with what weights, how well it mixes, and what a sweep
-/// costs. Returns an exit code; throws what run_guarded() understands.
+/// fast topology SPEC: prints neighbours and weights, how well the grid mixes, and the cost of a
+/// sweep. Returns an exit code; throws what run_guarded() catches.
 int topology_command(const std::vector<std::string>& args, const Models& models);
 
-/// A ring, grid or torus of up to two dimensions in characters, with lines where the edges are and
-/// stubs where they wrap around (diagonals are left out); "" for what cannot be drawn so or is more
-/// than 100 columns wide.
+/// Draws a ring, grid or torus of up to two dimensions in characters: lines are edges, stubs are
+/// edges that wrap around; diagonals are left out. Returns "" for other topologies and for those
+/// more than 100 columns wide.
 [[nodiscard]] std::string draw(const stencil::Topology& topology);
 
 }  // namespace fast

@@ -84,8 +84,9 @@ std::string command_line(const std::string& program, const std::vector<std::stri
   return out;
 }
 
-/// Our own FAST_ variables have been read; the workers get them by the file. The rest keeps the
-/// numeric libraries under every framework within the budget.
+/// The launcher has read the FAST_ variables and passes them to the workers in the file, so they
+/// are removed. The other variables keep the numeric libraries of every framework within the thread
+/// budget.
 std::map<std::string, std::string> worker_environment(int threads) {
   std::map<std::string, std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -96,7 +97,8 @@ std::map<std::string, std::string> worker_environment(int threads) {
                                  "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
     out[name] = std::string_view(name).ends_with("THREADS") ? std::to_string(threads) : "";
   }
-  // Workers share cores with each other's background threads: waiting must not burn them.
+  // Workers share cores with each other's background threads, so threads must not spin while they
+  // wait.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
   return out;
 }
@@ -135,13 +137,13 @@ std::string run_id_to_resume(const RunFolder& folder, int workers) {
                   "name the folder of a run that was cut off, or begin anew with --overwrite");
 }
 
-/// Throws DataError where it is damaged or not enough for everybody.
+/// Throws DataError where the data is damaged or too little for all workers.
 void check_data(const WorkerConfig& config, int workers) {
   const Dataset data = load_dataset(config.data, config.session.seed);
   (void)partition(data.train.labels, config.partition, workers, 0, config.session.seed);
 }
 
-/// The same from whatever folder a worker is started again.
+/// The spec with an absolute path, so that a worker can be restarted in any folder.
 std::string absolute_topology(const std::string& spec) {
   constexpr std::string_view kFile = "edges:";
   if (!spec.starts_with(kFile)) return spec;
@@ -156,7 +158,7 @@ std::optional<int> parse(const std::vector<std::string>& args, const Models& mod
       "fast train");
   set_conventions(app, kTrainExamples);
   app.add_option("--resume", wishes.resume,
-                 "go on with the run in this folder, with its config.toml, from the checkpoints of "
+                 "resume the run in this folder, with its config.toml, from the checkpoints of "
                  "its workers")
       ->type_name("DIR")
       ->configurable(false);
@@ -195,7 +197,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   if (common.threads == 0) {
     common.threads = std::max(1, available_cores() / workers);
   }
-  // Every byte of the data is looked at before anything is written; the workers read it again.
+  // Checks all data before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
   common.session.topology = absolute_topology(common.session.topology);
   check_data(common, workers);

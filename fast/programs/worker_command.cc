@@ -37,7 +37,7 @@ Examples:
   Afterwards, with all worker folders in one place:
     fast report runs/first)";
 
-/// Fills in what depends on where we run.
+/// Fills in the options that depend on the machine.
 void complete(TrainConfig& config, int workers) {
   WorkerConfig& w = config.worker;
   int& rank = w.session.rank;
@@ -69,7 +69,8 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const WritesMayFail writes;
   raise_descriptor_limit();
   std::atomic<bool> stop = false;
-  const StopOnSignal watch(stop);  // before any other thread, so that all of them block signals
+  const StopOnSignal watch(stop);  // before any other thread starts, so that all threads block
+                                   // these signals
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);

@@ -4,8 +4,8 @@
 
 namespace fast {
 
-/// The program `fast-worker` for these models: a worker program of one's own is a main() that calls
-/// this. Returns its exit code; throws nothing.
+/// The program `fast-worker` for these models. A custom worker program is a main() that calls this.
+/// Returns its exit code; throws nothing.
 int worker_main(int argc, char** argv, const Models& models);
 
 }  // namespace fast

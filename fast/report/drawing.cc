@@ -52,7 +52,7 @@ Drawing draw_topology(const std::string& spec, int workers,
   for (int rank = 0; rank < workers; ++rank) {
     const std::vector<int> at = topology->coordinates(rank);
     double x = at[dimensions - 1];
-    // Further dimensions: slices beside each other, with a gap.
+    // Further dimensions: slices side by side, with a gap.
     double stride = shape[dimensions - 1] + 1;
     for (std::size_t d = dimensions - 2; d-- > 0;) {
       x += at[d] * stride;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 
-/// Length in bytes of what begins at `i`: an escape sequence (columns 0) or a code point (1).
+/// Length in bytes of the piece that begins at `i`: an escape sequence (columns 0) or a code point
+/// (1).
 std::size_t piece(const std::string& text, std::size_t i, std::size_t& columns) {
   std::size_t end = i + 1;
   if (text[i] == kEscape) {

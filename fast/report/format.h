@@ -5,7 +5,7 @@
 
 namespace fast::format {
 
-/// Numbers as people read them. All pure; "-" for what is not finite.
+/// Numbers formatted for people. All functions are pure; "-" for values that are not finite.
 [[nodiscard]] std::string count(double value);    ///< "12,345,678"
 [[nodiscard]] std::string bytes(double value);    ///< "1.2 GB" (decimal units)
 [[nodiscard]] std::string seconds(double value);  ///< "4.2 s", "3m 05s", "2h 07m"
@@ -17,7 +17,7 @@ namespace fast::format {
 [[nodiscard]] std::size_t width(const std::string& text);
 /// Cut to at most `columns`, escape sequences kept; ends with a reset where it holds any.
 [[nodiscard]] std::string cut(const std::string& text, std::size_t columns);
-/// Filled with spaces to `columns`; longer text stays as it is.
+/// Padded with spaces to `columns`; longer text is unchanged.
 [[nodiscard]] std::string left(const std::string& text, std::size_t columns);
 [[nodiscard]] std::string right(const std::string& text, std::size_t columns);
 

@@ -53,7 +53,7 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
     const WorkerProgress& p = *worker.progress;
     view.samples += static_cast<double>(p.samples);
     if (std::isfinite(p.progress)) {
-      // One that died stands still: it says nothing of where the others are.
+      // A worker that died makes no progress, so it does not count.
       if (worker.process != WorkerView::Process::kExited || worker.exit_code == 0) {
         view.progress += p.progress;
         ++said;
@@ -122,7 +122,7 @@ void LiveTable::erase() {
 }
 
 void LiveTable::draw(const std::vector<std::string>& lines) {
-  // Written over line by line: erasing everything first would flicker.
+  // Overwrites line by line: erasing everything first would flicker.
   if (!drawn_.empty()) out_ << "\x1b[" << drawn_.size() << "A\r";
   for (const std::string& line : lines) out_ << line << "\x1b[K\n";
   if (drawn_.size() > lines.size()) out_ << "\x1b[J";

@@ -9,7 +9,7 @@
 
 namespace fast {
 
-/// What the launcher knows of one worker, indexed by rank.
+/// What the launcher knows about one worker. Lists of these are indexed by rank.
 struct WorkerView {
   enum class Process { kStarting, kRunning, kExited };
   std::optional<WorkerProgress> progress;
@@ -26,27 +26,27 @@ struct ScreenStyle {
   double plain_every = 5;  ///< seconds between plain lines
 };
 
-/// As standard output is: a terminal or not, its size, NO_COLOR and TERM, UTF-8 from the locale.
+/// The style of standard output: a terminal or not, its size, NO_COLOR and TERM, UTF-8 from the
+/// locale.
 [[nodiscard]] ScreenStyle screen_style();
 
-/// The network as a whole, from what its workers say.
+/// The network as a whole, from its workers' reports.
 struct NetworkView {
   int running = 0, exited = 0;
-  double progress = 0;            ///< 0..1, mean of those that said something
+  double progress = 0;            ///< 0..1, mean of those that reported
   double samples = 0;             ///< by all workers
   double samples_per_second = 0;  ///< of those still running
-  double loss = 0;                ///< mean; NaN where nobody knows
-  double eta = -1;                ///< seconds of training left; -1 where it cannot be told
+  double loss = 0;                ///< mean; NaN where it is not known
+  double eta = -1;                ///< seconds of training left; -1 where it is not known
 };
 
 [[nodiscard]] NetworkView network_view(const std::vector<WorkerView>& workers);
 
-/// The lines on the screen, none wider than style.width, no more of them than style.height - 1.
-/// Pure.
+/// The lines on the screen: at most style.height - 1, none wider than style.width. Pure.
 [[nodiscard]] std::vector<std::string> render_table(const std::vector<WorkerView>& workers,
                                                     const ScreenStyle& style);
 
-/// One line that says how the network stands. Pure.
+/// One line about the state of the network. Pure.
 [[nodiscard]] std::string render_line(double elapsed, const std::vector<WorkerView>& workers);
 
 /// The launcher's live view. One thread; reads no clock.
@@ -59,9 +59,9 @@ class LiveTable {
   /// `elapsed`: seconds since the run's start. On a terminal redraws the table in place; elsewhere
   /// writes a line when `plain_every` seconds have passed since the last.
   void update(double elapsed, const std::vector<WorkerView>& workers);
-  /// A message that stays: above the table on a terminal.
+  /// Prints a message that stays; on a terminal, above the table.
   void say(const std::string& text);
-  /// The last state, which stays on the screen (elsewhere: a last line).
+  /// Shows the last state, which stays on the screen (elsewhere: a last line).
   void finish(double elapsed, const std::vector<WorkerView>& workers);
 
  private:

@@ -26,7 +26,7 @@ bool is_float(const std::string& dtype) {
   return dtype == "F32" || dtype == "F64";
 }
 
-/// Element `i` of a float tensor, wherever it lies.
+/// Element `i` of a float tensor at any alignment.
 template <typename T>
 double element(std::span<const std::byte> bytes, std::size_t i) {
   T value;
@@ -80,7 +80,7 @@ bool is_finite(const SafetensorsFile& file, const std::set<std::string>& exchang
   return true;
 }
 
-/// Two models with equal ones can be averaged.
+/// Two models with equal Shapes can be averaged.
 using Shapes = std::map<std::string, std::pair<std::string, std::vector<std::int64_t>>>;
 
 Shapes shapes_of(const SafetensorsFile& file) {
@@ -91,7 +91,7 @@ Shapes shapes_of(const SafetensorsFile& file) {
   return shapes;
 }
 
-/// Opens what can be read and averaged; the rest is left out.
+/// Opens the models that can be read and averaged; the others are left out.
 std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>& left_out) {
   std::vector<Opened> files;
   for (const WorkerRecords& worker : records.workers) {
@@ -111,7 +111,7 @@ std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>&
   return files;
 }
 
-/// Keeps those for which `fits` holds.
+/// Keeps the models for which `fits` holds; the others are left out for `why`.
 template <typename Fits>
 void keep(std::vector<Opened>& files, std::vector<LeftOut>& left_out, const std::string& why,
           Fits fits) {
@@ -122,7 +122,7 @@ void keep(std::vector<Opened>& files, std::vector<LeftOut>& left_out, const std:
   });
 }
 
-/// Of equally many the lowest rank's.
+/// In a tie, keeps the shapes of the lowest rank.
 void keep_most_common_shapes(std::vector<Opened>& files, std::vector<LeftOut>& left_out) {
   std::map<Shapes, int> counts;
   for (const Opened& opened : files) ++counts[shapes_of(opened.file)];
@@ -136,7 +136,7 @@ void keep_most_common_shapes(std::vector<Opened>& files, std::vector<LeftOut>& l
        [&](const Opened& opened) { return shapes_of(opened.file) == common; });
 }
 
-/// A model that does not say how its worker ended is of a time before they did.
+/// A model without this key was written before the key existed.
 std::string ended(const Opened& opened) {
   const auto it = opened.file.metadata().find(kEndedKey);
   return it == opened.file.metadata().end() ? "agreed" : it->second;
@@ -145,13 +145,13 @@ std::string ended(const Opened& opened) {
 void keep_those_who_agreed(std::vector<Opened>& files, std::vector<LeftOut>& left_out) {
   const bool any = std::ranges::any_of(files, [](const Opened& o) { return ended(o) == "agreed"; });
   if (!any) return;
-  keep(files, left_out, "it ended early, others in agreement",
+  keep(files, left_out, "it ended early, while others ended in agreement",
        [](const Opened& opened) { return ended(opened) != kEndedEarly; });
   keep(files, left_out, "it did not agree with its neighbours before its deadline, others did",
        [](const Opened& opened) { return ended(opened) != "deadline"; });
 }
 
-/// Means one tensor and adds up how far each worker is from it.
+/// Averages one tensor and adds up each worker's squared distance from the mean.
 template <typename T>
 void average(const std::vector<const TensorView*>& all, OwnedTensor& mean, bool counts,
              std::vector<double>& distances, double& norm) {

@@ -9,7 +9,7 @@
 
 namespace fast {
 
-/// A tensor with its own memory.
+/// A tensor that owns its memory.
 struct OwnedTensor {
   std::string name;
   std::string dtype;
@@ -21,10 +21,10 @@ struct OwnedTensor {
 struct MeanModel {
   std::vector<OwnedTensor> tensors;
   SafetensorsMetadata metadata;  ///< the lowest rank's
-  /// rms over workers of |x_i - mean| / |mean| over the exchanged parameters alone: statistics that
-  /// never travel (BatchNorm's) say nothing of the network.
+  /// rms over workers of |x_i - mean| / |mean|, over the exchanged parameters only: statistics that
+  /// are not exchanged (BatchNorm's) tell nothing about the network.
   double consensus_distance = 0;
-  std::vector<int> ranks;  ///< whose models are in the mean, sorted
+  std::vector<int> ranks;  ///< the workers whose models are in the mean, sorted
 
   /// Views of the tensors' bytes; writing to them changes the mean. Valid as long as this object.
   [[nodiscard]] std::vector<NamedTensor> views();
@@ -37,10 +37,11 @@ struct MeanModels {
 };
 
 /// Elementwise means of F32 and F64 tensors, accumulated in double, one tensor of all workers at a
-/// time; tensors of integers (step counters) are the lowest rank's. Left out, with the reason, are:
+/// time; tensors of integers (step counters) are the lowest rank's. Leaves out, with the reason:
 /// files that cannot be read; models with a NaN or an infinity among their exchanged parameters;
-/// those whose tensors are not those of most workers; and, where anybody ended in agreement, those
-/// who ended early or at their deadline. Throws FileError for half-precision tensors.
+/// models whose tensors differ from those of most workers; and, where any worker ended in
+/// agreement, the models of workers that ended early or at their deadline. Throws FileError for
+/// half-precision tensors.
 [[nodiscard]] MeanModels mean_models(const RunRecords& records);
 
 }  // namespace fast

@@ -8,11 +8,11 @@
 
 namespace fast {
 
-/// report.html: one page that needs no network and no other file. `config` is shown as it is.
+/// report.html: one page that needs no network and no other file. `config` is shown verbatim.
 [[nodiscard]] std::string render_page(const RunRecords& records, const Summary& summary,
                                       std::string_view config);
 
-/// What the page draws, as JSON that may stand inside a <script> element: it holds no '<'.
+/// The data of the page as JSON for a <script> element: it holds no '<'.
 [[nodiscard]] std::string page_data(const RunRecords& records, const Summary& summary,
                                     std::string_view config);
 

@@ -19,7 +19,7 @@ constexpr std::size_t kMostPointsInAll = 60'000;  // of one quantity over all wo
 constexpr std::size_t kMeanPoints = 300;
 constexpr std::size_t kMostEvents = 2'000;
 
-/// Short and finite: six digits are more than a screen shows.
+/// A number rounded to six digits, which are more than a screen shows; null where it is not finite.
 ordered_json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == 0) return 0;
@@ -138,7 +138,7 @@ class PageData {
       Series curve;
       for (const WorkerProgress& p : worker.history.progress) {
         const double x = x_of(worker, p);
-        // Where a worker came back its samples may step back for a moment.
+        // After a restart, a worker's samples may decrease for a moment.
         if (!std::isfinite(x) || (!curve.empty() && x < curve.back().first)) continue;
         curve.emplace_back(x, p.samples > 0 ? y_of(p) : std::nan(""));
       }

@@ -7,13 +7,13 @@
 
 namespace fast {
 
-/// A text as it may stand in HTML, between tags or in an attribute.
+/// A text escaped for HTML, between tags or in an attribute.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
-/// JSON as it may stand inside a <script> element: "</script>" and "<!--" in a text would end it.
+/// JSON escaped for a <script> element, which "</script>" or "<!--" in a text would end.
 [[nodiscard]] std::string script_safe(std::string_view json);
 
-/// Replaces {{NAME}} in one pass over the template: what is put in is never looked at again, so
+/// Replaces each {{NAME}} in one pass over the template. Inserted text is not scanned again, so
 /// that a run id of "{{DATA}}" stays a run id.
 [[nodiscard]] std::string filled(
     std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);

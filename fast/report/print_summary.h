@@ -12,7 +12,7 @@ struct TableStyle {
   bool colour = false;
 };
 
-/// The table at the end of a run; `folder` is where its files lie.
+/// Prints the table at the end of a run; `folder` is the run folder.
 void print_summary(std::ostream& out, const Summary& summary, const std::filesystem::path& folder,
                    TableStyle style = {});
 

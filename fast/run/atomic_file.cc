@@ -17,8 +17,8 @@ namespace {
 
 constexpr char kRemedy[] = "check the path, its permissions and the free space";
 
-/// In the same folder, so that the rename stays within one file system; named by process, so that
-/// two processes writing the same file do not meet.
+/// A name in the same folder, so that the rename stays within one file system. It contains the
+/// process id, so that two processes can write the same file.
 std::filesystem::path temporary_beside(const std::filesystem::path& file) {
   std::string name = ".";
   name += file.filename().string();

@@ -7,12 +7,12 @@
 
 namespace fast {
 
-/// Creates a folder (and its parents) and proves that files can be written there. Throws FileError.
+/// Creates a folder (and its parents) and checks that files can be written there. Throws FileError.
 void make_writable_folder(const std::filesystem::path& folder);
 
-/// A file that appears, whole, at commit() and not before: written beside its place and renamed.
-/// After commit() it outlasts a power cut: file and folder have been synchronised with the disk.
-/// Without commit() nothing is left behind. Throws FileError.
+/// A file that appears, complete, at commit(): it is written under another name and then renamed.
+/// After commit() it survives a power cut, since file and folder have been synchronised with the
+/// disk. Without commit() nothing is left behind. Throws FileError.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path file);
@@ -21,8 +21,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* bytes, std::size_t size);
-  /// Optional before commit(), for whoever has something to do between the two: all is on the
-  /// disk, but not in place. Nothing may be written afterwards.
+  /// Optional, before commit(), for callers that need to act between the two. All data is then on
+  /// the disk, but not in place. Nothing may be written afterwards.
   void finish();
   void commit();
 
@@ -32,11 +32,11 @@ class AtomicFile {
   int error_ = 0;  ///< errno of the first write that failed
 };
 
-/// Renames in this folder outlast a power cut. File systems that cannot tell are taken at their
-/// word.
+/// Makes renames in this folder survive a power cut. Ignores file systems that cannot synchronise a
+/// folder.
 void sync_folder(const std::filesystem::path& folder);
 
-/// Readers see the old file or the whole new one, never a part. Throws FileError.
+/// Writes a file so that readers see the old one or the complete new one. Throws FileError.
 void write_atomically(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace fast

@@ -24,7 +24,7 @@ class Groups {
   std::map<int, int> parent_;
 };
 
-/// A neighbour that said good-bye had ended in good order, so what it ended with is of this edge.
+/// A neighbour that left had ended in good order, so its final model had met this one.
 bool in_use(const NeighbourProgress& neighbour) {
   return neighbour.sweeps > 0 && (neighbour.link == "up" || neighbour.link == "left");
 }

@@ -11,7 +11,7 @@
 
 /// FAST_JSON(Type, member, ..): a plain struct as a JSON object of its members, in this order. It
 /// is nlohmann's NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT for objects that keep their order.
-/// To read what somebody else may have written, see from_foreign_json().
+/// For untrusted input, see from_foreign_json().
 #define FAST_JSON(Type, ...)                                                                \
   template <typename Json>                                                                  \
   void to_json(Json& nlohmann_json_j, const Type& nlohmann_json_t) {                        \
@@ -25,7 +25,7 @@
 
 namespace nlohmann {
 
-/// Nothing is null.
+/// std::nullopt is null.
 template <typename T>
 struct adl_serializer<std::optional<T>> {
   template <typename Json>
@@ -42,25 +42,25 @@ struct adl_serializer<std::optional<T>> {
 
 namespace fast {
 
-/// A field of a wrong type or range, in JSON that somebody else may have written.
+/// A field of a wrong type or range in untrusted JSON.
 class WrongField : public std::runtime_error {
  public:
   explicit WrongField(std::string_view name)
       : std::runtime_error("field \"" + std::string(name) + "\" is of a wrong type or range") {}
 };
 
-/// Demands that each value of `json` that `sample` has too is of the same type: whole numbers are
-/// not cut from fractions and fit their type. Where the sample has a fraction, null becomes NaN:
-/// numbers that are not finite are written as null. In the sample, an array's one element stands
-/// for all, the key "*" for all keys, and optional_sample() for a value that may be null; fields
-/// that it does not have are not looked at. Throws WrongField.
+/// Checks that each value of `json` that `sample` has too is of the same type. Whole numbers must
+/// fit their type and must not be fractions. Where the sample has a fraction, null becomes NaN,
+/// since numbers that are not finite are written as null. In the sample, an array's only element
+/// stands for all elements, the key "*" for all keys, and optional_sample() for a value that may be
+/// null. Ignores fields that the sample does not have. Throws WrongField.
 void conform(nlohmann::json& json, const nlohmann::json& sample, std::string_view name = "");
 
 [[nodiscard]] inline nlohmann::json optional_sample(const nlohmann::json& sample) {
   return {{"?", sample}};
 }
 
-/// A struct from JSON that anybody may have written. Throws WrongField.
+/// A struct from untrusted JSON. Throws WrongField.
 template <typename T>
 [[nodiscard]] T from_foreign_json(nlohmann::json json, const nlohmann::json& sample) {
   conform(json, sample);
@@ -75,7 +75,7 @@ template <typename T>
 
 namespace stencil {
 
-/// An object of all options, by their fields.
+/// All options as one JSON object, see visit_fields().
 template <typename Json>
 void to_json(Json& json, const ExchangeOptions& options) {
   const auto write = [&json](const auto& field, const auto& value) {
@@ -84,7 +84,7 @@ void to_json(Json& json, const ExchangeOptions& options) {
   visit_fields(options, write);
 }
 
-/// A record that does not name an option is of a time before it.
+/// A record that does not name an option was written before the option existed.
 template <typename Json>
 void from_json(const Json& json, ExchangeOptions& options) {
   const auto read = [&json](const auto& field, auto& value) {

@@ -6,12 +6,12 @@
 
 namespace fast {
 
-/// A file that one process holds at a time. The lock goes with the process, however that ends; the
-/// file stays, and names its last holder. Movable resource.
+/// A lock that one process holds at a time. It ends with the process, however that ends. The file
+/// stays and names its last holder. Movable resource.
 class LockFile {
  public:
-  /// Nothing where another process holds it: see holder_of(). Throws FileError where the file can
-  /// be neither made nor opened.
+  /// Returns nothing where another process holds the lock; see holder_of(). Throws FileError where
+  /// the file can be neither created nor opened.
   [[nodiscard]] static std::optional<LockFile> take(const std::filesystem::path& file);
   /// "process 1234 on node7"; "another process" where that cannot be read.
   [[nodiscard]] static std::string holder_of(const std::filesystem::path& file);
@@ -20,7 +20,7 @@ class LockFile {
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&& other) noexcept;
 
-  /// False on a file system that has no locks: nobody is kept out.
+  /// False on a file system without locks, where no other process is kept out.
   [[nodiscard]] bool locked() const { return locked_; }
 
  private:

@@ -26,7 +26,7 @@ std::size_t count_progress(std::istream& in) {
   return count;
 }
 
-/// Puts the lines of one file after each other; times of later lives follow the earlier ones.
+/// Joins the lines of one file into a history; times of later lives follow the earlier ones.
 class HistoryBuilder {
  public:
   void add(WorkerStart start) {
@@ -40,7 +40,7 @@ class HistoryBuilder {
     if (history_.starts == 0) {
       history_.start = std::move(start);
     } else {
-      // Clocks may be set back between two lives: time never runs backwards here.
+      // The clock may have been set back between two lives; times here never decrease.
       shift_ = std::max(start.unix_time - history_.start.unix_time, latest_);
     }
     ++history_.starts;
@@ -99,7 +99,7 @@ MetricsWriter::MetricsWriter(const std::filesystem::path& file)
     : file_(file), most_(kMostProgressLines) {
   std::ifstream in(file, std::ios::binary);
   progress_lines_ = count_progress(in);
-  // A worker that was killed may have left half a line: ours must not be glued to it.
+  // A killed worker may have left half a line; ours must not be appended to it.
   const bool torn = ends_in_mid_line(file);
   out_.open(file, std::ios::binary | std::ios::app);
   if (!out_) {
@@ -127,7 +127,7 @@ void MetricsWriter::shorten() {
     std::istringstream lines(shorter);
     progress_lines_ = count_progress(lines);
   } catch (const FileError&) {
-    // The longer file is whole; there may be room for the shorter one later.
+    // The longer file is complete; there may be room for the shorter one later.
   }
   most_ = std::max(kMostProgressLines, 2 * progress_lines_);
 }

@@ -22,8 +22,8 @@ struct NeighbourProgress {
   std::uint64_t bytes = 0;         ///< sent to it, headers included
   double round_trip_ms = 0;        ///< of a bucket, decayed mean; 0 before the first
   double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
-  bool shared = false;             ///< the model is exchanged in shared memory
-  std::uint64_t bytes_shared = 0;  ///< of the model, averaged there by us
+  bool shared = false;             ///< the model is averaged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged there
 };
 
 /// A worker at one moment: one "progress" line of metrics.jsonl.
@@ -45,7 +45,7 @@ struct WorkerProgress {
   std::optional<double> test_accuracy, test_loss;
 };
 
-/// First line: who this is.
+/// The first line: the worker and its run.
 struct WorkerStart {
   int rank = 0;
   int workers = 1;
@@ -54,12 +54,13 @@ struct WorkerStart {
   double epochs = 0;
   std::uint64_t budget = 0;  ///< samples over all workers
   stencil::ExchangeOptions exchange;
-  /// A life that goes on from a checkpoint is of the run before it in the file. So is one that
-  /// began anew after a life without an end or with a bad one, unless it was told to (`fresh`).
+  /// A life that continues from a checkpoint belongs to the run before it in the file. So does a
+  /// life that began anew after one without an end or with a bad end, unless `fresh` says
+  /// otherwise.
   bool resumed = false, fresh = false;
 };
 
-/// Last line; missing where a worker was killed.
+/// The last line; missing where a worker was killed.
 struct WorkerEnd {
   double time = 0;
   int exit_code = 0;
@@ -89,22 +90,22 @@ class MetricsWriter {
 };
 
 /// A worker's whole history as read back. Lines that do not parse (a torn last line of a killed
-/// worker, say) are counted and passed over. A restarted worker appends a new "start": `starts`
-/// counts them, and times of later lives are shifted to go on from the earlier ones by unix_time.
-/// A start that begins another run (see WorkerStart) makes those before it an older one, which is
+/// worker, for example) are counted and skipped. A restarted worker appends a new "start". `starts`
+/// counts these, and times of later lives are shifted by unix_time to follow the earlier ones. A
+/// start that begins another run (see WorkerStart) makes those before it an older one, which is
 /// forgotten but for its number. Long ones are thinned (thinning.h).
 struct WorkerHistory {
   WorkerStart start;
   std::vector<WorkerProgress> progress;
   struct Event {
     double time = 0;
-    std::string event, text;  ///< a short name; and what happened, for people
+    std::string event, text;  ///< a short name, and a description for people
   };
   std::vector<Event> events;
   std::optional<WorkerEnd> end;
   /// Counters (samples, seconds, sweeps, bytes) begin at 0 in each life.
   struct Life {
-    double time = 0;                 ///< of its start, on the history's time axis
+    double time = 0;                 ///< time of its start, on the history's time axis
     std::size_t first_progress = 0;  ///< index into `progress`; may be its size
   };
   std::vector<Life> lives;
@@ -113,10 +114,11 @@ struct WorkerHistory {
   int unreadable_lines = 0;
 };
 
-/// One line of metrics.jsonl as it stands; times are not shifted.
+/// One line of metrics.jsonl; times are not shifted.
 using MetricsLine = std::variant<WorkerStart, WorkerProgress, WorkerHistory::Event, WorkerEnd>;
 
-/// Nothing where the line is no metrics line: not JSON, another kind, a field of a wrong type.
+/// Returns nothing where the line is not a metrics line: not JSON, another kind, or a field of a
+/// wrong type.
 [[nodiscard]] std::optional<MetricsLine> parse_metrics_line(std::string_view line);
 
 /// The body of a metrics.jsonl, which may come from another machine. Never throws for content:

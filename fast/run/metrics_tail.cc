@@ -11,7 +11,7 @@ namespace fast {
 namespace {
 
 constexpr std::uintmax_t kMostPerPoll = 4 << 20;
-constexpr std::size_t kLongestLine = 4 << 20;  // no line of ours; a bound for foreign files
+constexpr std::size_t kLongestLine = 4 << 20;  // a bound for untrusted files; our lines are shorter
 
 }  // namespace
 

@@ -14,14 +14,14 @@ class MetricsTail {
  public:
   explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// What the file holds by now is of earlier lives, and passed over.
+  /// Skips the present content of the file, which belongs to earlier lives.
   void skip();
 
-  /// Reads the complete lines appended since the last call; a line still being written waits for
-  /// the next. A file that is not there yet has no lines. One that became shorter is read again
-  /// from its beginning; where that is the same it was thinned, and what is no progress is passed
-  /// over as far as it was seen. Returns the events that came. Never throws; reads at most a few
-  /// MiB a call, so that a launcher stays live.
+  /// Reads the complete lines appended since the last call; a line that is still being written is
+  /// left for the next call. A file that does not exist yet has no lines. A file that became
+  /// shorter is read again from its beginning. Where its first line is the same it was thinned, and
+  /// lines other than progress that were read before are skipped. Returns the new events. Never
+  /// throws. Reads at most a few MiB a call, so that a launcher stays responsive.
   std::vector<WorkerHistory::Event> poll();
 
   /// The latest of each. A new "start" line forgets the earlier life's progress and end.
@@ -37,11 +37,11 @@ class MetricsTail {
   [[nodiscard]] std::string first_line() const;
 
   std::filesystem::path file_;
-  std::uintmax_t offset_ = 0;  ///< of what has not been read
+  std::uintmax_t offset_ = 0;  ///< of the first byte not read yet
   std::string partial_;        ///< the beginning of a line
   std::string first_line_;
-  std::size_t other_lines_ = 0;  ///< seen that are no progress, as thinning leaves them
-  std::size_t seen_before_ = 0;  ///< of the next ones
+  std::size_t other_lines_ = 0;  ///< lines read that are not progress; thinning keeps them
+  std::size_t seen_before_ = 0;  ///< how many of the next lines were read before
   std::optional<WorkerStart> start_;
   std::optional<WorkerProgress> progress_;
   std::optional<WorkerEnd> end_;

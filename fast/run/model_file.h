@@ -7,8 +7,8 @@
 
 namespace fast {
 
-/// Saves a model as it is, beside `metadata` with the names of what is exchanged (kExchangedKey).
-/// Throws FileError, AdapterError.
+/// Saves the present model with `metadata`, to which it adds the names of the exchanged tensors
+/// (kExchangedKey). Throws FileError, AdapterError.
 void save_model(const std::filesystem::path& file, ModelAdapter& adapter,
                 SafetensorsMetadata metadata);
 

@@ -7,10 +7,10 @@
 
 namespace fast {
 
-/// K where this is called worker-K, for a K that can be a rank.
+/// K where the folder is called worker-K and K can be a rank.
 [[nodiscard]] std::optional<int> worker_rank(const std::filesystem::path& folder);
 
-/// Where things lie in a run folder.
+/// The paths in a run folder.
 ///   RUN/config.toml  summary.json  mean.safetensors  mean-of-K.safetensors  report.html
 ///   RUN/worker-K/metrics.jsonl  log.txt  model.safetensors  endpoint  checkpoint.safetensors
 ///   checkpoint.previous.safetensors  life (how often the worker was started)  lock
@@ -22,11 +22,11 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path summary() const { return root_ / "summary.json"; }
   /// The mean model.
   [[nodiscard]] std::filesystem::path mean() const { return root_ / "mean.safetensors"; }
-  /// The mean of a part of a run that fell apart; `rank` is the lowest of that part.
+  /// The mean of one part of a run that fell apart; `rank` is the lowest of that part.
   [[nodiscard]] std::filesystem::path mean_of(int rank) const {
     return root_ / ("mean-of-" + std::to_string(rank) + ".safetensors");
   }
-  /// All files of the last two kinds that are there.
+  /// All existing files of the last two kinds.
   [[nodiscard]] std::vector<std::filesystem::path> means() const;
   [[nodiscard]] std::filesystem::path page() const { return root_ / "report.html"; }
   [[nodiscard]] std::filesystem::path worker(int rank) const {

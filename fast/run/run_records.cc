@@ -52,7 +52,7 @@ Folders find_folders(std::span<const fs::path> run_dirs) {
   return folders;
 }
 
-/// Nothing where the worker died before it could say who it is.
+/// Returns nothing where the worker died before it wrote its "start" line.
 std::optional<WorkerRecords> read_worker(int rank, const fs::path& folder) {
   const fs::path metrics = folder / "metrics.jsonl";
   if (!fs::exists(metrics)) return std::nullopt;
@@ -106,7 +106,7 @@ RunRecords read_run(std::span<const fs::path> run_dirs) {
   }
   if (records.workers.empty()) {
     throw FileError("no worker below " + folders.begin()->second.parent_path().string() +
-                        " got as far as writing its metrics",
+                        " has written its metrics",
                     "see the log.txt of each worker for the reason");
   }
   records.expected = records.start().workers;

@@ -10,19 +10,19 @@
 
 namespace fast {
 
-/// What one rank left behind.
+/// The records of one rank.
 struct WorkerRecords {
   int rank = 0;
   std::filesystem::path folder;
   WorkerHistory history;
-  std::optional<std::filesystem::path> model;  ///< none where it did not get to saving one
+  std::optional<std::filesystem::path> model;  ///< nothing where the worker saved none
 };
 
-/// What all ranks of one run left behind, from however many machines.
+/// The records of all ranks of one run, from one or more machines.
 struct RunRecords {
   int expected = 0;                    ///< workers in the topology
   std::vector<WorkerRecords> workers;  ///< sorted by rank, each once; never empty
-  std::vector<int> missing;            ///< ranks with no folder, or none with a readable start
+  std::vector<int> missing;            ///< ranks without a folder or without a readable start
   double first_start = 0;              ///< unix time of the first worker's start
 
   /// Run id, topology, model ... are the same for all.
@@ -31,9 +31,9 @@ struct RunRecords {
   [[nodiscard]] const WorkerRecords* find(int rank) const;
 };
 
-/// Collects the worker-K folders below each of `run_dirs` (or such a folder given itself). Throws
-/// FileError where there are none, where two hold the same rank, and where they belong to different
-/// runs; it names both folders.
+/// Collects the worker-K folders below each of `run_dirs`, which may also name such a folder
+/// itself. Throws FileError where there are none, where two hold the same rank, and where they
+/// belong to different runs; the error names both folders.
 [[nodiscard]] RunRecords read_run(std::span<const std::filesystem::path> run_dirs);
 
 }  // namespace fast

@@ -33,7 +33,7 @@ std::size_t checked_size(const NamedTensor& tensor) {
   return tensor.bytes.size();
 }
 
-/// Wide types first: then every tensor begins at a multiple of its element's size.
+/// Wide types come first, so that every tensor begins at a multiple of its element's size.
 std::vector<std::size_t> order_of(std::span<const NamedTensor> tensors) {
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

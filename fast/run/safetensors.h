@@ -18,30 +18,30 @@ namespace fast {
 ///   file   = u64 little-endian length of header, header, data
 ///   header = JSON {"name": {"dtype", "shape", "data_offsets": [begin, end)}, ...,
 ///                  "__metadata__": {text: text}}, padded with spaces
-///   data   = the tensors' bytes, without hole or overlap
+///   data   = the tensors' bytes, without gap or overlap
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
-/// Metadata key under which a worker names the tensors that take part in the exchange: a JSON array
-/// of names. Consensus is measured over these alone.
+/// Metadata key of the exchanged tensors: a JSON array of names. Consensus is measured over these
+/// alone.
 inline constexpr char kExchangedKey[] = "exchanged";
 /// Metadata key of a worker's model: how the worker's part ended. One of name(Agreement), or
 /// kEndedEarly.
 inline constexpr char kEndedKey[] = "ended";
 inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still training
 
-/// Bytes of one element, 0 for a type that is not known.
+/// Bytes of one element; 0 for an unknown type.
 [[nodiscard]] std::size_t dtype_size(std::string_view dtype);
 
-/// Writes a whole new file or none. Tensors of wide types come first and the header is padded to 8
-/// bytes, so that every tensor is aligned; within one type they are sorted by name. Streams: no
-/// second copy of the model is made. `before_rename` is called when all is on the disk, but not in
-/// place. Throws FileError; InvariantError where bytes, shape and type of a tensor disagree or a
-/// name is doubled.
+/// Writes a complete new file or none. Tensors of wide types come first and the header is padded to
+/// 8 bytes, so that every tensor is aligned; within one type they are sorted by name. Streams,
+/// without a second copy of the model. Calls `before_rename` when all data is on the disk, but not
+/// in place. Throws FileError, and InvariantError where bytes, shape and type of a tensor disagree
+/// or a name occurs twice.
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
                       const SafetensorsMetadata& metadata = {},
                       const std::function<void()>& before_rename = {});
 
-/// The order in which save_safetensors() writes these.
+/// The same tensors, in the order in which save_safetensors() writes them.
 [[nodiscard]] std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors);
 
 /// A tensor inside a file.
@@ -57,12 +57,13 @@ struct SafetensorsContent {
   SafetensorsMetadata metadata;
 };
 
-/// Parses bytes that anybody may have written; views point into `file`. Throws FileError, naming
-/// `name`, for anything that is not exactly the format above.
+/// Parses untrusted bytes; views point into `file`. Throws FileError, naming `name`, for anything
+/// that is not exactly the format above.
 [[nodiscard]] SafetensorsContent parse_safetensors(std::span<const std::byte> file,
                                                    const std::string& name);
 
-/// A file opened for reading: mapped, so that only what is touched is read. Movable resource.
+/// A file opened for reading. It is mapped, so that only the pages in use are read. Movable
+/// resource.
 class SafetensorsFile {
  public:
   /// Throws FileError.

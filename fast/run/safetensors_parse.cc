@@ -52,8 +52,9 @@ class Reader {
     if (length == 0 || text[0] != '{') fail("its header does not begin with {");
     data_ = file_.subspan(8 + length);
 
-    // The JSON library keeps the last of two equal keys: whoever reads the first would see another
-    // model. So doubled keys, and nesting that no header has, are refused while parsing.
+    // The JSON library keeps the last of two equal keys, while another reader may take the first
+    // and see another model. So equal keys are refused while parsing, and so is nesting that no
+    // header has.
     std::vector<std::set<std::string>> keys;
     std::size_t depth = 0;
     const auto watch = [&](int, json::parse_event_t event, json& parsed) {

@@ -6,8 +6,8 @@
 namespace fast {
 namespace {
 
-/// The launcher saw the process end; but of a worker that had several lives only the worker itself
-/// can tell about the last, which nobody may have watched.
+/// The launcher's exit code. For a worker that had several lives, the worker's own record counts,
+/// since the launcher may not have watched the last life.
 std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
                                 const std::map<int, int>& seen) {
   const auto it = seen.find(rank);

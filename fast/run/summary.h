@@ -12,13 +12,13 @@
 
 namespace fast {
 
-/// Whose model is not in the mean.
+/// A worker whose model is not in the mean.
 struct LeftOut {
   int rank = 0;
   std::string why;  ///< for people
 };
 
-/// What is known only after looking at the models themselves.
+/// Results that need the models themselves.
 struct Evaluation {
   std::optional<double> mean_model;          ///< accuracy of the mean model, a fraction
   std::optional<double> consensus_distance;  ///< see mean_model.h
@@ -26,7 +26,7 @@ struct Evaluation {
   std::vector<LeftOut> left_out;  ///< see mean_model.h
   std::vector<std::vector<int>> islands;  ///< see Summary
   std::optional<std::string> model_file;  ///< of the mean model, relative to the run folder
-  /// How the launcher saw the processes end: rank -> exit code, 128 + n for signal n.
+  /// The exit codes that the launcher saw: rank -> exit code, 128 + n for signal n.
   std::map<int, int> exit_codes;
 };
 
@@ -37,7 +37,8 @@ struct TestAccuracies {
   std::vector<std::optional<double>> workers;    ///< by rank
 };
 
-/// summary.json. Value type. "Nothing" is null there: a worker that was lost has no accuracy.
+/// The content of summary.json. Value type. std::nullopt is null there, for example the accuracy of
+/// a lost worker.
 struct Summary {
   std::string run_id, version, topology, mode, model, data;
   int workers = 0;
@@ -53,23 +54,23 @@ struct Summary {
 
   std::uint64_t sweeps_completed = 0;  ///< over all workers; a sweep counts where it was begun
   std::uint64_t bytes_sent = 0;        ///< headers included
-  std::uint64_t bytes_shared = 0;      ///< averaged in shared memory, within hosts
+  std::uint64_t bytes_shared = 0;      ///< bytes averaged in shared memory, within hosts
   /// Training threads' time inside exchange() over their time in all, over all workers.
   double exchange_share = 0;
-  std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where nobody knows
-  std::vector<int> lost_ranks;                 ///< died without a last word and did not come back
+  std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where it is not known
+  std::vector<int> lost_ranks;                 ///< died without an "end" line and did not come back
   std::vector<int> restarted_ranks;            ///< had more than one life
   std::vector<int> older_run_ranks;            ///< whose folders hold an older run, not counted
   std::vector<LeftOut> left_out;               ///< whose models are not in the mean, and why
-  /// Where the run fell apart: the ranks of each part, the largest first; the mean model is that of
-  /// the first. Empty where all models met.
+  /// Where the run fell apart, the ranks of each part, the largest first. The mean model is that of
+  /// the first part. Empty where all models met.
   std::vector<std::vector<int>> islands;
   std::string
       not_evaluated;  ///< why the mean model has no accuracy; empty: it has, or was not asked
   std::vector<EdgeTotals> edges;
-  std::optional<std::string> model_file;  ///< the one file to use; none where none was saved
+  std::optional<std::string> model_file;  ///< the mean model's file; nothing where none was saved
 
-  /// Every model that there is is in the mean.
+  /// Whether every existing model is in the mean.
   [[nodiscard]] bool whole() const { return left_out.empty() && islands.empty(); }
 };
 

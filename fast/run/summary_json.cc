@@ -40,7 +40,7 @@ json sample_summary() {
   return sample;
 }
 
-/// Earlier versions named only those whose models were not finite.
+/// Earlier versions listed only workers whose models were not finite.
 void rename_excluded(json& object) {
   const auto excluded = object.find("excluded_ranks");
   if (excluded == object.end() || object.contains("left_out")) return;

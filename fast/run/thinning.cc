@@ -25,14 +25,14 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// One life's progress: which line it is, and when.
+/// The number and the time of a progress line of one life.
 struct Moment {
   std::size_t index;
   double time;
 };
 using Lives = std::vector<std::vector<Moment>>;
 
-/// The indices of those to leave out, sorted.
+/// The indices of the lines to leave out, sorted.
 std::vector<std::size_t> surplus(const Lives& lives) {
   double span = 0;
   for (const auto& life : lives) {

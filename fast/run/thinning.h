@@ -8,8 +8,8 @@
 
 namespace fast {
 
-/// Progress lines beyond which a metrics file, and a history that is read, are thinned: a run of
-/// days takes no more memory than one of an hour.
+/// Above this number of progress lines, a metrics file, or a history that is read, is thinned, so
+/// that a run of days takes no more memory than one of an hour.
 inline constexpr std::size_t kMostProgressLines = 4096;
 
 /// The same metrics with about half of kMostProgressLines progress lines, evenly spread over the
@@ -17,10 +17,10 @@ inline constexpr std::size_t kMostProgressLines = 4096;
 /// life; the last holds its sums.
 [[nodiscard]] std::string thinned(std::string_view metrics);
 
-/// The same of a history; what has a test accuracy is kept.
+/// The same for a history; keeps lines with a test accuracy.
 void thin(WorkerHistory& history);
 
-/// Whether a line of metrics.jsonl is one of those that thinned() may leave out.
+/// Whether thinned() may leave out this line of metrics.jsonl.
 [[nodiscard]] bool is_progress_line(std::string_view line);
 
 }  // namespace fast

@@ -11,13 +11,13 @@
 
 namespace fast {
 
-/// What one worker did in all its lives: counters begin at 0 in each, so their last values are
+/// What one worker did in all its lives. Counters begin at 0 in each life, so their last values are
 /// added up.
 struct WorkerTotals {
   std::uint64_t samples = 0, sweeps = 0, bytes = 0, bytes_shared = 0;
   double exchange_seconds = 0, training_seconds = 0;
   double trained_until = 0;  ///< time of the last line in state "training"; 0 where there is none
-  double last_time = 0;      ///< of any line, on the worker's own time axis
+  double last_time = 0;      ///< time of its last line, on the worker's own time axis
   std::optional<double> test_accuracy;  ///< the last that it measured
   struct Link {
     std::uint64_t sweeps = 0, bytes = 0;
@@ -35,7 +35,7 @@ struct EdgeTotals {
   double round_trip_ms = 0;  ///< mean over the directions that have one
 };
 
-/// Sorted. Edges on which nobody reported anything do not appear.
+/// Sorted. Leaves out edges that neither end reported.
 [[nodiscard]] std::vector<EdgeTotals> edge_totals(const RunRecords& records);
 
 }  // namespace fast

@@ -106,7 +106,7 @@ bool Background::wait(double deadline, const Condition& condition, bool heed_sto
   while (!(met = condition(status_)) && failure_.empty() && !(heed_stop && stopped())) {
     const TimePoint now = EventLoop::now();
     if (now >= until) break;
-    // `stop` may be set by a signal handler, which must not notify: look again by itself.
+    // A signal handler may set `stop`, and it must not notify; so this wait polls.
     changed_.wait_for(lock,
                       std::min<stencil::Duration>(until - now, std::chrono::milliseconds(100)));
   }
@@ -114,7 +114,7 @@ bool Background::wait(double deadline, const Condition& condition, bool heed_sto
   return met;
 }
 
-/// The background thread's last word.
+/// Notes the failure that ends the background thread.
 void Background::fail(const std::string& what) {
   options_.log(LogLevel::kError, "the background thread failed: " + what);
   const std::lock_guard lock(mutex_);

@@ -20,9 +20,9 @@
 
 namespace fast {
 
-/// The background half of a session: owns the network, the pump and the thread that turns it, and
-/// hands over between that thread and the training thread. What the training thread has done goes
-/// in by publish(), what the pump has seen comes out by status() and the waits.
+/// The background half of a session. It owns the network, the pump and the thread that turns the
+/// pump, and it connects that thread with the training thread. The training thread passes its state
+/// in by publish() and reads the pump's state by status() and the waits.
 class Background {
  public:
   using Condition = std::function<bool(const stencil::PumpStatus&)>;
@@ -31,7 +31,8 @@ class Background {
   /// Throws ConfigError (NetworkError for the address).
   Background(const SessionOptions& options, stencil::PumpOptions config,
              const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary);
-  /// Leaves in good order: lets neighbours settle what is under way (2 s at most), says good-bye.
+  /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
+  /// Leave.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
@@ -40,8 +41,8 @@ class Background {
 
   /// Hands over what the training thread has done and wants, and wakes the background thread.
   void publish(const stencil::Standing& standing);
-  /// Waits until the status fulfils `condition`; false at the deadline (seconds) or when the user
-  /// wants to stop. Throws where the background thread has failed.
+  /// Waits until the status fulfils `condition`. Returns false at the deadline (in seconds) or when
+  /// the user wants to stop. Throws where the background thread has failed.
   bool await(double deadline, const Condition& condition);
   /// The short waits of an orderly end, which stopping does not cut off.
   void flush(const Condition& condition);
@@ -50,8 +51,8 @@ class Background {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
-  /// The model to the network is another than the training thread's: a neighbour's is being taken
-  /// over, or was, more often than `known` times.
+  /// Whether the network's model of this worker is not the training thread's: a neighbour's model
+  /// is being adopted, or models were adopted more than `known` times.
   [[nodiscard]] bool adopts(std::uint64_t known) const { return joining_ || adopted_ != known; }
 
   // Any thread.
@@ -86,7 +87,7 @@ class Background {
   std::atomic<bool> leave_{false}, left_{false}, watched_{false};
   std::atomic<bool> joining_{true};        ///< as of status_
   std::atomic<std::uint64_t> adopted_{0};  ///< likewise
-  std::atomic<bool> failed_{false};        ///< the background thread is no more
+  std::atomic<bool> failed_{false};        ///< the background thread has ended with an error
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
@@ -95,7 +96,7 @@ class Background {
   stencil::PumpStatus status_;
   std::string failure_;
 
-  stencil::EventLoop loop_;  ///< last: stops before anything it uses goes
+  stencil::EventLoop loop_;  ///< last: stops before what it uses is destroyed
 };
 
 }  // namespace fast

@@ -8,19 +8,19 @@
 
 namespace fast {
 
-/// A Boundary between the two threads of a worker: the training thread waits, the background thread
-/// notes what has come. Each wait ends by itself after a share of a step.
+/// A Boundary shared by the two threads of a worker: the training thread waits, the background
+/// thread notes what has happened. Each wait ends after a share of a step at the latest.
 class BoundaryWait {
  public:
   BoundaryWait(double phase_lock, double linger) : boundary_(phase_lock, linger) {}
 
   // Training thread.
-  /// The boundary of `step` is reached, but the engine is not told yet. Returns what it waits for.
+  /// The boundary of `step` is reached, before the engine is told. Returns what to wait for.
   stencil::Pause begin(std::uint64_t step);
-  /// Waits until that has come or will not in time. Returns what comes next.
+  /// Waits until the present phase is over. Returns the next phase.
   stencil::Pause wait();
 
-  /// Background thread: what the engine knows, after each of its turns.
+  /// Background thread: passes on what the engine knows, after each turn.
   void note(stencil::TimePoint now, const stencil::Engine& engine);
 
  private:

@@ -14,7 +14,7 @@ bool is(const std::exception& error) {
 }  // namespace
 
 ExitCode exit_code(const std::exception& error) {
-  if (is<stencil::NetworkError>(error)) return ExitCode::kNetwork;  // before what it is a kind of
+  if (is<stencil::NetworkError>(error)) return ExitCode::kNetwork;  // before its base class
   if (is<ConfigError>(error)) return ExitCode::kUsage;
   if (is<DataError>(error)) return ExitCode::kData;
   if (is<FileError>(error)) return ExitCode::kFile;

@@ -31,11 +31,11 @@ constexpr std::string_view kSpace = " \t\r";
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr const char* kMakeKeys = "'fast keys' makes such files";
 
-/// Two words and where they stand; the second may be missing.
+/// Two words of a line and its number; the second may be missing.
 struct Line {
   int number = 0;
   std::string_view first{}, second{};
-  bool more = false;  ///< something follows that is no comment
+  bool more = false;  ///< something other than a comment follows
 };
 
 std::string_view next_word(std::string_view& line) {
@@ -45,7 +45,7 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-/// Takes lines off `text` until one holds something.
+/// Removes lines from `text` up to the first that is not empty or a comment, and returns that.
 std::optional<Line> next_line(std::string_view& text, int& number) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -89,9 +89,9 @@ std::string read_file(int descriptor) {
   return text;
 }
 
-/// Closes it at its end.
+/// An open file, closed by the destructor.
 struct OpenFile {
-  /// Does not wait where it is a pipe that nobody writes to.
+  /// Does not block on a pipe that has no writer.
   explicit OpenFile(const std::string& name)
       : descriptor(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     const bool opened = descriptor >= 0 && ::fstat(descriptor, &status) == 0;

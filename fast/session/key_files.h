@@ -13,12 +13,12 @@
 
 namespace fast {
 
-/// Where a worker's keys lie.
+/// The paths of a worker's keys.
 struct KeyFiles {
   std::string key;          ///< the worker's own secret key
   std::string public_keys;  ///< the public keys of all workers
 
-  /// As `fast keys` names them in its folder: DIR/rank-K.key and DIR/public.keys.
+  /// The names that `fast keys` uses in its folder: DIR/rank-K.key and DIR/public.keys.
   [[nodiscard]] static KeyFiles in_folder(const std::string& folder, int rank);
 };
 
@@ -31,22 +31,23 @@ struct KeyFiles {
 // KEY is 40 characters of Z85, which hold no space and never begin with '#'. A comment may follow
 // it.
 
-/// Parsers of foreign bytes (see tests/fuzz). `file` is the name for errors: ConfigError that says
-/// file, line, value and remedy; of a secret key never the value.
+/// Parsers of untrusted bytes (see tests/fuzz). `file` is the name in errors. Throw ConfigError
+/// with file, line, value and remedy, but never with the value of a secret key.
 [[nodiscard]] stencil::SecretKey parse_key_file(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<std::vector<stencil::PublicKey>> parse_public_keys(
     std::string_view text, const std::string& file);
-/// What those read. The first holds a secret: stencil::wipe() it.
+/// The texts that those parse. The first holds a secret: stencil::wipe() it.
 [[nodiscard]] std::string key_file_text(const KeyPair& pair, int rank);
 [[nodiscard]] std::string public_keys_text(std::span<const stencil::PublicKey> by_rank);
 
-/// Whether others than the user of the process may read a secret file of this mode and owner. The
-/// group may where root owns the file and the process runs as another user, who has no other way to
-/// read it (PostgreSQL has the same rule; Kubernetes hands out secrets in this way).
+/// Whether users other than that of the process may read a secret file of this mode and owner.
+/// Reading by the group is allowed where root owns the file and the process runs as another user,
+/// which has no other way to read it (the same rule as PostgreSQL's; Kubernetes mounts secrets in
+/// this way).
 [[nodiscard]] bool open_to_others(mode_t mode, uid_t owner, uid_t user);
 
 /// Reads both files. Throws ConfigError where one cannot be read or is wrong, where others may read
-/// the secret key, where it is not the key of `rank`, and where one of `neighbours` has none.
+/// the secret key, where it is not the key of `rank`, and where one of `neighbours` has no key.
 [[nodiscard]] std::shared_ptr<const stencil::KeyRing> read_keys(
     const KeyFiles& files, int rank, std::span<const stencil::Rank> neighbours);
 

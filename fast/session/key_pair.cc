@@ -20,7 +20,7 @@ KeyPair make_key_pair() {
 
 stencil::PublicKey public_key_of(const stencil::SecretKey& secret) {
   stencil::PublicKey open;
-  // The curve's base point times the secret number, which libsodium makes a valid one of any bytes.
+  // The curve's base point times the secret number. libsodium makes a valid number of any bytes.
   (void)crypto_scalarmult_base(open.bytes.data(), secret.bytes.data());
   return open;
 }

@@ -4,7 +4,7 @@
 
 namespace fast {
 
-/// A secret key and the public key that belongs to it.
+/// A secret key and its public key.
 struct KeyPair {
   stencil::PublicKey open;
   stencil::SecretKey secret;

@@ -17,8 +17,8 @@ namespace {
 using stencil::KeyRing;
 using stencil::Rank;
 
-/// What changes when a file is written or replaced, be it by a link to another one; zeros: no such
-/// file.
+/// Identifies a version of a file: changes when the file is written, or replaced, also by a link to
+/// another file. Zeros: no such file.
 using Trace = std::array<std::uint64_t, 8>;
 
 Trace trace(const std::string& file) {
@@ -40,7 +40,7 @@ std::array<Trace, 2> traces(const KeyFiles& files) {
 
 }  // namespace
 
-/// Guarded by the mutex, but what is constant and `seen`, which is the reader's.
+/// Guarded by the mutex, except constants and `seen`, which belongs to the reader.
 struct KeyWatch::Shared {
   Shared(KeyFiles where, int own, std::vector<Rank> whose, std::chrono::milliseconds wait)
       : files(std::move(where)),
@@ -59,7 +59,7 @@ struct KeyWatch::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::shared_ptr<const KeyRing> ring;
-  std::optional<std::string> news;  ///< for the log: "" where keys were replaced, else an error
+  std::optional<std::string> news;  ///< for the log: "" for replaced keys, or an error
   bool wanted = false, over = false;
 
   void read_on() {
@@ -74,7 +74,7 @@ struct KeyWatch::Shared {
     }
   }
 
-  /// Returns with the lock.
+  /// Returns with the lock held.
   void look(std::unique_lock<std::mutex>& lock) {
     std::shared_ptr<const KeyRing> found;
     std::string error;

@@ -10,12 +10,12 @@
 
 namespace fast {
 
-/// A worker's keys as its files have them, for a thread that must not wait: the files are looked at
-/// by a thread of its own, which is left to itself where nobody waits for it any more. Files that
-/// are wrong change nothing and are named in the log. One thread but for that.
+/// A worker's keys as its files have them, for a thread that must not block. A detached thread
+/// reads the files; it outlives this object where a read hangs. Files with errors change nothing
+/// and are logged. One thread calls the methods.
 class KeyWatch {
  public:
-  /// At most so often the files are looked at.
+  /// The shortest time between two looks at the files.
   static constexpr std::chrono::milliseconds kUsualPause{1000};
 
   /// Reads the files once. Throws as read_keys() does.
@@ -25,7 +25,7 @@ class KeyWatch {
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
 
-  /// As found lately; lets the files be looked at for the next time.
+  /// The keys as last read. Starts a new look at the files for the next call.
   [[nodiscard]] std::shared_ptr<const stencil::KeyRing> current();
 
  private:

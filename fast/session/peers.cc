@@ -110,7 +110,7 @@ std::optional<std::string> Peers::find(int rank) const {
   return endpoint;
 }
 
-/// Read and written by both threads under the mutex, but `peers`, which is the reader's.
+/// Both threads use it under the mutex, except `peers`, which belongs to the reader.
 struct PeersOnAThread::Shared {
   explicit Shared(Peers where) : peers(std::move(where)) {}
   const Peers peers;

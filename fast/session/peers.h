@@ -8,28 +8,28 @@
 
 namespace fast {
 
-/// A peer template names an endpoint for every rank: {rank} stands for the rank, as often as it
-/// occurs, and {{rank}} for the text {rank}.
+/// A peer template gives an endpoint for every rank: each {rank} stands for the rank, and each
+/// {{rank}} for the text {rank}.
 ///
-/// Throws ConfigError for a template without {rank}; an empty one is none.
+/// Throws ConfigError for a template without {rank}. An empty pattern means no template.
 void check_peer_template(const std::string& pattern);
-/// What stands for `text` in a template.
+/// `text` as it must be written in a template.
 [[nodiscard]] std::string literal_in_template(const std::string& text);
 
-/// Where neighbours are said to be. An endpoint "file:PATH" names a file that holds the endpoint
-/// (as worker-K/endpoint does), and may not be there yet. Files are read by the caller's thread;
-/// see PeersOnAThread.
+/// The endpoints of neighbours as the options give them. An endpoint "file:PATH" names a file that
+/// holds the endpoint (as worker-K/endpoint does) and may not exist yet. The caller's thread reads
+/// files; see PeersOnAThread.
 class Peers {
  public:
   Peers(std::map<int, std::string> endpoints, std::string file, std::string pattern);
 
-  /// The endpoint of `rank`, looked up anew; nothing while it is not known.
+  /// Looks up the endpoint of `rank`; nothing while it is not known.
   [[nodiscard]] std::optional<std::string> find(int rank) const;
-  /// find() reads a file for that.
+  /// Whether find() reads a file for this rank.
   [[nodiscard]] bool in_file(int rank) const;
 
-  /// The body of a peers file: lines "RANK ENDPOINT", # begins a comment. Lines that are neither
-  /// are passed over. A parser of foreign bytes (see tests/fuzz).
+  /// Parses the body of a peers file: lines "RANK ENDPOINT"; # begins a comment. Skips other lines.
+  /// The input is untrusted (see tests/fuzz).
   [[nodiscard]] static std::map<int, std::string> parse(std::string_view text);
 
  private:
@@ -38,8 +38,8 @@ class Peers {
   std::string pattern_;
 };
 
-/// The same for a thread that must not wait: files may lie on a network that hangs, so they are
-/// read by a thread of their own, which is left to itself where nobody waits for it any more.
+/// The same for a thread that must not block. Files may lie on a network that hangs, so a detached
+/// thread reads them; it outlives this object where a read hangs.
 class PeersOnAThread {
  public:
   explicit PeersOnAThread(Peers peers);
@@ -47,7 +47,8 @@ class PeersOnAThread {
   PeersOnAThread(const PeersOnAThread&) = delete;
   PeersOnAThread& operator=(const PeersOnAThread&) = delete;
 
-  /// What needs no file at once; else as found lately, and looked up anew for the next time.
+  /// Returns an endpoint that needs no file at once. Otherwise returns the one found last, and
+  /// starts a new look-up for the next call.
   [[nodiscard]] std::optional<std::string> find(int rank);
 
  private:

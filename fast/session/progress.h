@@ -8,14 +8,15 @@
 
 namespace fast {
 
-/// What workers tell each other beside parameters: float64 scalars mixed like them, so that each
-/// knows the means over all workers with no collective. Training thread only.
+/// The telemetry that workers exchange beside parameters: float64 scalars, averaged like
+/// parameters, so that each worker knows the means over all workers without a collective. Training
+/// thread only.
 class Progress {
  public:
   static constexpr std::size_t kScalars = 5;
 
-  /// `budget`: samples over all workers; 0: none. `resumed`: the scalars of an earlier life; or
-  /// empty.
+  /// `budget` counts samples over all workers; 0: none. `resumed` holds the scalars of an earlier
+  /// life, or is empty.
   Progress(int workers, std::uint64_t budget, std::uint64_t data_size,
            std::span<const double> resumed = {})
       : scale_(budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(budget)) {
@@ -23,8 +24,9 @@ class Progress {
     if (resumed.size() == scalars_.size()) std::ranges::copy(resumed, scalars_.begin());
   }
 
-  /// One local step. The mean of `kShare` over workers is the share of the budget used by all. A
-  /// loss that is no number, as of a step that was skipped for an overflow, is left out.
+  /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
+  /// have used. Leaves out a loss that is not finite, for example of a step that was skipped for an
+  /// overflow.
   void add(std::uint64_t samples, double loss) {
     scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);
@@ -35,7 +37,7 @@ class Progress {
 
   [[nodiscard]] std::span<double> scalars() { return scalars_; }
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
-  /// Steps that a worker has made, in the mean over all.
+  /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
   [[nodiscard]] double share() const { return scalars_[kShare]; }
   [[nodiscard]] double loss() const {
@@ -44,7 +46,7 @@ class Progress {
 
  private:
   static constexpr double kDecay = 0.98;
-  /// The first is the one that Mixer::steps_known() goes by.
+  /// Mixer::steps_known() reads the first.
   enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize };
   double scale_;
   std::array<double, kScalars> scalars_{};

@@ -8,8 +8,8 @@
 
 namespace fast {
 
-/// What the background work of a session goes by. `initial_hash` is of the model's values at the
-/// start, or was of the run's; `progress`: see Hello. Throws ConfigError for options out of their
+/// The parameters of a session's background work. `initial_hash` is the hash of the model's values
+/// at the start of the run. `progress`: see Hello. Throws ConfigError for options out of their
 /// range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                                      const stencil::Topology& topology,

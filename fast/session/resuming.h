@@ -14,27 +14,29 @@
 
 namespace fast {
 
-/// What a session goes on from, beside the model and what is attached to its adapter.
+/// What a session resumes from, beside the model and the parts attached to its adapter.
 struct SessionRecord {
   std::uint64_t steps = 0;         ///< of all lives
-  std::uint64_t initial_hash = 0;  ///< of the weights that the run began with
+  std::uint64_t initial_hash = 0;  ///< of the run's initial weights
   std::vector<double> scalars{};   ///< of Progress; empty: none yet
 };
 
-/// A session's checkpoints: the one it goes on from, and those that it writes. Training thread.
+/// A session's checkpoints: the one that it resumes from, and those that it writes. Training
+/// thread.
 class Resuming {
  public:
   /// `options` must outlive this.
   Resuming(const SessionOptions& options, stencil::Terms terms)
       : options_(options), terms_(std::move(terms)), writer_(options.log) {}
 
-  /// Loads model and parts from options.resume. Nothing where there is no such file. Throws
-  /// FileError where it is of other terms, or does not fit.
+  /// Loads model and parts from options.resume. Returns nothing where there is no such file. Throws
+  /// FileError where its terms differ or it does not fit.
   std::optional<SessionRecord> load(ModelAdapter& adapter) const;
 
-  /// A checkpoint that the options ask for is to be written now.
+  /// Whether the options ask for a checkpoint now.
   [[nodiscard]] bool due(stencil::TimePoint now);
-  /// Copies the state; a thread writes it. Waits only for one that is still being written.
+  /// Copies the state; another thread writes it. Waits only for a checkpoint that is still being
+  /// written.
   void save(const std::filesystem::path& file, ModelAdapter& adapter, const SessionRecord& record);
 
  private:

@@ -56,7 +56,7 @@ void check_security(const SessionOptions& options, stencil::OptionNaming naming)
                       "use " + naming("transport") + " auto, or leave the keys out");
   }
   if (!options.insecure && beyond_loopback(options.listen)) {
-    throw ConfigError("whoever reaches " + stencil::in_quotes(options.listen) +
+    throw ConfigError("anyone who reaches " + stencil::in_quotes(options.listen) +
                           " could read and change the models, as no keys are in use",
                       "give " + keys + " ('fast keys' makes them), or " + naming("insecure") +
                           " on a network that you trust");

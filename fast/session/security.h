@@ -9,15 +9,15 @@
 
 namespace fast {
 
-/// Where the options say that keys lie; nothing where no keys are in use.
+/// The key files that the options name; nothing where no keys are in use.
 [[nodiscard]] std::optional<KeyFiles> key_files(const SessionOptions& options);
 
-/// Whether hosts beside this one can reach what listens there. A name of this host's is taken to be
-/// reachable, but for "localhost".
+/// Whether other hosts can reach a listener at `endpoint`. A host name counts as reachable, except
+/// "localhost".
 [[nodiscard]] bool beyond_loopback(std::string_view endpoint);
 
-/// Throws ConfigError where the options contradict each other, where the transport proves no keys,
-/// and where hosts beside this one could connect without any.
+/// Throws ConfigError where the options contradict each other, where keys are given and the
+/// transport cannot prove them, and where other hosts could connect without keys.
 void check_security(const SessionOptions& options, stencil::OptionNaming naming);
 
 }  // namespace fast

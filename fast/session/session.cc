@@ -34,10 +34,10 @@ using stencil::PumpStatus;
 using stencil::Standing;
 using stencil::TimePoint;
 
-/// How long finish() and join() wait for a neighbour that stands still with a lock of ours.
+/// How long finish() and join() wait for a stopped neighbour that holds a lock of ours, in seconds.
 constexpr double kHeldSeconds = 1;
 
-/// Throws where they are out of range, before anything is made of them.
+/// Throws where options are out of range, before anything uses them.
 SessionOptions validated(SessionOptions options) {
   options.validate();
   return options;
@@ -125,7 +125,7 @@ class Session::Impl {
     out.counters["non_finite_losses"] = non_finite_losses_;
     return out;
   }
-  /// The process that the background thread is in.
+  /// The process of the background thread.
   [[nodiscard]] pid_t process() const { return process_; }
 
   [[nodiscard]] const Background& background() const { return background_; }
@@ -155,14 +155,15 @@ class Session::Impl {
                                            [](const PumpStatus& s) { return s.may_freeze; });
     want(WorkerState::kFrozen);
     background_.flush([](const PumpStatus& s) { return s.state == WorkerState::kFrozen; });
-    // What neighbours still owe on our own requests belongs to this model.
+    // Replies that neighbours still owe to our own requests belong to this model.
     background_.flush([](const PumpStatus& s) { return s.flushed; });
     fold_all();
     if (!settled) return Agreement::kDeadline;
     return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
   }
 
-  /// Of a checkpoint, whose model it is from then on, or of the model as it was given.
+  /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
+  /// given.
   SessionRecord first_record() {
     if (auto record = resuming_.load(adapter_)) {
       (void)values_.pull();
@@ -173,8 +174,8 @@ class Session::Impl {
   }
 
   /// Waits until the worker may begin, or begin anew with the model of a neighbour that is far
-  /// ahead. True where it took over such a model: the step under way, which was of another one, is
-  /// dropped.
+  /// ahead. Returns true where it adopted such a model; the step in progress, which was of another
+  /// model, is then dropped.
   bool await_model() {
     const double patience = options_.exchange.start_deadline;
     const bool first = !joined_;
@@ -183,7 +184,7 @@ class Session::Impl {
     };
     bool ready = background_.await(patience, begun);
     PumpStatus status = background_.status();
-    // Copying a large model over a thin link takes as long as it takes, while it goes on.
+    // Copying a large model over a thin link may take long; wait as long as it progresses.
     for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
       copied = status.copied;
       ready = background_.await(patience, begun);
@@ -206,7 +207,7 @@ class Session::Impl {
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
-  /// Tells the background thread how this one stands.
+  /// Passes this thread's state to the background thread.
   void publish() { background_.publish(steps_.standing()); }
 
   void want(WorkerState state) {
@@ -214,18 +215,19 @@ class Session::Impl {
     publish();
   }
 
-  /// Nobody was reached: a worker trains alone until somebody is, but in lock step.
+  /// No neighbour was reached: the worker trains alone until one is. In lock step this is an error.
   void begin_alone(const PumpStatus& status) {
     std::string missing;
     for (const auto& neighbour : status.neighbours) {
       missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
     }
     const std::string patience = whole_seconds(options_.exchange.start_deadline);
-    const std::string text =
-        status.copied > 0 ? "the copy of a neighbour's model (" + missing + ") did not go on for " +
-                                patience + "; check the link, or raise start_deadline"
-                          : "no neighbour (" + missing + ") was reached in " + patience +
-                                "; start them, or check peers and listen";
+    const std::string text = status.copied > 0
+                                 ? "the copy of a neighbour's model (" + missing +
+                                       ") made no progress for " + patience +
+                                       "; check the link, or raise start_deadline"
+                                 : "no neighbour (" + missing + ") was reached in " + patience +
+                                       "; start them, or check peers and listen";
     if (sync() && !background_.stopped()) throw DeadlineError(text);
     if (!background_.stopped()) {
       options_.log(LogLevel::kWarning, text + "; training alone until then");
@@ -250,8 +252,8 @@ class Session::Impl {
     exchange_time_ += EventLoop::now() - begun;
   }
 
-  /// Training is over or not begun: waiting for a lock costs nobody anything. A neighbour on this
-  /// host that was stopped while it held one is not waited for.
+  /// Training is over or has not begun, so waiting for a lock costs nothing. Does not wait for a
+  /// neighbour on this host that was stopped while it held one.
   void fold_all() {
     const std::span<float> x = values_.pull();
     const TimePoint until = EventLoop::now() + stencil::seconds(kHeldSeconds);
@@ -294,7 +296,7 @@ class Session::Impl {
                          [next](const PumpStatus& s) {
                            return s.completed_round + 1 >= next && s.neighbours_completed;
                          });
-    if (!ready) return true;  // stopped: neighbours may still pull the round before
+    if (!ready) return true;  // the user stops: neighbours may still pull the round before
 
     const stencil::FoldReport report =
         mixer_.publish(x, progress_.scalars(), *pulled_, self_weight_);
@@ -304,15 +306,15 @@ class Session::Impl {
     const bool complete =
         await_neighbours([next] { return "in round " + std::to_string(next); },
                          [next](const PumpStatus& s) { return s.completed_round >= next; });
-    if (!complete) return true;  // stopped: the model stays as its own step left it
+    if (!complete) return true;  // the user stops: the model stays as its own step left it
     mixer_.collect(x, progress_.scalars());
     steps_.standing().step = next;
     publish();
     return true;
   }
 
-  /// Waits for neighbours, or throws DeadlineError that names those who are awaited. False where
-  /// the user wants to stop instead. `what` makes the text, which is needed at the deadline only.
+  /// Waits for neighbours, or throws DeadlineError naming those awaited. Returns false where the
+  /// user wants to stop. `what` makes the text, which is needed only at the deadline.
   template <typename What>
   bool await_neighbours(What what, const Background::Condition& condition) {
     if (background_.await(options_.exchange.wait_deadline, condition)) return true;
@@ -345,21 +347,21 @@ class Session::Impl {
   Duration exchange_time_{};
   std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;
-  std::uint64_t adopted_ = 0;  ///< models of neighbours that were taken over
+  std::uint64_t adopted_ = 0;  ///< models of neighbours that were adopted
 
   // Each provides its own locking.
   std::atomic<std::uint64_t> non_finite_losses_{0};
   stencil::Mixer mixer_;
   stencil::StepBoundary steps_;  ///< training thread
   BoundaryWait boundary_;
-  Background background_;  ///< last: its thread stops before anything it uses goes
+  Background background_;  ///< last: its thread stops before what it uses is destroyed
 };
 
 Session::Session(ModelAdapter& adapter, SessionOptions options)
     : impl_(std::make_unique<Impl>(adapter, std::move(options))) {}
-/// A forked child has neither the background thread nor a right to speak for its parent. What the
-/// thread was doing when it was forked off may be half done, so nothing of it is touched; the
-/// descriptors close with the child, or when it becomes another program.
+/// A forked child has no background thread and must not speak for its parent. The thread's work may
+/// be half done at the fork, so the child touches none of it. The descriptors close when the child
+/// ends or becomes another program.
 Session::~Session() {
   if (impl_->process() != getpid()) (void)impl_.release();
 }

@@ -39,7 +39,7 @@ using stencil::OptionField;
 [[nodiscard]] inline OptionField<std::uint64_t> seed() {
   return {.key = "seed",
           .unit = "NUMBER",
-          .help = "of initial weights, shards and order; the same everywhere",
+          .help = "seed of initial weights, shards and order; the same everywhere",
           .example = 7};
 }
 
@@ -94,7 +94,7 @@ void visit_keys(Options& options, Visitor& visit) {
       options.keys);
 }
 
-/// In place of a folder, and of keys at all.
+/// The options that replace a folder of keys, or keys altogether.
 template <typename Options, typename Visitor>
 void visit_single_keys(Options& options, Visitor& visit) {
   visit(OptionField<std::string>{.key = "key",
@@ -108,16 +108,16 @@ void visit_single_keys(Options& options, Visitor& visit) {
                                  .example = "keys/public.keys"},
         options.public_keys);
   visit(OptionField<bool>{.key = "insecure",
-                          .help = "listen to other hosts without keys: on a network that you trust",
+                          .help = "listen to other hosts without keys, on a network that you trust",
                           .example = true},
         options.insecure);
 }
 
 }  // namespace session_fields
 
-/// The one list of what a session can be told in text; see OptionField. The programs, which derive
-/// `budget` and `data_size` from data and epochs, take their fields from it. `options` may be
-/// const.
+/// The only list of a session's options that can be given as text; see OptionField. The programs
+/// take their fields from it, but derive `budget` and `data_size` from data and epochs. `options`
+/// may be const.
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, SessionOptions>
 void visit_fields(Options& options, Visitor& visit) {
@@ -130,7 +130,7 @@ void visit_fields(Options& options, Visitor& visit) {
       stencil::OptionField<std::uint64_t>{
           .key = "budget",
           .unit = "SAMPLES",
-          .help = "over all workers, after which training is over; 0: no end",
+          .help = "samples over all workers after which training is over; 0: no end",
           .example = 1000},
       options.budget);
   visit(

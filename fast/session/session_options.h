@@ -22,19 +22,20 @@ using stencil::InprocNetwork;
 using stencil::LogLevel;
 using stencil::LogSink;
 
-/// How a worker takes part. Every field but `topology`, `rank` and the addresses may stay as it is.
+/// The options of one worker's session. Every field has a usable default except `topology`, `rank`
+/// and the addresses.
 struct SessionOptions {
   std::string topology = "ring:1";
   int rank = 0;
   std::string run_id = "fast";  ///< workers of different runs refuse each other
-  /// HOST:PORT goes over exchange.transport; "zmq://HOST:PORT", "tcp://HOST:PORT", "ipc://PATH" and
-  /// so on over what they name. Port 0: handed out by the system; host *: all interfaces.
+  /// HOST:PORT uses exchange.transport; "zmq://HOST:PORT", "tcp://HOST:PORT", "ipc://PATH" and so
+  /// on use the transport that they name. Port 0: chosen by the system; host *: all interfaces.
   std::string listen = "127.0.0.1:0";
   std::map<int, std::string> peers{};  ///< rank -> endpoint; one end of each edge suffices
-  std::string peers_file{};            ///< lines "RANK ENDPOINT", read anew while one is missing
+  std::string peers_file{};            ///< lines "RANK ENDPOINT", read again while one is missing
   std::string peer_template{};         ///< "worker-{rank}:5555"
 
-  // Who may take part. With keys both ends of every link prove who they are, and all is encrypted.
+  // Security. With keys, both ends of every link prove their ranks, and everything is encrypted.
   // Key files are read again when they change.
   std::string keys{};         ///< a folder with rank-K.key and public.keys, as `fast keys` makes it
   std::string key{};          ///< or this worker's key file
@@ -44,33 +45,33 @@ struct SessionOptions {
   ExchangeOptions exchange{};  ///< mode, codec, waits and deadlines
 
   std::uint64_t budget = 0;     ///< samples over all workers after which done(); 0: no end
-  std::uint64_t data_size = 0;  ///< examples held here, for the network's knowledge
+  std::uint64_t data_size = 0;  ///< examples that this worker holds; other workers learn the mean
   std::uint64_t seed = 1;
   stencil::Terms terms{};  ///< what else all workers must have in common, by name and value
 
-  /// Rises by one with each start of this worker, where that is kept somewhere (fast-worker keeps
-  /// it in its folder). Neighbours that know a later one say so, so a lost count does no harm.
+  /// Counts the starts of this worker, where the caller keeps that count (fast-worker keeps it in
+  /// its folder). Neighbours that know a later generation say so, so a lost count does no harm.
   std::uint64_t generation = 1;
 
-  /// Where the session saves all that it takes to go on: the model, the parts attached to its
-  /// adapter (an optimizer, a data loader) and what it knows of the network. It does so by itself
-  /// at a step boundary, `checkpoint_every` seconds after the last time, and when training is over;
-  /// the one before is kept beside it ("NAME.previous.EXTENSION"). Empty, or 0 seconds: only by
-  /// Session::save().
+  /// The file to which the session saves all that it needs to resume: the model, the parts attached
+  /// to its adapter (an optimizer, a data loader) and its knowledge of the network. It saves at a
+  /// step boundary, `checkpoint_every` seconds after the last time, and when training is over. The
+  /// checkpoint before is kept beside it ("NAME.previous.EXTENSION"). Empty, or 0 seconds: only
+  /// Session::save() saves.
   std::string checkpoint{};
   double checkpoint_every = 60;
-  /// A checkpoint to go on from, where there is one: mostly the file that `checkpoint` names, so
-  /// that the same program goes on when it is started again. Where the newest is damaged it is the
-  /// one before. Empty: begin anew.
+  /// A checkpoint to resume from, if it exists: usually the file that `checkpoint` names, so that
+  /// the same program resumes when it is started again. Where the newest checkpoint is damaged, the
+  /// one before is used. Empty: begin anew.
   std::string resume{};
 
-  /// Where given and true, every wait for a neighbour ends at once: set it to stop early. Must
-  /// outlive the session; may be set by a signal handler.
+  /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
+  /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;
 
-  /// Called from the training and the background thread; must not block.
+  /// Called by the training and the background thread; must not block.
   LogSink log = [](LogLevel, std::string_view) {};
-  /// For "inproc://": workers in one process that share it can meet.
+  /// For "inproc://": workers in one process that share this network can connect.
   std::shared_ptr<InprocNetwork> inproc{};
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.

@@ -9,16 +9,16 @@
 
 namespace fast {
 
-/// Whether this worker offers its neighbours to exchange in shared memory.
+/// Whether this worker offers its neighbours shared memory.
 [[nodiscard]] bool shares(const ExchangeOptions& options, const stencil::EngineConfig& engine);
 
-/// The memory of the exchange; its own alone, with a line in the log, where the system gives none
-/// that can be shared.
+/// Makes the memory of the exchange. Where the system provides no memory that can be shared, logs
+/// that and makes it private.
 [[nodiscard]] stencil::Segment make_segment(bool shared, const stencil::Layout& layout,
                                             const stencil::EngineConfig& engine,
                                             const stencil::LogSink& log);
 
-/// Null, with a line in the log, where that cannot be had.
+/// Returns null, and logs why, where a meeting is not possible.
 [[nodiscard]] std::unique_ptr<stencil::UnixMeeting> make_meeting(
     const stencil::Layout& layout, const stencil::EngineConfig& engine, stencil::Segment& segment,
     const stencil::LogSink& log);

@@ -19,27 +19,27 @@ struct NeighbourStatus {
   int rank = 0;
   LinkState link = LinkState::kConnecting;
   WorkerState state = WorkerState::kJoining;
-  std::uint64_t step = 0;          ///< it has reported
+  std::uint64_t step = 0;          ///< the last step that it has reported
   std::uint64_t sweeps = 0;        ///< completed with it, begun here
   std::uint64_t bytes_sent = 0;    ///< to it, headers included
-  bool shared = false;             ///< the model is exchanged in shared memory
-  std::uint64_t bytes_shared = 0;  ///< of the model, averaged there by this worker
+  bool shared = false;             ///< the model is averaged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< bytes of the model that this worker averaged there
   double round_trip = 0;           ///< seconds, of a bucket, decayed mean; 0 before the first
   double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
 };
 
-/// A recent picture of a worker's exchange. Value type.
+/// A recent snapshot of a worker's exchange. Value type.
 struct SessionStatus {
   WorkerState state = WorkerState::kJoining;
-  std::optional<int> joined_from;  ///< rank of the neighbour whose model was taken over, if any
+  std::optional<int> joined_from;  ///< rank of the neighbour whose model was adopted, if any
   /// Own estimate: rms distance to neighbours' models over the norm of this one.
   double consensus_distance = 0;
-  bool flushed = false;  ///< nothing is under way with any neighbour
+  bool flushed = false;  ///< nothing is in flight with any neighbour
   std::vector<NeighbourStatus> neighbours;
-  /// What has been counted since the session began, by name: "sweeps", "bytes_sent", "refusals" ..
+  /// Counts since the session began, by name: "sweeps", "bytes_sent", "refusals" ..
   std::map<std::string, std::uint64_t, std::less<>> counters;
 
-  /// 0 for a name that is not counted.
+  /// 0 for an unknown name.
   [[nodiscard]] std::uint64_t counter(std::string_view name) const {
     const auto it = counters.find(name);
     return it == counters.end() ? 0 : it->second;

@@ -5,7 +5,7 @@
 
 namespace fast {
 
-/// The engine's own picture, as users of a session see it at `now`.
+/// Converts the pump's status to that of a session at `now`.
 [[nodiscard]] SessionStatus status_of(const stencil::PumpStatus& status, stencil::TimePoint now);
 
 }  // namespace fast

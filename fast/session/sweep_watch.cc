@@ -11,7 +11,7 @@ using stencil::Mode;
 
 namespace {
 
-/// Sweeps a step; whoever has no partner in a turn sits it out.
+/// Sweeps a step; a worker without a partner in a turn sits it out.
 double asked_for(const stencil::EngineConfig& config) {
   if (config.mode.kind == Mode::Kind::kSync) return 0;
   const double begun = config.sweeps_per_mille / 1000.0;
@@ -49,7 +49,7 @@ std::string SweepWatch::advice(double rate) const {
   std::ostringstream text;
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
        << " times a step, where " << std::setprecision(6) << asked_
-       << " were asked for: links are thin or neighbours answer late, which costs accuracy";
+       << " were asked for: links are slow or neighbours answer late, which costs accuracy";
   if (!thin_) {
     text << "; codec int4 or topk:0.1 sends less";
   }

@@ -8,21 +8,21 @@
 
 namespace fast {
 
-/// Notices where averages come about far less often than was asked for, over thin links or with
-/// neighbours that answer late: training goes on as if nothing were wrong and ends less accurate.
-/// Speaks once. One thread.
+/// Notices when averages happen far less often than configured, over thin links or with neighbours
+/// that answer late. Training would otherwise go on unnoticed and end less accurate. Reports once.
+/// One thread.
 class SweepWatch {
  public:
-  /// How many steps together are judged.
+  /// The number of steps that are judged together.
   static constexpr std::uint64_t kSteps = 200;
 
   explicit SweepWatch(const stencil::EngineConfig& config);
 
-  /// `steps` made and `sweeps` completed until now, `reached`: by who has neighbours to average
-  /// with. Returns sweeps per step where those of the last kSteps were less than half of what was
-  /// asked for, with neighbours there all the while.
+  /// `steps` and `sweeps` are those completed until now; `reached` says whether a neighbour is up.
+  /// Returns sweeps per step where those of the last kSteps were less than half of the configured
+  /// number, with neighbours up all the time.
   [[nodiscard]] std::optional<double> look(std::uint64_t steps, std::uint64_t sweeps, bool reached);
-  /// What `rate` means and what helps, for the log.
+  /// A log line that explains `rate` and names remedies.
   [[nodiscard]] std::string advice(double rate) const;
 
  private:
@@ -30,7 +30,7 @@ class SweepWatch {
   bool thin_;     ///< offers take less than a byte a value
   double asked_;  ///< per step; 0: never too few
   bool watching_ = false, spoken_ = false;
-  std::uint64_t steps_ = 0, sweeps_ = 0;  ///< where those that are judged began
+  std::uint64_t steps_ = 0, sweeps_ = 0;  ///< at the start of the steps being judged
 };
 
 }  // namespace fast

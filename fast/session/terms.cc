@@ -18,7 +18,7 @@ std::string hex(std::uint64_t value) {
   return text.data();
 }
 
-/// Equal for equal edges, wherever an edges file lies.
+/// Equal for equal edges, whatever the path of an edges file.
 std::string identity(const stencil::Topology& topology) {
   if (!topology.spec().starts_with("edges:")) return topology.spec();
   const auto edges = topology.edges();

@@ -7,8 +7,8 @@
 
 namespace fast {
 
-/// What this worker's run goes by, and its neighbours' too: all of it; and what a Hello has no
-/// field for.
+/// The terms that this worker's run shares with its neighbours: all of them; and those for which a
+/// Hello has no field.
 [[nodiscard]] stencil::Terms make_terms(const SessionOptions& options,
                                         const stencil::Topology& topology,
                                         const stencil::Layout& layout);

@@ -11,8 +11,8 @@
 
 namespace fast {
 
-/// Keeps lines until there is a log to write them to: a worker makes no file before all that can
-/// fail at set-up has succeeded. Any thread.
+/// Keeps lines until a log is open, since a worker creates no file before its set-up has succeeded.
+/// Any thread.
 class DeferredLog {
  public:
   void operator()(LogLevel level, std::string_view text) {
@@ -23,7 +23,7 @@ class DeferredLog {
       kept_.emplace_back(level, text);
     }
   }
-  /// Writes what was kept, and from now on everything, to `target`.
+  /// Writes the lines kept to `target`, and all later lines directly.
   void open(LogSink target) {
     const std::lock_guard lock(mutex_);
     target_ = std::move(target);

@@ -17,17 +17,17 @@ namespace fast {
 /// do not match in names, types or sizes.
 void load_state(std::span<const NamedTensor> from, ModelAdapter& model);
 
-/// How many batches statistics are re-estimated on.
+/// The number of batches on which statistics are re-estimated.
 inline constexpr int kStatisticsBatches = 100;
 
-/// The same for each of `workers` whose statistics will be averaged: fewer do.
+/// The same for each of `workers` workers whose statistics will be averaged: fewer are enough.
 [[nodiscard]] constexpr int shared_statistics_batches(int workers) {
   return std::max(10, kStatisticsBatches / workers);
 }
 
 /// Re-estimates normalisation statistics on up to `batches` batches drawn from these training
-/// examples, unaugmented. Nothing for models without any. Ends early, with fewer batches but at
-/// least one, when `stop` is given and becomes true.
+/// examples, without augmentation. Does nothing for models without statistics. When `stop` is given
+/// and becomes true, ends early, after at least one batch.
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
                          int batches, std::uint64_t seed, const std::atomic<bool>* stop = nullptr);
 
@@ -36,14 +36,14 @@ struct TestResult {
   double loss = 0;
 };
 
-/// Over the whole test set.
+/// Evaluates the whole test set.
 [[nodiscard]] TestResult test(Learner& learner, const Dataset& data);
-/// The same; nothing where `stop` became true before the end.
+/// The same; returns nothing where `stop` became true before the end.
 [[nodiscard]] std::optional<TestResult> test(Learner& learner, const Dataset& data,
                                              const std::atomic<bool>& stop);
 
-/// How good the model in `tensors` is: loads it, re-estimates its statistics, evaluates, and writes
-/// the new statistics back into the tensors' bytes.
+/// The accuracy of the model in `tensors`, a fraction: loads it, re-estimates its statistics,
+/// evaluates it, and writes the new statistics back into the tensors' bytes.
 [[nodiscard]] double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
                                     const Dataset& data, std::uint64_t seed);
 

@@ -14,7 +14,7 @@ namespace fast {
 struct StepResult {
   double loss = 0;  ///< mean over the batch
   std::size_t correct = 0;
-  double waited = 0;  ///< s of the step that went by waiting for other workers, not computing
+  double waited = 0;  ///< seconds of the step spent waiting for other workers
 };
 
 enum class Statistics : std::uint8_t {
@@ -23,8 +23,8 @@ enum class Statistics : std::uint8_t {
   kExchanged,  ///< a part of the adapter's values
 };
 
-/// A model that can be trained by `Worker`: the adapter (what is exchanged) plus training and
-/// evaluation in the framework. One thread.
+/// A model that Worker can train: its adapter, plus training and evaluation in the framework. One
+/// thread.
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -32,16 +32,16 @@ class Learner {
   [[nodiscard]] virtual ModelAdapter& adapter() = 0;
   virtual void set_learning_rate(double learning_rate) = 0;
 
-  /// Forward, backward, optimizer step. A non-finite loss is returned, not thrown, and in that case
-  /// no optimizer step is made.
+  /// Forward pass, backward pass, optimizer step. A non-finite loss is returned, not thrown; the
+  /// optimizer step is then skipped.
   virtual StepResult train_step(const Batch& batch) = 0;
 
-  /// Forward in evaluation mode (running BatchNorm statistics, no gradients).
+  /// Forward pass in evaluation mode (running BatchNorm statistics, no gradients).
   virtual StepResult evaluate(const Batch& batch) = 0;
 
-  /// Normalisation statistics from data: begin, one call a batch, and the mean over all of them
-  /// (cumulative average) replaces the running statistics. Models without BatchNorm do nothing;
-  /// statistics() then is kNone and callers skip the passes.
+  /// Normalisation statistics from data: after begin and one call a batch, the mean over all
+  /// batches (cumulative average) replaces the running statistics. Models without BatchNorm do
+  /// nothing; their statistics() is kNone, and callers skip the passes.
   [[nodiscard]] virtual Statistics statistics() const = 0;
   virtual void begin_statistics() = 0;
   virtual void accumulate_statistics(const Batch& batch) = 0;
@@ -53,11 +53,11 @@ struct LearnerOptions {
   OptimizerOptions optimizer;
   std::uint64_t seed = 1;  ///< equal seeds give equal initial weights in every process
   int threads = 1;         ///< compute threads of this process
-  /// Float buffers (BatchNorm statistics) are exchanged, and stand still in training: only
-  /// begin_statistics(), what follows it and the exchange change them.
+  /// Float buffers (BatchNorm statistics) are exchanged and fixed during training: only the calls
+  /// from begin_statistics() on and the exchange change them.
   bool mix_buffers = false;
-  /// Steps are made part by part in the backward pass, so that exchange begins there (torch models
-  /// alone; see adapters/torch/step_in_backward.h).
+  /// Steps are taken part by part in the backward pass, so that the exchange begins there (torch
+  /// models only; see adapters/torch/step_in_backward.h).
   bool overlap = false;
 };
 

@@ -16,8 +16,8 @@ struct ModelKind {
   std::function<std::unique_ptr<Learner>(const LearnerOptions& options)> make;
 };
 
-/// The models that a program knows. Its main makes the list from the adapters that it links; where
-/// two have a model of one name, the first counts. Immutable value.
+/// The models that a program knows. Its main() makes the list from the adapters that it links; of
+/// two models of one name the first counts. Immutable value.
 class Models {
  public:
   explicit Models(std::vector<ModelKind> kinds);
@@ -25,7 +25,7 @@ class Models {
   /// Each name once, in the list's order.
   [[nodiscard]] const std::vector<std::string_view>& names() const { return names_; }
   [[nodiscard]] bool has(std::string_view name) const;
-  /// Throws ConfigError where options.model is no name of the list.
+  /// Throws ConfigError where options.model is not in the list.
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerOptions& options) const;
 
  private:

@@ -8,12 +8,12 @@ struct OptimizerOptions {
   std::string name = "sgd";    ///< "sgd" (momentum, weight decay) | "adamw"
   double learning_rate = 0.1;  ///< before the schedule
   double momentum = 0.9;
-  /// Momentum takes the gradient where it is about to lead (Nesterov 1983, in the form of Sutskever
-  /// et al. 2013 and of PyTorch); sgd alone. It tolerates gradients that are a step old, as they
-  /// are where neighbours' steps come in between: at a momentum of 0.9 it stays stable on five
-  /// times the curvature that plain momentum does.
+  /// Momentum uses the gradient at the point to which it is about to move (Nesterov 1983, in the
+  /// form of Sutskever et al. 2013 and of PyTorch); sgd only. It tolerates gradients that are a
+  /// step old, as neighbours' steps make them: at a momentum of 0.9 it stays stable on five times
+  /// the curvature that plain momentum tolerates.
   bool nesterov = true;
-  double momentum_correction = 0.5;  ///< see adapters/torch/momentum_correction.h; sgd alone
+  double momentum_correction = 0.5;  ///< see adapters/torch/momentum_correction.h; sgd only
   double weight_decay = 5e-4;
 };
 

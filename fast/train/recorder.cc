@@ -6,9 +6,9 @@
 namespace fast {
 namespace {
 
-/// Shorter intervals give no rate worth showing.
+/// Rates over shorter intervals are not shown.
 constexpr double kShortestInterval = 0.05;
-/// Steps that the decayed means of loss and accuracy look back over.
+/// The memory of the decayed means of loss and accuracy, in steps.
 constexpr double kMemory = 50;
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace fast {
 
-/// Writes down what one worker does: its metrics.jsonl, with decayed means of loss and accuracy,
-/// rates, and an event for each neighbour that comes or goes. One thread.
+/// Records what one worker does in its metrics.jsonl: decayed means of loss and accuracy, rates,
+/// and an event for each neighbour that comes or goes. One thread.
 class Recorder {
  public:
   /// Throws FileError where `file` cannot be opened.
@@ -23,19 +23,19 @@ class Recorder {
 
   void begin_training();
   void end_training();
-  /// One local step; and the time that its exchange() took.
+  /// add_step(): one local step. The other: the time that its exchange() took.
   void add_step(const StepResult& step, int batch, double learning_rate);
   void add_exchange(double seconds) { exchange_seconds_ += seconds; }
   void set_result(const TestResult& result) { result_ = result; }
   /// Seconds since the last report(); begin_training() counts as one.
   [[nodiscard]] double since_report() const;
-  /// A line of progress. A metrics file that can no longer be written is told of once, in the log.
+  /// Writes a line of progress. Logs once that a metrics file can no longer be written.
   void report(const Exchange& exchange);
   void event(const std::string& name, const std::string& text);
   void end(int exit_code, const std::string& text,
            const std::map<std::string, std::uint64_t, std::less<>>& counters);
 
-  /// Of this life.
+  /// The steps of this life.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
@@ -50,7 +50,7 @@ class Recorder {
   LogSink log_;
   double budget_;  ///< samples over all workers
   Clock::time_point started_ = Clock::now(), training_began_ = started_, last_report_ = started_;
-  std::optional<double> training_seconds_;  ///< once it is over
+  std::optional<double> training_seconds_;  ///< set when training is over
   double exchange_seconds_ = 0, loss_ = 0, accuracy_ = 0, learning_rate_ = 0, sample_rate_ = 0;
   std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
   std::optional<TestResult> result_;

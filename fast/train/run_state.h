@@ -9,8 +9,9 @@
 
 namespace fast {
 
-/// What a worker's training loop goes on from, beside model, optimizer and session: where it is in
-/// its data, and its random numbers. Attached to the model's adapter while it lives. One thread.
+/// What a worker's training loop resumes from, beside model, optimizer and session: its position in
+/// the data and its random numbers. It is attached to the model's adapter during its lifetime. One
+/// thread.
 class RunState final : public Resumable {
  public:
   /// All three must outlive this.
@@ -22,7 +23,7 @@ class RunState final : public Resumable {
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
 
-  /// A step is made; its exchange comes next.
+  /// Notes a step. Call it before that step's exchange.
   void add_step() { ++steps_; }
   /// Steps of all lives.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }

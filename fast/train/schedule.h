@@ -7,7 +7,7 @@
 namespace fast {
 
 /// Learning rate over network-wide progress (0 .. 1, the share of the sample budget used by all
-/// workers together), so that fast and slow workers share one schedule. Immutable value.
+/// workers together), so that fast and slow workers follow the same schedule. Immutable value.
 ///   constant | cosine | step:FACTOR@P1,P2,...  (at each progress P the rate is multiplied)
 class Schedule {
  public:

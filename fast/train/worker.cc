@@ -32,13 +32,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For the names in a model's file.
+/// Room for the header of a model's file.
 constexpr std::size_t kHeaderRoom = 64 * 1024;
 
-/// Batches for the statistics of a model that was stopped early.
+/// Batches for re-estimating the statistics of a model that was stopped early.
 constexpr int kHastyBatches = 2;
 
-// Each worker has streams of random numbers of its own, derived from the seed and these.
+// Each worker has its own streams of random numbers, derived from the seed and these constants.
 constexpr std::uint64_t kJitterStream = 0x6a697474ULL;
 constexpr std::uint64_t kLoaderStream = 0x6c6f6164ULL;
 
@@ -50,7 +50,7 @@ double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// One run of one worker: what Worker::run() keeps between its stages.
+/// One run of one worker: the state of Worker::run() between its stages.
 class TrainingRun {
  public:
   TrainingRun(const WorkerConfig& config, const Dataset& data, Learner& learner,
@@ -101,7 +101,7 @@ class TrainingRun {
     log_(outcome.code == ExitCode::kOk ? LogLevel::kInfo : LogLevel::kError,
          outcome.text.empty() ? "done" : outcome.text);
     const SessionStatus status = exchange_->status();
-    exchange_.reset();  // says good-bye, and may take a moment
+    exchange_.reset();  // sends Leave, which may take a moment
     recorder_.end(static_cast<int>(outcome.code), outcome.text, status.counters);
     return outcome;
   }
@@ -109,13 +109,13 @@ class TrainingRun {
  private:
   [[nodiscard]] std::uint64_t seed() const { return config_.session.seed; }
 
-  /// Where each device holds its own data, nobody here knows the size of the others' shards: they
-  /// are taken to be as large as this one.
+  /// Where each device holds its own data, a worker does not know the sizes of the others' shards
+  /// and takes them to be as large as its own.
   [[nodiscard]] std::size_t network_examples() const {
     return data_.train.size() * (config_.partition == "own" ? workers_ : 1);
   }
 
-  /// At least a batch for each worker: a run of none would have no end.
+  /// At least a batch for each worker, since a budget of 0 would mean no end.
   [[nodiscard]] std::uint64_t budget() const {
     constexpr double kMost = 1e18;  // fits 64 bits
     const auto least = static_cast<double>(workers_) * config_.batch;
@@ -137,7 +137,8 @@ class TrainingRun {
     return options;
   }
 
-  /// The same wherever the files lie. Where each device holds its own, sizes differ.
+  /// Does not depend on the path of the files. Where each device holds its own data, sizes differ
+  /// and are left out.
   [[nodiscard]] std::string data_name() const {
     const std::string kind = data_.name.substr(0, data_.name.find(':'));
     if (config_.partition == "own") return kind;
@@ -196,7 +197,7 @@ class TrainingRun {
     const bool early = stop_;
     const Agreement agreement = exchange_->finish();
     if (agreement == Agreement::kAgreed || !stop_) ended_ = name(agreement);
-    try_to_save();  // before it is judged, which may take long
+    try_to_save();  // before evaluation, which may take long
     WorkerOutcome outcome{ExitCode::kInterrupted,
                           "stopped early on request; the model so far is saved"};
     if (!early) {
@@ -231,7 +232,7 @@ class TrainingRun {
     return {};
   }
 
-  /// A model or a part of one has come from a neighbour or gone to one.
+  /// Whether a model, or a part of one, has been exchanged with a neighbour.
   [[nodiscard]] bool has_exchanged() const {
     const SessionStatus status = exchange_->status();
     return status.joined_from || status.counter("sweeps") + status.counter("answers") +
@@ -254,7 +255,7 @@ class TrainingRun {
              std::to_string(options.settle_deadline) + " s; going on with what there is");
   }
 
-  /// In lock-step all make equally many steps, which the configuration alone tells.
+  /// In lock step all workers take the same number of steps, which follows from the configuration.
   [[nodiscard]] std::uint64_t lock_step_count() const {
     if (config_.session.exchange.mode != "sync") return 0;
     const std::uint64_t per_round = static_cast<std::uint64_t>(workers_) * config_.batch;
@@ -265,8 +266,8 @@ class TrainingRun {
     return learner_.statistics() == Statistics::kExchanged;
   }
 
-  /// Statistics of this worker's own examples. Neighbours average once more after this, which makes
-  /// of them statistics of all workers' examples: so each needs few of its own.
+  /// Estimates statistics on this worker's own examples. The averaging that follows makes them
+  /// statistics of all workers' examples, so a few batches of its own are enough.
   void estimate_shared_statistics() {
     const int batches = stop_ ? kHastyBatches : shared_statistics_batches(workers_);
     estimate_statistics(learner_, data_, shard_, batches, seed(), &stop_);
@@ -295,8 +296,8 @@ class TrainingRun {
     return std::nullopt;
   }
 
-  /// For experiments with unequal workers: makes a step that computed for so many seconds last
-  /// `slow` times as long, or a little more.
+  /// For experiments with unequal workers: stretches a step that computed for `seconds` to `slow`
+  /// times that time, plus jitter.
   void stretch(double seconds) {
     const double factor = config_.slow * (1 + config_.jitter * random_.uniform());
     if (factor <= 1) return;
@@ -308,7 +309,8 @@ class TrainingRun {
     }
   }
 
-  /// What ended the run has not spoilt the model: hours of training are kept.
+  /// Saves the model where the run failed for another reason, so that hours of training are not
+  /// lost.
   void salvage() {
     if (state_.steps() > 0) try_to_save();
   }
@@ -323,7 +325,8 @@ class TrainingRun {
     }
   }
 
-  /// Throws FileError where there is no room for what will come: now, not after training.
+  /// Throws FileError where there is not enough room for the run's files, now rather than after
+  /// training.
   void reserve_room() {
     for (const NamedTensor& tensor : learner_.adapter().state()) {
       model_bytes_ += tensor.bytes.size();
@@ -339,7 +342,7 @@ class TrainingRun {
     save_model(folder_.worker_model(rank_), learner_.adapter(),
                {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}});
     try {
-      room_.reserve(model_bytes_);  // for the next time, where there is one
+      room_.reserve(model_bytes_);  // for the next save, if there is one
     } catch (const FileError&) {
     }
   }
@@ -353,7 +356,7 @@ class TrainingRun {
   WorkerLife life_;
   ReservedRoom room_;  ///< for the model
   std::size_t model_bytes_ = 0;
-  bool unsaved_ = false;  ///< the last try to save the model has failed
+  bool unsaved_ = false;  ///< the last attempt to save the model failed
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;

@@ -21,14 +21,13 @@ struct WorkerOutcome {
 /// and the metrics. Everything it writes is below RunFolder(config.out).worker(config.rank).
 class Worker {
  public:
-  /// The first three must outlive the worker; without `make` it exchanges by a Session. Throws
-  /// ConfigError, FileError.
+  /// The first three must outlive the worker. Without `make` it uses a Session. Throws ConfigError,
+  /// FileError.
   Worker(const WorkerConfig& config, const Dataset& data, Learner& learner, MakeExchange make = {});
 
   /// Trains until the network-wide budget is used, settles, freezes, re-estimates BatchNorm on its
   /// own shard, evaluates on the test set, saves. Ends early, in good order, when `stop` becomes
-  /// true (set by a signal handler). Does not throw for what happens during the run: see the
-  /// outcome.
+  /// true (set by a signal handler). Errors during the run are not thrown, but in the outcome.
   WorkerOutcome run(const std::atomic<bool>& stop);
 
  private:

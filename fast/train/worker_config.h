@@ -9,20 +9,20 @@
 
 namespace fast {
 
-/// Everything one worker needs to know, as flags, a TOML file or the environment give it; see
-/// programs/cli/option_table.h for names and meanings. Value type. Times are seconds.
+/// The configuration of one worker, as flags, a TOML file or the environment give it; see
+/// programs/cli/option_table.h for names and meanings. Value type. Times are in seconds.
 struct WorkerConfig {
-  /// Where it stands and how it exchanges. The worker fills in budget, data_size, terms,
-  /// checkpoint, checkpoint_every, resume, stop and log.
+  /// Its place and its exchange. The worker fills in budget, data_size, terms, checkpoint,
+  /// checkpoint_every, resume, stop and log.
   SessionOptions session{.topology = "torus:2x2", .rank = -1};
-  std::string rank_source;          ///< where the rank came from, for people; empty: it was said
+  std::string rank_source;          ///< where the rank came from, for people; empty: from an option
   std::string out = "runs/latest";  ///< run folder; this worker writes below worker-RANK/
 
   // What it trains.
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string partition = "iid";
-  double epochs = 5;  ///< of the whole training set, by all workers together
+  double epochs = 5;  ///< passes over the training set, by all workers together
   int batch = 32;     ///< per worker
   OptimizerOptions optimizer;
   std::string schedule = "cosine";
@@ -33,7 +33,7 @@ struct WorkerConfig {
 
   // What it keeps.
   double checkpoint_every = 60;  ///< s; 0: never
-  bool fresh = false;            ///< begin anew where there is a checkpoint to go on from
+  bool fresh = false;            ///< begin anew even where there is a checkpoint
 
   // What it shows.
   std::string log_level = "info";
@@ -45,10 +45,10 @@ struct WorkerConfig {
   double jitter = 0;  ///< each step takes up to this share longer, at random
 };
 
-/// What `config` asks of a learner for data of this shape.
+/// The options of a learner for data of this shape.
 [[nodiscard]] LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& shape);
 
-/// `fast train`: the same for all its workers, plus what only the launcher knows.
+/// The configuration of `fast train`: that of its workers, plus options of the launcher.
 struct TrainConfig {
   WorkerConfig worker;         ///< rank, listen, peers and out are filled in per worker
   int workers = 0;             ///< 0: as many as the topology has

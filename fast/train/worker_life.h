@@ -9,17 +9,18 @@
 
 namespace fast {
 
-/// What one start of a worker does to its folder: no other process may be in it, and the count of
-/// its starts (file `life`) goes up by one, by which neighbours tell a later life from an earlier.
+/// One start of a worker in its folder. It excludes other processes from the folder and increments
+/// the count of starts (file `life`), by which neighbours tell a later life from an earlier one.
 class WorkerLife {
  public:
-  /// The folder need not be there yet; nothing is written. Throws RefusedError where another
-  /// process is in it, FileError.
+  /// The folder need not exist yet; nothing is written. Throws RefusedError where another process
+  /// uses it, and FileError.
   explicit WorkerLife(std::filesystem::path folder);
 
-  /// Of this start.
+  /// The generation of this start.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  /// The folder is there, and this worker's from now on. Throws like the constructor.
+  /// Requires that the folder exists, and claims it for this worker. Throws as the constructor
+  /// does.
   void settle(const LogSink& log);
 
  private:

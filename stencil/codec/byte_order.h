@@ -17,7 +17,7 @@ inline std::uint16_t little_endian(std::uint16_t word) {
   return word;
 }
 
-/// The word at any address.
+/// Loads a word from an address of any alignment.
 template <typename Word>
 Word load_little_endian(const unsigned char* from) {
   Word word;

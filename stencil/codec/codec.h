@@ -13,13 +13,13 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  /// Whether what encode() writes is the values as they lie in this machine's memory, so that they
-  /// may be read and written there without it.
+  /// Whether encode() writes the values exactly as they lie in this machine's memory. Then callers
+  /// may read and write a payload as floats, without encode() and decode().
   [[nodiscard]] virtual bool is_identity() const { return false; }
 
-  /// Bytes that encode() writes for `floats` values; 0 for none. What comes after a multiple of
-  /// kCodecBlock is coded by itself: encode() of all writes the bytes of encode() of the parts, one
-  /// after the other.
+  /// Bytes that encode() writes for `floats` values; 0 for none. Parts that begin at multiples of
+  /// kCodecBlock are coded independently: encode() of the whole writes the bytes of encode() of its
+  /// parts, one after the other.
   [[nodiscard]] virtual std::size_t encoded_size(std::size_t floats) const = 0;
 
   /// Writes `values` little-endian into `out` (exactly encoded_size bytes). Saturates: a finite

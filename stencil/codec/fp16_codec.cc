@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace stencil::fp16 {
 namespace HWY_NAMESPACE {
 
-// Every loop is one pass without an early end; the finite check rides along.
+// Every loop is one pass without an early exit, which includes the check for finite values.
 
 /// The values from `begin` on, by integer arithmetic.
 std::uint32_t encode_from(std::size_t begin, const float* __restrict values, std::size_t count,
@@ -37,7 +37,7 @@ std::uint32_t decode_from(std::size_t begin, const unsigned char* __restrict in,
   return marks;
 }
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // has an instruction that rounds as we do
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // has an instruction with the same rounding
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;

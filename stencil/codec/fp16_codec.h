@@ -7,8 +7,9 @@ namespace stencil {
 /// IEEE 754 binary16, little-endian: half the bytes, 11 significant bits. Rounds to nearest, ties
 /// to even; saturates at +-65504; keeps denormals.
 ///
-/// Workers that exchange on and on in it agree to 0.9e-4 .. 1.3e-4 of |x| (simulated: rings, tori,
-/// complete graphs of 4 to 16), which is its rounding; the end of a run, in fp32, goes below.
+/// Workers that keep exchanging in this codec agree to 0.9e-4 .. 1.3e-4 of |x| (simulated: rings,
+/// tori, complete graphs of 4 to 16), which is its rounding; the end of a run, in fp32, goes below
+/// that.
 class Fp16Codec final : public Codec {
  public:
   [[nodiscard]] std::size_t encoded_size(std::size_t floats) const override;

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace stencil::fp32 {
 namespace HWY_NAMESPACE {
 
-// Each loop is one pass without an early end, so that it vectorises.
+// Each loop is one pass without an early exit, so that it vectorises.
 
 bool to_wire(const float* __restrict values, std::size_t count, unsigned char* __restrict out) {
   std::uint32_t marks = 0;

@@ -29,10 +29,10 @@ inline float power_of_two(int power) {
 template <int kBits>
 struct Coding {
   static constexpr int kLargest = (1 << (kBits - 1)) - 1;
-  /// Of a float's exponent less that of its block's step.
+  /// The step of a block is 2^(exponent - kBias).
   static constexpr int kBias = 127 + kBits - 2;
-  /// Smaller exponents count as this one: its step, 2^-126, and the step's inverse are normal
-  /// floats.
+  /// Smaller exponents count as this one, so that its step, 2^-126, and the inverse of that are
+  /// normal floats.
   static constexpr std::uint32_t kLowest = kBits - 1;
 
   /// False where a value is NaN or infinite.
@@ -49,11 +49,11 @@ struct Coding {
     for (int i = 0; i < kBlock; ++i) {
       const auto bits = std::bit_cast<std::uint32_t>(values[i]);
       const std::uint32_t magnitude = bits & ~kFloatSign;
-      // Without the sign, so that the opposite value is rounded to the opposite.
+      // The hash leaves out the sign, so that v and -v are rounded to opposite values.
       std::uint32_t hash = magnitude * 0x9e3779b1U + static_cast<std::uint32_t>(i) * 0x85ebca77U;
       hash = (hash ^ (hash >> 15)) * 0x2c1b3c6dU;
       hash ^= hash >> 12;
-      // 16 bits, so that a whole number of steps and these are one float exactly.
+      // The odds have 16 bits, so that a number of steps plus the odds is exactly one float.
       const float odds = static_cast<float>(static_cast<std::int32_t>(hash >> 16)) * 0x1p-16F;
       const float scaled = std::bit_cast<float>(magnitude) * steps + odds;
       const auto rounded = static_cast<std::int32_t>(std::min<float>(kLargest, scaled));
@@ -63,7 +63,7 @@ struct Coding {
     return largest < kFloatExponent;
   }
 
-  /// False where the bytes are never sent.
+  /// False where round() never writes these bytes.
   static bool expand(unsigned char head, const unsigned char* __restrict in,
                      float* __restrict values) {
     const int exponent = std::min<int>(head, 254);
@@ -83,7 +83,7 @@ constexpr std::size_t block_size(std::size_t n) {
   return kBits == 4 ? nibbles::block_size(n) : 1 + n;
 }
 
-/// One block of `n` values that lie in room for all 64.
+/// One block of `n` values, in buffers that have room for all 64.
 template <int kBits>
 bool encode_block(const float* values, std::size_t n, unsigned char* out) {
   if constexpr (kBits == 8) {

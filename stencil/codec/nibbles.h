@@ -4,15 +4,15 @@
 #include <array>
 #include <cstddef>
 
-/// Blocks of 64 floats in four bits each, behind one byte for all of them (their exponent). Byte i
-/// of the 32 that follow holds value i below and value 32 + i above, so that packing is one
-/// operation on neighbouring bytes; a block of fewer than 32 has a byte for each.
+/// Blocks of 64 values of four bits, after one byte for the whole block (its exponent). Byte i of
+/// the 32 that follow holds value i in its low half and value 32 + i in its high half, so that
+/// packing works on adjacent bytes. A block of fewer than 32 values has one byte for each.
 namespace stencil::nibbles {
 
 inline constexpr std::size_t kBlock = 64;
 inline constexpr std::size_t kHalf = kBlock / 2;
 
-/// What the four bits are of, one value a byte.
+/// The values of a block before packing, one a byte; only the low four bits count.
 using Values = std::array<unsigned char, kBlock>;
 
 /// Bytes of a block of `n` <= kBlock.
@@ -26,8 +26,8 @@ using Values = std::array<unsigned char, kBlock>;
   return floats / kBlock * block_size(kBlock) + (rest > 0 ? block_size(rest) : 0);
 }
 
-/// The low four bits of each of a block of `n`, behind the first byte of `out`. `values` from `n`
-/// on are 0.
+/// Writes the low four bits of each of the first `n` values after the first byte of `out`. Requires
+/// that `values` are 0 from `n` on.
 inline void pack(const Values& values, std::size_t n, unsigned char* out) {
   std::array<unsigned char, kHalf> bytes;
   for (std::size_t i = 0; i < kHalf; ++i) {
@@ -36,7 +36,7 @@ inline void pack(const Values& values, std::size_t n, unsigned char* out) {
   std::copy_n(bytes.begin(), std::min(n, kHalf), out + 1);
 }
 
-/// The inverse: 0 .. 15 each, and 0 from `n` on.
+/// The inverse: values of 0 .. 15, and 0 from `n` on.
 inline void unpack(const unsigned char* in, std::size_t n, Values& values) {
   std::array<unsigned char, kHalf> bytes{};
   std::copy_n(in + 1, std::min(n, kHalf), bytes.begin());

@@ -8,10 +8,10 @@
 
 namespace stencil {
 
-/// Increasing numbers below a limit, in as many bytes as follow from the limit and how many they
-/// are: of each its `low` lowest bits as they are, of all the rest how far each is beyond the last,
-/// in unary (Elias 1974, Fano 1971). Two bits and log2(limit / count) a number, half a bit more
-/// than any code needs for all sets of that size in the mean.
+/// Codes increasing numbers below a limit (Elias-Fano: Elias 1974, Fano 1971). The limit and the
+/// count determine the size. The `low` lowest bits of each number are stored as they are; the
+/// remaining high bits are stored as differences from the number before, in unary. A number takes
+/// log2(limit / count) + 2 bits, half a bit above the information-theoretic bound.
 ///
 ///   places := lowest bits x count, rest x count             both padded with 0 to whole bytes
 ///
@@ -19,7 +19,7 @@ namespace stencil {
 struct Places {
   std::size_t limit = 0, count = 0;
 
-  /// Wider ones would need more bytes than are loaded at once.
+  /// With more low bits, a number would need more bytes than are loaded at once.
   static constexpr int kWidest = 24;
 
   [[nodiscard]] int low_bits() const {
@@ -36,11 +36,11 @@ struct Places {
   [[nodiscard]] std::size_t bytes() const { return low_bytes() + rest_bytes(); }
 };
 
-/// Writes them one after the other into places.bytes() bytes.
+/// Writes the numbers one after the other into places.bytes() bytes.
 class PlaceWriter {
  public:
   PlaceWriter(Places places, unsigned char* out);
-  /// Larger than the one before, below the limit; as often as places.count says.
+  /// `place` is larger than the one before and below the limit. Call it places.count times.
   void add(std::uint32_t place) {
     const std::uint32_t lowest = place & ((1U << low_bits_) - 1U);
     for (std::size_t bit = added_ * static_cast<std::size_t>(low_bits_), left = lowest;
@@ -60,13 +60,13 @@ class PlaceWriter {
   std::size_t added_ = 0;
 };
 
-/// Reads them one after the other. The bytes of places and four more may be read.
+/// Reads the numbers one after the other. It may read four bytes beyond those of the places.
 class PlaceReader {
  public:
   PlaceReader(Places places, const unsigned char* in)
       : low_bits_(places.low_bits()), low_(in), rest_(in + places.low_bytes()) {}
 
-  /// As often as there are places: see well_formed().
+  /// Call it at most places.count times, on bytes that are well_formed().
   std::uint32_t next() {
     while (word_ == 0) word_ = rest_[byte_++];
     const auto at = 8 * (byte_ - 1) + static_cast<std::size_t>(std::countr_zero(word_));
@@ -85,7 +85,7 @@ class PlaceReader {
   unsigned word_ = 0;
 };
 
-/// Whether these bytes are what a PlaceWriter wrote for some increasing numbers below the limit.
+/// Whether a PlaceWriter can have written these bytes: increasing numbers below the limit.
 [[nodiscard]] bool well_formed(Places places, const unsigned char* in);
 
 }  // namespace stencil

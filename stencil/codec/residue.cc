@@ -19,15 +19,16 @@ HWY_BEFORE_NAMESPACE();
 namespace stencil::residue {
 namespace HWY_NAMESPACE {
 
-/// With smaller steps a multiple would not be a float exactly: this many binades below the largest.
+/// The smallest step, in binades below the block's largest value. With a smaller step a multiple
+/// would not be an exact float.
 constexpr int kFinest = 21;
-/// Larger steps could make infinities of what is read.
+/// The largest exponent of a step. With a larger step, read() could produce infinities.
 constexpr int kCoarsest = 240;
-/// A float this large has no fraction and shows the integers around it in its last bits.
+/// Adding this to a float rounds it to an integer, which is then in the last bits of the sum.
 constexpr float kNoFraction = 0x1.8p23F;
 constexpr int kHalf = 8;
 
-/// Where the residues of a block begin, less the byte that is nibbles'.
+/// The offset of a block's residues, without the byte that nibbles.h counts.
 constexpr std::size_t kHead = kChecksum;
 constexpr std::size_t block_size(std::size_t n) {
   return kHead + nibbles::block_size(n);
@@ -41,7 +42,7 @@ inline float inverse_of(int exponent) {
   return step_of(254 - exponent);
 }
 
-/// That of the step of a block whose largest magnitude has the exponent `of_largest`.
+/// The exponent of the step for a block whose largest magnitude has the exponent `of_largest`.
 inline int exponent_for(float apart, std::uint32_t of_largest) {
   const int largest = static_cast<int>(of_largest);
   const int wished = static_cast<int>(std::bit_cast<std::uint32_t>(apart) >> 23) - 1;
@@ -91,7 +92,8 @@ bool read_block(const unsigned char* in, std::size_t n, float* __restrict values
     const auto residue = static_cast<float>(residues[i]);
     const float wraps = std::rint((values[i] * inverse - residue) * (1.0F / 16));
     const float multiple = 16 * wraps + residue;
-    // Only these are integers for certain, and those of a right one are.
+    // Beyond these bounds a float need not be the exact multiple. Every correct multiple lies
+    // within.
     const float bounded = std::min(std::max(multiple, -0x1p24F), 0x1p24F);
     checksum += static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded)) * factor(i);
     largest = std::max(largest, std::bit_cast<std::uint32_t>(bounded) & ~kFloatSign);
@@ -109,7 +111,7 @@ bool subtract_block(const unsigned char* theirs, const unsigned char* ours, std:
   const int theirs_step = theirs[0], ours_step = ours[0];
   const int finer = std::min(theirs_step, ours_step), coarser = std::max(theirs_step, ours_step);
   if (finer < 1 || coarser > kCoarsest) return false;
-  // Of the coarser ones a bit and a sign are left at least.
+  // Up to two binades apart, the coarser residues keep at least one bit and a sign.
   const bool comparable = coarser - finer <= 2;
   const int theirs_shift = comparable ? theirs_step - finer : 0;
   const int ours_shift = comparable ? ours_step - finer : 0;
@@ -121,7 +123,7 @@ bool subtract_block(const unsigned char* theirs, const unsigned char* ours, std:
   for (std::size_t i = 0; i < kBlock; ++i) {
     const int difference = ((a[i] << theirs_shift) - (b[i] << ours_shift)) & 15;
     steps[i] = (difference ^ kHalf) - kHalf;
-    // The other end would take the same sign.
+    // Half way between two multiples the sign is ambiguous: the other end would take the same one.
     half_way |= static_cast<std::uint32_t>(difference == kHalf);
     checksum += static_cast<std::uint32_t>(steps[i]) * factor(i);
   }

@@ -5,20 +5,21 @@
 
 #include "stencil/codec/nibbles.h"
 
-/// Offers of codec int4. Whoever reads them holds nearly the same values, so that the last four
-/// bits of each are enough: a value is rounded to a multiple of its block's step, and of that
-/// multiple goes the residue modulo 16; the reader takes the one with this residue that is nearest
-/// to its own value. That is right to half a step where both are less than 7.5 steps apart. Modulo
-/// arithmetic for gossip is that of Moniqua (Lu and De Sa 2020), which takes one bound of the
-/// distance for a whole run; here each block's step follows what that block was lately found apart
-/// (see mix/codecs/residues.h), and a checksum tells a block that was further apart than that.
-/// Applied all the same, wrong values would move workers apart, and so make the next ones wrong.
+/// Offers of codec int4. The reader holds nearly the same values as the writer, so the last four
+/// bits of each are enough. The writer rounds a value to a multiple of its block's step and sends
+/// that multiple modulo 16. The reader takes the multiple with this residue that is nearest to its
+/// own value. The result is right to half a step where the two values are less than 7.5 steps
+/// apart. Modulo arithmetic for gossip is that of Moniqua (Lu and De Sa 2020), which takes one
+/// bound of the distance for a whole run. Here each block's step follows the distance last seen in
+/// that block (see mix/codecs/residues.h), and a checksum detects a block that was further apart.
+/// Such a block is not applied: wrong values would move workers apart, and so make the next values
+/// wrong too.
 ///
 ///   block   := step  checksum (u16, little-endian)  residue (4 bits) x 1 .. 64, see nibbles.h
 ///   step    := exponent of the block's step, in a float's bias (1 byte)
 ///   checksum:= sum over i of multiple i, times (0x9e3779b1 i | 1), modulo 2^16
 ///
-/// The checksum is linear, so that two offers can be compared whose multiples nobody knows.
+/// The checksum is linear, so that two offers can be compared without knowing their multiples.
 namespace stencil::residue {
 
 /// Values that share a step.
@@ -31,21 +32,22 @@ inline constexpr std::size_t kChecksum = 2;
   return nibbles::size(floats) + kChecksum * ((floats + kBlock - 1) / kBlock);
 }
 
-/// `values` into `out` (exactly size() bytes); both ends are expected to be less than about twice
-/// `apart` from each other, of which there is one for each block: a step is a quarter to a half of
-/// that, or the nearest where multiples of that would not be floats exactly, or it would be more
-/// than the largest value. False where a value is NaN or infinite: nothing may be sent.
+/// Writes `values` into `out` (exactly size() bytes). `apart` holds one number for each block: the
+/// expected distance of the two ends, which may be up to about twice that apart. A step is a
+/// quarter to a half of it, or the nearest step whose multiples are exact floats and that does not
+/// exceed the largest value. Returns false where a value is NaN or infinite; then nothing may be
+/// sent.
 [[nodiscard]] bool write(std::span<const float> values, std::span<const float> apart,
                          std::span<std::byte> out);
 
-/// Replaces each of `values` by what `in` shows near to it; where a block's checksum tells that
-/// both ends are too far apart for that, its values stay as they are. False where a step is none
-/// that write() sends, or what was read is not finite; then nothing of it is good.
+/// Replaces each of `values` by the writer's rounded value. Where a block's checksum shows that the
+/// two ends are too far apart, the values of that block stay unchanged. Returns false where write()
+/// never sends such a step or a value read is not finite; `values` is then unspecified.
 [[nodiscard]] bool read(std::span<const std::byte> in, std::span<float> values);
 
-/// Two offers that crossed: theirs less ours into `apart`, as far as both ends know it, which is
-/// the exact negative at the other end. NaN in blocks that are too far apart, or whose steps are,
-/// at both ends alike. False as in read().
+/// For two offers that crossed: writes theirs minus ours into `apart`, as both payloads tell it.
+/// The other end computes the exact negative. Blocks whose values or steps are too far apart become
+/// NaN at both ends alike. Returns false as read() does.
 [[nodiscard]] bool subtract(std::span<const std::byte> theirs, std::span<const std::byte> ours,
                             std::span<float> apart);
 

@@ -12,29 +12,29 @@
 namespace stencil {
 
 /// topk:F sends, of each bucket, the k = ceil(F * size) coordinates that moved most since the
-/// neighbour saw them last (which those are, mix/codecs/top_k.h says). They are averaged by the
-/// dense rule, and the others not at all:
+/// neighbour last saw them (mix/codecs/top_k.h chooses them). These are averaged by the dense rule,
+/// the others not at all:
 ///
 ///   offer := turn (u32)  k (u32)  places (see places.h)  value (f32) x k
 ///   reply := delta (fp16) x k, for the offer's coordinates in its order
 ///
-/// `turn` is where the sender's stretch of coordinates that go by turns began. All little-endian;
-/// k and so the sizes follow from the bucket's. For F = 0.1 a coordinate takes 4.7 bytes to offer
-/// and 2 to answer. Both ends apply the delta as it was rounded, so the mean is kept; and since it
-/// is rounded by 2^-11 of itself, and to no more than twice itself where it is tiny, two ends are
-/// never further apart than they were. Joining and the end of a run go in plain fp32.
+/// `turn` is the first coordinate of the sender's round-robin stretch (see mix/codecs/top_k.h). All
+/// numbers are little-endian. k, and so the sizes, follow from the bucket's size. For F = 0.1 a
+/// coordinate takes 4.7 bytes to offer and 2 to answer. Both ends apply the rounded delta, so the
+/// mean is kept. Rounding changes a delta by 2^-11 of itself, or at most doubles a tiny one, so two
+/// ends are never further apart than they were. Joining and the end of a run go in plain fp32.
 ///
-/// What differs from its relatives, and why: CHOCO-SGD (Koloskova et al. 2019) sends compressed
+/// How it differs from related methods, and why: CHOCO-SGD (Koloskova et al. 2019) sends compressed
 /// differences to replicas that both ends of an edge must keep equal, and steps towards them with a
 /// damped rate, since what is offered is approximate; sparsified gossip that averages whole vectors
-/// with missing entries loses the mean. Here what is offered is exact: whatever coordinates are
-/// chosen, averaging a pair in them keeps the mean and never spreads the workers. So the reference
-/// is one end's own affair, costs one copy of the model per neighbour and not two at each end, and
-/// a broken connection has nothing to put right. What is given up: coordinates wait for their turn.
+/// with missing entries loses the mean. Here the offered values are exact: whatever coordinates are
+/// chosen, averaging a pair in them keeps the mean and never spreads the workers. So each end keeps
+/// a reference of its own, one copy of the model per neighbour instead of two, and a broken
+/// connection needs no repair. The price: coordinates wait for their turn.
 class TopK {
  public:
   static constexpr std::uint32_t kWhole = 1'000'000;
-  /// With more, indices and values would take more bytes than all values.
+  /// With a larger share, places and values would take more bytes than all values.
   static constexpr std::uint32_t kLargestShare = kWhole / 2;
 
   /// `share` of a bucket, in millionths.
@@ -57,20 +57,21 @@ class TopK {
   std::uint32_t share_;
 };
 
-/// The coordinates of a bucket that an offer shows, and their values: a view of its payload.
+/// The coordinates of a bucket that an offer shows, and their values: a view into its payload.
 class Part {
  public:
-  /// Of an offer in kTopK for a bucket of `floats`. Nothing where its size is not that of its k,
-  /// `turn` or a place is out of range, or a value is no finite number.
+  /// Reads an offer in kTopK for a bucket of `floats`. Returns nothing where its size does not
+  /// match its k, where `turn` or a place is out of range, or where a value is not finite.
   [[nodiscard]] static std::optional<Part> read(std::span<const std::byte> offer,
                                                 std::size_t floats);
-  /// Of an offer in fp32, which shows all. Nothing where a value is no finite number.
+  /// Reads an offer in fp32, which shows all coordinates. Returns nothing where a value is not
+  /// finite.
   [[nodiscard]] static std::optional<Part> whole(std::span<const std::byte> offer);
 
   [[nodiscard]] std::size_t size() const { return places_.count; }
   [[nodiscard]] std::uint32_t turn() const { return turn_; }
 
-  /// Goes through the coordinates, which increase.
+  /// Iterates over the coordinates in increasing order.
   class Walk {
    public:
     explicit Walk(const Part& part)
@@ -108,7 +109,7 @@ class Part {
   [[nodiscard]] bool all_finite() const;
 
   Places places_;
-  const unsigned char* at_;  ///< of the places; null: all of them
+  const unsigned char* at_;  ///< the coded places; null where all coordinates are shown
   const unsigned char* values_;
   std::uint32_t turn_ = 0;
 };

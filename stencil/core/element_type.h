@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 4> kElementTypes = {"F32", "F64", 
   return kBytes[static_cast<std::size_t>(type)];
 }
 
-/// Whether a float has to be rounded to be stored as one.
+/// Whether storing a float as `type` rounds it.
 [[nodiscard]] constexpr bool rounds(ElementType type) {
   return type == ElementType::kF16 || type == ElementType::kBF16;
 }

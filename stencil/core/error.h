@@ -21,13 +21,13 @@ class NetworkError : public ConfigError {
   using ConfigError::ConfigError;
 };
 
-/// The system cannot give what was asked of it now, such as a descriptor; later it may.
+/// The system is out of a resource, such as descriptors. The same call may succeed later.
 class ResourceError : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
 
-/// An invariant of ours is broken: a defect in this program, never a peer's doing.
+/// A broken invariant: a defect in this program, never the fault of a peer.
 class InvariantError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -35,7 +35,7 @@ class InvariantError : public std::logic_error {
 
 /// What a peer did wrong, or what an operation could not do: a value, never thrown.
 enum class Fault {
-  kMalformed,    ///< bytes that are no message of ours
+  kMalformed,    ///< bytes that are not a message of this protocol
   kChecksum,     ///< payload and checksum disagree
   kPayloadSize,  ///< payload of another length than its bucket and codec demand
   kNonFinite,    ///< a NaN or an infinity

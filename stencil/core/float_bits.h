@@ -3,15 +3,15 @@
 #include <bit>
 #include <cstdint>
 
-/// Finding NaN and infinity without a branch, so that loops over many floats become vectors: the
-/// marks of all of them are or-ed together, and asked at the end.
+/// Finds NaN and infinity without a branch, so that loops over floats vectorise: a loop ors the
+/// marks of all its values and tests the result once at the end.
 namespace stencil {
 
 inline constexpr std::uint32_t kFloatSign = 0x80000000;
 inline constexpr std::uint32_t kFloatExponent = 0x7f800000;
 
-/// Bit 31 is set where the float with these bits is NaN or infinite: 1 more than a full exponent
-/// carries into it.
+/// Bit 31 is set where the float with these bits is NaN or infinite: adding 1 to a full exponent
+/// carries into that bit.
 [[nodiscard]] constexpr std::uint32_t non_finite_mark(std::uint32_t bits) {
   return (bits & kFloatExponent) + 0x00800000;
 }

@@ -9,25 +9,25 @@
 
 namespace stencil {
 
-/// One connection to another endpoint, dialled by us or by them. Never reused within a transport.
+/// One connection to another endpoint, dialled by either side. A transport never reuses a number.
 using LinkId = std::uint64_t;
 
-/// Serialised headers: all but those with texts fit without an allocation.
+/// A serialised header. All but those that hold texts fit without an allocation.
 using HeaderBytes = boost::container::small_vector<std::byte, 128>;
 
-/// Largest legal header; longer ones are no frames of ours.
+/// The largest legal header, in bytes. A frame with a longer one is malformed.
 inline constexpr std::size_t kMaxHeaderBytes = 4096;
 
 /// What a transport carries: an opaque header (protobuf, see wire/) and an optional payload.
 struct Frame {
   HeaderBytes header;
   Payload payload;
-  /// It may go before payloads that wait to be sent; never before a frame without one.
+  /// The frame may overtake waiting frames that have a payload, but none that has not.
   bool urgent = false;
 };
 
-/// Where `frame` belongs among those that wait, the first `begun` of which are being sent already.
-/// `frame_of` makes a Frame of an element.
+/// Where to insert `frame` in the queue `waiting`, of which the first `begun` frames are already
+/// being sent. `frame_of` gives the Frame of an element.
 template <typename Waiting, typename FrameOf>
 [[nodiscard]] auto place_in_line(Waiting& waiting, std::size_t begun, const Frame& frame,
                                  FrameOf frame_of) {

@@ -10,7 +10,7 @@ namespace stencil::internal {
 /// Bounds the memory of any topology: complete:N grows with the square of N.
 inline constexpr std::int64_t kMaxEdges = std::int64_t{1} << 24;
 
-/// What a Topology is made from: each kind in topologies/ makes one. Private to stencil/core.
+/// The data of a Topology. Each kind in topologies/ makes one. Private to stencil/core.
 struct Graph {
   std::vector<int> shape;
   std::vector<std::vector<Rank>> neighbours;  ///< each list sorted, without doubles or itself

@@ -5,7 +5,7 @@
 
 #include "stencil/core/float_bits.h"
 
-/// The two floats of 16 bits. No branch anywhere, so that loops over many become vectors.
+/// The two 16-bit float formats. The code has no branches, so that loops over it vectorise.
 namespace stencil {
 
 /// bfloat16, the upper half of a float: the bits of one finite value, rounded to nearest, ties to
@@ -66,7 +66,7 @@ namespace stencil {
   return std::bit_cast<float>(sign | select(exponent == kExponent, special, finite));
 }
 
-// Of any value: what is too large saturates, NaN and infinity stay what they are.
+// For any value: too large a finite value saturates, NaN and infinity stay what they are.
 
 [[nodiscard]] inline std::uint16_t to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

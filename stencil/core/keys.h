@@ -21,15 +21,15 @@ namespace stencil {
 inline constexpr std::size_t kKeyBytes = 32;
 inline constexpr std::size_t kKeyCharacters = 40;
 
-/// Names the holder of the secret key that belongs to it. Value type.
+/// Identifies the holder of the matching secret key. Value type.
 struct PublicKey {
   std::array<std::uint8_t, kKeyBytes> bytes{};
 
   friend auto operator<=>(const PublicKey&, const PublicKey&) = default;
 };
 
-/// Whoever has it can speak for its rank. Movable; its memory is wiped when it is moved from and
-/// when it is destroyed. There is no way to print it but secret_text(), for the key file.
+/// Proves its holder's rank: keep it secret. Movable. Its memory is wiped when it is moved from and
+/// when it is destroyed. Only secret_text() prints it, for the key file.
 class SecretKey {
  public:
   SecretKey() = default;
@@ -41,7 +41,7 @@ class SecretKey {
   std::array<std::uint8_t, kKeyBytes> bytes{};
 };
 
-/// Overwrites memory that held a secret, in a way that no compiler leaves out.
+/// Overwrites memory that held a secret. The compiler cannot optimise this away.
 void wipe(std::span<std::uint8_t> bytes);
 void wipe(std::string& text);
 
@@ -53,23 +53,23 @@ void wipe(std::string& text);
 [[nodiscard]] std::string secret_text(const SecretKey& key);
 [[nodiscard]] std::optional<SecretKey> parse_secret_key(std::string_view text);
 
-/// The keys that a worker goes by: its own pair and everybody's public keys. Not changed once it is
-/// shared; see KeySource.
+/// The keys of one worker: its own pair and every rank's public keys. Immutable once it is shared;
+/// see KeySource.
 struct KeyRing {
   PublicKey own_public;
   SecretKey own_secret;
   /// The public keys of rank K at [K]: one, or several while its key is being replaced.
   std::vector<std::vector<PublicKey>> by_rank;
 
-  /// Whose key it is; nothing for a stranger's. Looks at all of them.
+  /// The rank that `key` belongs to; nothing for an unknown key. Searches all ranks.
   [[nodiscard]] std::optional<Rank> rank_of(const PublicKey& key) const;
-  /// Those of `rank`; none where it has none, or is no rank.
+  /// The keys of `rank`; empty where it has none or is out of range.
   [[nodiscard]] std::span<const PublicKey> of(Rank rank) const;
 };
 
-/// The keys to go by now, never null. Asked often, such as at each receive(), so that keys can be
-/// replaced while a worker runs. Must not block: files are read elsewhere. An empty KeySource means
-/// that no keys are in use.
+/// Returns the keys in force now, never null. It is called often, for example at each receive(), so
+/// that keys can be replaced while a worker runs. It must not block; files are read elsewhere. An
+/// empty KeySource means that no keys are in use.
 using KeySource = std::function<std::shared_ptr<const KeyRing>()>;
 
 }  // namespace stencil

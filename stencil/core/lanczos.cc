@@ -51,8 +51,8 @@ bool factor(const Tridiagonal& t, double sign, double shift, double tiny,
   return true;
 }
 
-/// The smallest eigenvalue of `sign` T by bisection; its vector's last component, by inverse
-/// iteration, gives the residual `next` * |s_k|. Returned in T's own sign.
+/// The smallest eigenvalue of `sign` T by bisection, returned in T's own sign. The last component
+/// s_k of its vector, by inverse iteration, gives the residual `next` * |s_k|.
 Ritz smallest_ritz(const Tridiagonal& t, double sign, double next, std::vector<double>& pivots) {
   const double radius = t.radius();
   const double tiny = std::max(radius, 1.0) * 1e-300;
@@ -64,7 +64,7 @@ Ritz smallest_ritz(const Tridiagonal& t, double sign, double next, std::vector<d
     (factor(t, sign, middle, tiny, pivots) ? low : high) = middle;
   }
 
-  // Just below the eigenvalue sign T - shift is positive definite: no pivoting needed.
+  // Just below the eigenvalue, sign T - shift is positive definite and needs no pivoting.
   double shift = low - 1e-15 * radius;
   for (double back = 1e-15; !factor(t, sign, shift, tiny, pivots); back *= 4.0) {
     shift = low - back * radius;
@@ -77,7 +77,7 @@ Ritz smallest_ritz(const Tridiagonal& t, double sign, double next, std::vector<d
     for (std::size_t i = k - 1; i-- > 0;) s[i] -= sign * t.below[i] / pivots[i] * s[i + 1];
     const double largest = std::abs(*std::max_element(
         s.begin(), s.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
-    for (double& value : s) value /= largest;  // first: squares may overflow
+    for (double& value : s) value /= largest;  // or the norm's squares may overflow
     const double norm = std::sqrt(dot(s, s));
     for (double& value : s) value /= norm;
   }

@@ -25,7 +25,7 @@ enum class Ends { kSmallest, kBoth };
 /// Extreme eigenvalues of a symmetric operator on vectors of `size` > 0, by Lanczos iteration
 /// without reorthogonalisation: O(size) memory whatever the number of steps. Rounding then makes
 /// copies of converged eigenvalues but moves none outside the spectrum (Paige 1971, 1980), so
-/// the extremes are right. The start vector comes from a fixed seed: the same bits each time.
+/// the extremes are right. The start vector comes from a fixed seed, so results repeat bit for bit.
 ///
 /// Ends when the residuals of the ends asked for are within 1e-8 of their distance to `reference`
 /// (the number that the caller will subtract), or at rounding level, or after `max_steps`.

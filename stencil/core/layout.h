@@ -33,10 +33,11 @@ struct TypedRange {
 };
 
 /// What a model looks like to the exchange: named, shaped parameters laid end to end in one flat
-/// float vector, cut into buckets. Immutable value. Two workers may exchange when hashes agree.
+/// float vector, cut into buckets. Immutable value. Two workers may exchange when their hashes
+/// agree.
 class Layout {
  public:
-  static constexpr std::size_t kLargestBucketFloats = 64 * 1024;  ///< 256 KiB, of those chosen
+  static constexpr std::size_t kLargestBucketFloats = 64 * 1024;  ///< 256 KiB; of suitable_bucket()
   static constexpr std::size_t kSmallestBucketFloats = 4 * 1024;  ///< 16 KiB
 
   /// The size of buckets that suits a model of so many floats: a power of two that cuts it into 16
@@ -45,8 +46,8 @@ class Layout {
   /// Measured in bench/results/engine.md.
   [[nodiscard]] static std::size_t suitable_bucket(std::size_t floats);
 
-  /// Names and shapes in order; offsets and sizes are filled in. `bucket_floats` 0: the suitable.
-  /// Throws ConfigError for a negative dimension or a doubled name.
+  /// Takes names and shapes in order and fills in offsets and sizes. A `bucket_floats` of 0 means
+  /// suitable_bucket(). Throws ConfigError for a negative dimension or a doubled name.
   explicit Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats = 0);
 
   /// A single unnamed parameter of `size` floats.
@@ -81,7 +82,7 @@ class Layout {
   /// Whether any parameter is of a type that values are rounded to.
   [[nodiscard]] bool rounded() const { return rounded_; }
 
-  /// Of names, shapes, types and bucket size (xxHash64): equal on every machine.
+  /// Hash of names, shapes, types and bucket size (xxHash64), equal on every machine.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:

@@ -16,7 +16,7 @@ namespace stencil {
 /// Raised when the meaning of any message changes.
 inline constexpr std::uint32_t kProtocolVersion = 6;
 
-/// Of one start of a worker's program: drawn at random (128 bits), so no two are alike.
+/// Names one start of a worker's program: 128 random bits, so that no two starts share it.
 struct LifeId {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const LifeId&, const LifeId&) = default;
@@ -29,21 +29,21 @@ struct MessageHeader {
   /// belongs to a connection that no longer exists and is dropped.
   std::uint32_t sender_epoch = 0;
   std::uint32_t receiver_epoch = 0;
-  /// Counts the sender's messages from 1: state, step and calm of one that was overtaken are old.
-  /// 0: not stamped yet.
+  /// Counts the sender's messages from 1. The receiver ignores state, step and calm of a message
+  /// that a later one has overtaken. 0: not stamped yet.
   std::uint64_t said = 0;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0;
   std::uint32_t calm = 0;     ///< see Ending::calm()
-  std::uint64_t settled = 0;  ///< highest of my own offers settled: your replies up to it may go
+  std::uint64_t settled = 0;  ///< my highest settled offer: you may drop your replies up to it
 };
 
-/// Who I am and where our sequence numbers stand; opens a link. Said once per link, by both ends.
+/// Who I am and where our sequence numbers stand; opens a link. Both ends send it once per link.
 struct Hello {
   std::uint32_t protocol = kProtocolVersion;
   std::string run_id;
   std::string topology;
-  std::uint64_t generation = 0;  ///< of two lives of a worker the later has the higher one
+  std::uint64_t generation = 0;  ///< the later of two lives of a worker has the higher one
   std::uint64_t layout_hash = 0;
   std::uint64_t initial_hash = 0;  ///< of the initial weights
   std::string mode;                ///< "async", "bounded:K", "sync"
@@ -54,7 +54,7 @@ struct Hello {
   /// How far my model has come: steps that a worker has made, in the mean over all, as gossip
   /// tells; 0 for the first few.
   double progress = 0;
-  LifeId life{};                  ///< who says this
+  LifeId life{};                  ///< of the sender
   std::string host{};             ///< where it runs, for messages
   std::vector<TermHash> terms{};  ///< what else both must have in common
 };
@@ -68,7 +68,7 @@ struct HelloRequest {
 struct Refusal {
   std::string text;     ///< why, naming both sides' values
   std::string term{};   ///< the term that differs; then the text is my value of it
-  bool answer = false;  ///< of a refusal of yours: to be heard and not answered
+  bool answer = false;  ///< answers a refusal of yours; do not answer it again
   bool taken = false;   ///< another living process has your rank
 };
 
@@ -76,14 +76,14 @@ struct Refusal {
 struct Offer {
   std::uint64_t sequence = 0;
   std::uint32_t bucket = 0;
-  bool ahead = false;          ///< it shows the step whose boundary is to come
+  bool ahead = false;          ///< it already shows the step in progress
   CodecNumber codec = kExact;  ///< of the payload
-  Payload payload{};           ///< none where it cannot be read just now
+  Payload payload{};           ///< null where the bucket cannot be read at the moment
 };
 
 enum class ReplyStatus : std::uint8_t {
   kDelta,     ///< payload holds d; the answerer has added it
-  kBusy,      ///< d = 0: bucket has answered enough for now, or a budget is used up
+  kBusy,      ///< d = 0: the bucket has answered enough for now, or a budget is used up
   kFrozen,    ///< d = 0: the answerer has finished
   kRejected,  ///< d = 0: the offer was not finite
 };
@@ -117,7 +117,7 @@ struct Heartbeat {};
 /// Good-bye: I will send nothing more.
 struct Leave {};
 
-/// The place in this list is the kind of message on the wire.
+/// A message's index in this list is its kind on the wire.
 using MessageBody =
     std::variant<Hello, HelloRequest, Refusal, Offer, Reply, Pull, Snapshot, Heartbeat, Leave>;
 
@@ -130,14 +130,14 @@ struct Message {
   [[nodiscard]] bool is() const {
     return std::holds_alternative<Body>(body);
   }
-  /// Null where it is about something else.
+  /// Null where the body is of another kind.
   template <typename Body>
   [[nodiscard]] const Body* as() const {
     return std::get_if<Body>(&body);
   }
 };
 
-/// Of an offer, a reply or a snapshot; null where there is none.
+/// The payload of an offer, a reply or a snapshot; null where there is none.
 [[nodiscard]] inline Payload payload_of(const Message& message) {
   return std::visit(
       [](const auto& body) -> Payload {

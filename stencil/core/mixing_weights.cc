@@ -83,8 +83,8 @@ std::vector<std::pair<Rank, double>> MixingWeights::row(Rank rank) const {
 
 double spectral_gap(const Topology& topology) {
   if (topology.size() == 1) return 1.0;
-  // Works on I - W, whose small eigenvalues keep their digits: 1 - mu would cancel them. The
-  // constant vector is lifted to 1 = 1 - 0: it stands for an eigenvalue 0 of W, which never wins.
+  // Works on I - W, whose small eigenvalues keep their digits; 1 - mu would cancel them. The
+  // constant vector is lifted to 1, an eigenvalue 0 of W, which changes no maximum of moduli.
   const WeightedLaplacian laplacian(topology, true);
   const auto size = static_cast<std::size_t>(topology.size());
   const auto found =
@@ -101,7 +101,8 @@ double lambda2(const Topology& topology) {
   for (Rank rank = 0; rank < topology.size(); ++rank) {
     max_degree = std::max(max_degree, topology.neighbours(rank).size());
   }
-  // No eigenvalue of L is over twice the largest degree: lifted there, the constant vector is last.
+  // No eigenvalue of L exceeds twice the largest degree. Lifted there, the constant vector comes
+  // last.
   const double lift = 2.0 * static_cast<double>(max_degree);
   const WeightedLaplacian laplacian(topology, false);
   const double size = static_cast<double>(topology.size());
@@ -109,7 +110,8 @@ double lambda2(const Topology& topology) {
       internal::extreme_eigenvalues([&](auto x, auto y) { laplacian.apply(x, y, lift); },
                                     static_cast<std::size_t>(topology.size()),
                                     internal::Ends::kSmallest, 0.0, laplacian.max_steps());
-  // Too low is safe for those who use the inequality; lambda2 >= 4 / N^2 always (Mohar 1991).
+  // A value too low keeps the inequality of the header true; lambda2 >= 4 / N^2 always (Mohar
+  // 1991).
   return std::max(found.smallest.value - found.smallest.residual, 4.0 / (size * size));
 }
 

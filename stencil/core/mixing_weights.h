@@ -23,8 +23,8 @@ class MixingWeights {
   Topology topology_;
 };
 
-/// 1 - |second largest eigenvalue modulus| of the mixing matrix; 1 for N = 1. How much of the
-/// disagreement one lock-step round removes. Iterative (Lanczos), seconds for N = 4,096.
+/// 1 - |second largest eigenvalue modulus| of the mixing matrix; 1 for N = 1. It is the part of the
+/// disagreement that one lock-step round removes. Iterative (Lanczos); takes seconds for N = 4,096.
 [[nodiscard]] double spectral_gap(const Topology& topology);
 
 /// Second smallest eigenvalue of the graph Laplacian D - A (algebraic connectivity): for any x,

@@ -6,13 +6,14 @@
 
 namespace stencil {
 
-/// How workers come to agree.
+/// How the exchange is synchronised; see stencil/README.md, "Modes".
 struct Mode {
   enum class Kind : std::uint8_t { kAsync, kBounded, kSync };
   Kind kind = Kind::kAsync;
   std::uint32_t bound = 0;  ///< K of bounded:K, in steps
 
-  /// "async" | "bounded:K" (K >= 1) | "sync". Throws ConfigError that lists them.
+  /// Takes "async", "bounded:K" (K >= 1) or "sync". Throws ConfigError, which lists them, for
+  /// others.
   static Mode parse(std::string_view text);
   [[nodiscard]] std::string name() const;
 };

@@ -10,7 +10,7 @@
 
 namespace stencil {
 
-/// A visitor that throws ConfigError at the first value which its field does not allow.
+/// A visitor that throws ConfigError at the first value that its field does not allow.
 class OptionChecks {
  public:
   explicit OptionChecks(OptionNaming naming) : naming_(naming) {}

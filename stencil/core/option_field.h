@@ -25,26 +25,27 @@ inline constexpr double kFinite = std::numeric_limits<double>::max();
 inline constexpr Range kPositive{.least = 0, .most = kFinite, .above = true};
 inline constexpr Range kNotNegative{.least = 0, .most = kFinite};
 
-/// All that is known of one option beside its value. Command line, configuration file, environment,
-/// summaries and the comparison's cells are made from it. A struct of options has a function
+/// Everything known about one option except its value. Command line, configuration file,
+/// environment, summaries and the comparison's cells are derived from it. A struct of options has a
+/// function
 ///
 ///     template <typename Options, typename Visitor>
 ///     void visit_fields(Options& options, Visitor& visit);
 ///
-/// that calls visit(OptionField, value) for each field: the one list of them. To add an option:
-/// the field, a line there, its use and its test.
+/// that calls visit(OptionField, value) for each field. It is the only list of them. To add an
+/// option, add the field, a line in that function, its use and its test.
 template <typename T>
 struct OptionField {
-  std::string_view key;        ///< the field's name; --phase-lock and phase-lock are phase_lock
+  std::string_view key;        ///< the field's name, e.g. phase_lock for --phase-lock
   std::string_view unit = {};  ///< what its value is called in help texts; empty for a switch
   std::string help = {};
   Range range = {};                                ///< of a number
-  std::function<void(const T& value)> check = {};  ///< of other values: throws ConfigError
+  std::function<void(const T& value)> check = {};  ///< for other values; throws ConfigError
   std::string_view remedy = {};                    ///< what to use instead of a value out of range
   T example = {};                                  ///< a valid value, not the default
-  /// What runs did before there was this option. Records that do not name it mean this value.
+  /// What runs did before this option existed. Records that do not name the option mean this value.
   T before = {};
-  bool simulated = true;                  ///< the simulator has a use for it
+  bool simulated = true;                  ///< the simulator uses it
   std::vector<std::string> choices = {};  ///< how values begin, for completion
   std::string_view also = {};             ///< another spelling on the command line: "-m", "--lr"
 };

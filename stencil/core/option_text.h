@@ -35,7 +35,7 @@ template <typename T>
   return value ? option_text(*value) : "auto";
 }
 
-/// What stands between a rank and its value in a map.
+/// The sign between a rank and its value in a map.
 template <typename T>
 inline constexpr char kPairSign = std::is_arithmetic_v<T> ? ':' : '=';
 
@@ -54,7 +54,8 @@ template <typename T>
   return text;
 }
 
-// The way back: false, and the value as it was, where the text is none of its kind.
+// The inverse. Returns false, and leaves `value` unchanged, where `text` is not a value of its
+// type.
 
 [[nodiscard]] inline bool read_option(std::string_view text, std::string& value) {
   value = text;
@@ -78,7 +79,8 @@ template <typename T>
   return true;
 }
 
-/// Adds one entry of a map. Throws ConfigError where `text` is none, or names a rank again.
+/// Adds one entry of a map. Throws ConfigError where `text` is not an entry or names a rank a
+/// second time.
 template <typename T>
 void read_pair(std::string_view text, const OptionField<std::map<int, T>>& field,
                OptionNaming naming, std::map<int, T>& out) {

@@ -25,7 +25,8 @@ Payload::Payload(Bytes bytes) : Payload(new OwnMemory(std::move(bytes))) {}
 
 void PooledMemory::retire() {
   empty();
-  // Ours may be the last share of the pool's, which then takes this with it.
+  // This may be the last reference to the list, whose destructor deletes this object: give() must
+  // return first.
   const std::shared_ptr<ReturnedPayloads> home = std::move(home_);
   home->give(this);
 }
@@ -41,7 +42,7 @@ void ReturnedPayloads::give(PooledMemory* memory) {
   }
 }
 
-/// All that came back is taken at once, so a piece is never seen at the top twice (no ABA).
+/// Takes the whole list at once, so that no piece can be seen at its head twice (no ABA problem).
 PooledMemory* ReturnedPayloads::take() {
   if (taken_ == nullptr) taken_ = given_.exchange(nullptr, std::memory_order_acquire);
   PooledMemory* memory = taken_;

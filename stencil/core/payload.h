@@ -11,13 +11,13 @@ namespace stencil {
 
 using Bytes = std::vector<std::byte>;
 
-/// The memory behind payloads, counted by those who hold it. Where it comes from, and where it goes
-/// after its last holder, is its maker's affair: see PayloadPool.
+/// The memory behind payloads, with a reference count. The derived class decides where the memory
+/// comes from and where it goes after its last holder; see PayloadPool.
 class PayloadMemory {
  public:
   PayloadMemory(const PayloadMemory&) = delete;
   PayloadMemory& operator=(const PayloadMemory&) = delete;
-  /// Of any alignment, where they were received.
+  /// May have any alignment where the bytes were received.
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
 
  protected:
@@ -27,19 +27,19 @@ class PayloadMemory {
 
  private:
   friend class Payload;
-  /// Nobody holds it any more. In whichever thread let go of it last.
+  /// Called when nobody holds the memory any more, in the thread of its last holder.
   virtual void retire() = 0;
   std::atomic<std::uint32_t> holders_{0};
 };
 
-/// Immutable bytes of one bucket, shared: may be held by the pump (until the other side has
-/// settled) and by a transport (until sent) at once. Null means no payload. Copies may belong to
+/// Shared, immutable bytes of one bucket. The pump (until the other side has settled) and a
+/// transport (until sent) may hold the same bytes. Null means no payload. Copies may belong to
 /// different threads.
 class Payload {
  public:
   Payload() = default;
   explicit Payload(PayloadMemory* memory) : memory_(memory) { hold(); }
-  /// Of memory on the heap, its own.
+  /// Takes `bytes` over, in memory of its own on the heap.
   explicit Payload(Bytes bytes);
   Payload(const Payload& other) : memory_(other.memory_) { hold(); }
   Payload(Payload&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
@@ -52,8 +52,8 @@ class Payload {
       memory_->retire();
   }
 
-  /// Gives the share out of hand, to somebody who can keep no more than a pointer; take_back()
-  /// makes a Payload of it again, once.
+  /// Releases this reference as a bare pointer, for an owner that can keep nothing else.
+  /// take_back() turns it into a Payload again and must be called once.
   [[nodiscard]] PayloadMemory* hand_out() { return std::exchange(memory_, nullptr); }
   [[nodiscard]] static Payload take_back(PayloadMemory* memory) {
     Payload payload;

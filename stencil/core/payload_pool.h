@@ -9,16 +9,16 @@
 
 namespace stencil {
 
-/// Where pooled memory waits to be used again. Anybody may give; one thread takes.
+/// Pooled memory that waits to be used again. Any thread may give; one thread takes.
 class ReturnedPayloads;
 
-/// Memory that goes back to its pool. Belongs to the pool while nobody holds it.
+/// Memory that returns to its pool. The pool owns it while nobody holds it.
 class PooledMemory : public PayloadMemory {
  private:
   friend class ReturnedPayloads;
   template <typename Memory>
   friend class PayloadPool;
-  /// Lets go of what it refers to, before it goes back.
+  /// Releases what the memory refers to, before it returns to the pool.
   virtual void empty() {}
   void retire() final;
 
@@ -34,20 +34,21 @@ class ReturnedPayloads {
   ReturnedPayloads& operator=(const ReturnedPayloads&) = delete;
 
   void give(PooledMemory* memory);
-  [[nodiscard]] PooledMemory* take();  ///< null: none has come back
+  [[nodiscard]] PooledMemory* take();  ///< null where none has been returned
 
  private:
   std::atomic<PooledMemory*> given_{nullptr};
   PooledMemory* taken_ = nullptr;  ///< the taker's
 };
 
-/// Memory for payloads, used again and again: as many pieces as were ever held at once, which the
-/// protocol's windows bound, and no allocation after that. `Memory` derives from PooledMemory.
-/// take() belongs to one thread; what was taken may be held anywhere, and outlive the pool.
+/// Reusable memory for payloads. The pool holds as many pieces as were ever in use at once, which
+/// the protocol's windows bound, and allocates nothing after that. `Memory` derives from
+/// PooledMemory. take() belongs to one thread. Any thread may hold what it returned, which may
+/// outlive the pool.
 template <typename Memory>
 class PayloadPool {
  public:
-  /// To be given to a Payload.
+  /// Pass the result to a Payload.
   [[nodiscard]] Memory* take() {
     auto* memory = static_cast<Memory*>(returned_->take());
     if (memory == nullptr) {
@@ -68,8 +69,9 @@ class PayloadPool {
 /// Memory to write a bucket into.
 class BucketMemory final : public PooledMemory {
  public:
-  /// `size` bytes, aligned for SIMD, of no particular values; nobody else holds it yet. Where they
-  /// must be allocated, `capacity` are: the largest that will ever be asked for.
+  /// Returns `size` bytes, aligned for SIMD, uninitialised. Requires that nobody else holds the
+  /// memory. Where an allocation is needed it is of `capacity` bytes, the largest size that will
+  /// ever be asked for.
   [[nodiscard]] std::span<std::byte> use(std::size_t size, std::size_t capacity);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace stencil {
 
-/// Where a worker can be dialled, and the key that whoever answers there must prove to have.
-/// Without a key nobody proves anything. A text alone is an address without a key. Value type.
+/// Where a worker can be dialled, and the key that the answering end must prove to hold. Without a
+/// key nothing is proven. A text alone is an address without a key. Value type.
 struct PeerAddress {
   PeerAddress() = default;
   template <std::convertible_to<std::string> Text>

@@ -9,7 +9,7 @@ namespace stencil {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// What Random(state()) goes on from.
+  /// Random(state()) continues this sequence.
   [[nodiscard]] std::uint64_t state() const { return state_; }
 
   std::uint64_t next() {

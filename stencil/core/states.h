@@ -5,11 +5,11 @@
 
 namespace stencil {
 
-/// Where a worker stands; travels in each header.
+/// The phase of a worker's run. It travels in each message header.
 enum class WorkerState : std::uint8_t { kJoining, kTraining, kSettling, kSettled, kFrozen };
 [[nodiscard]] std::string_view name(WorkerState state);  ///< "joining", ..
 
-/// How a neighbour's connection stands.
+/// The state of the connection to one neighbour.
 enum class LinkState : std::uint8_t { kConnecting, kUp, kSuspect, kGone, kLeft, kRefused };
 [[nodiscard]] std::string_view name(LinkState state);  ///< "connecting", ..
 

@@ -6,7 +6,7 @@
 
 namespace stencil {
 
-/// Foreign text made fit for an error message: printable, in quotes, of bounded length.
+/// Untrusted text prepared for an error message: printable, in quotes, of bounded length.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// "a, b, c"

@@ -127,7 +127,7 @@ std::string Topology::direction(Rank from, Rank to) const {
     const std::size_t axis = here.size() - 1 - i;  // x varies fastest
     int step = there[axis] - here[axis];
     if (step == 0) continue;
-    if (graph_->wraps && std::abs(step) > 1) step = -step;  // over the border is the shorter way
+    if (graph_->wraps && std::abs(step) > 1) step = -step;  // the shorter way crosses the border
     result += step > 0 ? '+' : '-';
     result += "xyz"[i];
   }

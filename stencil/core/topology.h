@@ -15,9 +15,9 @@ namespace internal {
 struct Graph;
 }
 
-/// Who neighbours whom. An undirected, connected, simple graph: no self-edge, no doubled edge,
-/// whatever the shape (sides of 1 and 2 included); N = 1 has no neighbours. Immutable value; copies
-/// share one graph, so that thousands of workers in one process do not hold one each.
+/// The graph of neighbours: undirected, connected and simple. It has no self-edge and no doubled
+/// edge, whatever the shape (sides of 1 and 2 included). N = 1 has no neighbours. Immutable value;
+/// copies share one graph, so that thousands of workers in one process do not hold one each.
 class Topology {
  public:
   /// KIND:ARGUMENTS, e.g. torus:4x4; topologies/kinds.h lists the kinds. Throws ConfigError, naming
@@ -25,8 +25,8 @@ class Topology {
   /// kMaxSize.
   static Topology parse(std::string_view spec);
 
-  /// The body of an edges file (a parser of foreign bytes: see tests/fuzz). `spec` is kept as the
-  /// name; the number of workers is the highest rank + 1. Throws ConfigError.
+  /// Parses the body of an edges file, which is untrusted input (see tests/fuzz). `spec` becomes
+  /// the topology's name. The number of workers is the highest rank + 1. Throws ConfigError.
   static Topology from_edges(std::string_view text, std::string spec);
 
   static constexpr int kMaxSize = 1 << 20;
@@ -37,7 +37,8 @@ class Topology {
   /// Sorted by rank. Requires 0 <= rank < size().
   [[nodiscard]] std::span<const Rank> neighbours(Rank rank) const;
   [[nodiscard]] bool are_neighbours(Rank a, Rank b) const;
-  /// Hops that suffice from any worker to any other: the diameter; of edges:FILE at most twice it.
+  /// A number of hops that joins any two workers: the diameter, or for edges:FILE at most twice the
+  /// diameter.
   [[nodiscard]] int reach() const;
 
   /// Each undirected edge once, smaller rank first, sorted.
@@ -50,9 +51,9 @@ class Topology {
   [[nodiscard]] std::vector<int> coordinates(Rank rank) const;
   /// Ranks lie in rows and columns, and edges join adjacent places.
   [[nodiscard]] bool has_directions() const;
-  /// In which direction `to` lies from `from`, e.g. "+x", "-y", "+x-y"; x is the side that varies
-  /// fastest. The other end sees the opposite. "" where the topology has no directions (complete,
-  /// edges). Throws InvariantError where there is no edge.
+  /// The direction from `from` to `to`, e.g. "+x", "-y", "+x-y"; x is the side that varies fastest.
+  /// The other end sees the opposite. "" where the topology has no directions (complete, edges).
+  /// Throws InvariantError where there is no edge.
   [[nodiscard]] std::string direction(Rank from, Rank to) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace stencil {
 namespace {
 
-/// Paths looked along for one edge. In dense graphs few are of use, and a colour more costs little.
+/// Paths tried for one edge. In dense graphs few paths help, and one more colour costs little.
 constexpr int kPaths = 16;
 
 class Colouring {

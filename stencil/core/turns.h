@@ -10,13 +10,15 @@
 namespace stencil {
 
 /// The turns in which neighbours meet in pairs: a proper colouring of a topology's edges. In each
-/// turn whoever has a partner is that one's partner, and over all turns every neighbour comes once.
-/// As many as the largest degree where the graph is bipartite (Koenig 1916; grids and tori of even
-/// sides are), mostly one or two more elsewhere. The same wherever it is made.
+/// turn a worker has at most one partner and is that partner's partner. Over all turns each
+/// neighbour comes once. The number of turns is the largest degree where the graph is bipartite
+/// (Koenig 1916; grids and tori of even sides are), and mostly one or two more elsewhere. Every
+/// machine computes the same turns.
 ///
-/// Edge by edge: a colour that is free at both ends; where there is none, one that is free at the
-/// first end is made free at the other too, by changing colours along the path of two colours that
-/// begins there (Kempe's chain). Where that path leads back to the first end it is a colour more.
+/// Each edge takes a colour that is free at both ends. Where there is none, a colour that is free
+/// at the first end is freed at the other end too, by swapping two colours along the path that
+/// begins there (a Kempe chain). Where that path leads back to the first end, the edge takes a new
+/// colour.
 ///
 /// Immutable value; copies share one table.
 class Turns {
@@ -25,7 +27,7 @@ class Turns {
   explicit Turns(const Topology& topology);
 
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// Whom `rank` meets in each turn; kNoRank where nobody.
+  /// The partner of `rank` in each turn; kNoRank where it has none.
   [[nodiscard]] std::span<const Rank> of(Rank rank) const {
     return {partners_->data() + static_cast<std::size_t>(rank) * count_, count_};
   }

@@ -17,7 +17,8 @@ static_assert(std::endian::native == std::endian::little, "hosts must be little-
 using Rank = std::int32_t;
 inline constexpr Rank kNoRank = -1;
 
-/// Time is always handed in. Nothing below stencil/io reads a clock, so the simulator can own it.
+/// Time is always passed in. Nothing below stencil/io reads a clock, so that the simulator can own
+/// the time.
 using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 inline constexpr TimePoint kNever = TimePoint::max();
@@ -27,7 +28,8 @@ inline constexpr TimePoint kNever = TimePoint::max();
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Where a layer's few log lines go. May be called from the background thread; must not block.
+/// Receives a layer's few log lines. It may be called from the background thread and must not
+/// block.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 }  // namespace stencil

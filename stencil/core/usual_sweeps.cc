@@ -13,10 +13,10 @@ namespace {
 constexpr double kMomentum = 0.9;
 constexpr int kMost = 8;
 constexpr int kLargestCounted = 64;
-constexpr int kWarm = 200;     ///< steps, by which covariances are what they stay
-constexpr int kCounted = 120;  ///< averaged over: fractions of a sweep are of several steps
+constexpr int kWarm = 200;     ///< steps, after which covariances are stationary
+constexpr int kCounted = 120;  ///< steps averaged over, since fractions of a sweep span several
 
-/// A square matrix over workers: of what workers i and j differ from the mean by.
+/// A square matrix over workers: covariances of the differences of workers i and j from the mean.
 class Covariance {
  public:
   explicit Covariance(std::size_t size) : size_(size), values_(size * size) {}
@@ -26,7 +26,7 @@ class Covariance {
     for (std::size_t i = 0; i < size_; ++i) sum += values_[i * size_ + i];
     return sum;
   }
-  /// Row i and its partner's become their mean: what meeting does to the first of the two.
+  /// Rows i and `partner` become their mean: the effect of a meeting on the first index.
   void meet_rows(std::size_t i, std::size_t partner) {
     for (std::size_t j = 0; j < size_; ++j) {
       at(i, j) = at(partner, j) = (at(i, j) + at(partner, j)) / 2;
@@ -49,8 +49,8 @@ double straying(const Topology& topology, double sweeps) {
   const auto size = static_cast<std::size_t>(topology.size());
   if (size < 2) return 0;
   const Turns turns(topology);
-  // Of distances with themselves, and with the steps to come; a step's own is what it differs from
-  // the mean step by, 1 - 1/N.
+  // `apart` is the covariance of the differences, `pushed` that of the differences with the steps
+  // to come. A step's own variance about the mean step is 1 - 1/N.
   Covariance apart(size), pushed(size);
   const auto own = [&](std::size_t i, std::size_t j) {
     return (i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(size);

@@ -10,13 +10,13 @@
 
 namespace stencil {
 
-/// What the engine wants done. Each holds all that it is about, payloads included: what is not
-/// handed on is freed with it. The neighbours outlive them.
+/// What the engine asks its caller to do. Each action owns all that it needs, payloads included,
+/// and frees what is not handed on. The neighbours outlive the actions.
 namespace action {
 
 struct Send {
   Neighbour* to;
-  Message message;  ///< stamped when it is sent, where it is not yet
+  Message message;  ///< stamped when it is sent, unless it already is
 };
 /// Encode z of `bucket` and send it as our offer `sequence`, which stands open in the book.
 struct MakeOffer {
@@ -24,9 +24,9 @@ struct MakeOffer {
   std::uint32_t bucket;
   std::uint64_t sequence;
 };
-/// Answer their offer with 1 / `divisor`, or with d = 0 and `status` where the divisor is 0; send
-/// that, and leave it with the answer which the book keeps for the offer. Where it could not be
-/// mixed after all: Engine::on_declined().
+/// Answer their offer with 1 / `divisor`, or with d = 0 and `status` where the divisor is 0. Send
+/// the reply and store it in the answer that the book keeps for the offer. Where it could not be
+/// mixed after all, call Engine::on_declined().
 struct Answer {
   Neighbour* to;
   Message message;  ///< their offer
@@ -45,7 +45,7 @@ struct Settle {
   OpenOffer ours;
   Message message;  ///< their reply
 };
-/// Average `bucket` with the neighbour's shared memory; then Engine::on_share().
+/// Average `bucket` with the neighbour's shared memory, then call Engine::on_share().
 struct Share {
   Neighbour* with;
   std::uint32_t bucket;
@@ -56,8 +56,8 @@ struct Serve {
   std::uint32_t bucket;
   std::uint64_t round;
 };
-/// Take over a snapshot (joining); without a payload the bucket was half of a copy: back to the own
-/// model.
+/// Adopt a snapshot (joining). Without a payload, a copy was broken off: restore the own model in
+/// this bucket.
 struct Adopt {
   Neighbour* from;
   Snapshot snapshot;
@@ -67,7 +67,7 @@ struct Absorb {
   Neighbour* from;
   Snapshot snapshot;
 };
-/// No exchange with this neighbour, for ever.
+/// Report that this neighbour cannot exchange with us.
 struct Refused {
   Neighbour* by;
   std::string text;  ///< why
@@ -78,20 +78,20 @@ struct Refused {
 using Action =
     std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge, action::Settle,
                  action::Share, action::Serve, action::Adopt, action::Absorb, action::Refused>;
-/// To be done in order, once the input that they come of is handled.
+/// To be carried out in order, after the call that appended them returns.
 using Actions = std::vector<Action>;
 
 /// What the training thread waits for at a step boundary.
 enum class Pause : std::uint8_t {
-  kNone,       ///< nothing: the next step may begin, or is under way
-  kGathering,  ///< for neighbours to reach theirs: no sweep of this boundary begins
+  kNone,       ///< nothing: the next step may begin, or is in progress
+  kGathering,  ///< for neighbours to reach their boundaries: no sweep of this boundary begins
   kSweeping,   ///< for its sweeps
 };
 
-/// What came of a Share.
+/// The outcome of a Share.
 enum class ShareResult : std::uint8_t {
   kDone,
-  kRefused,  ///< d = 0: it is busy, takes no part, or is not finite
+  kRefused,  ///< d = 0: the bucket is busy, takes no part, or is not finite
   kHeld,     ///< another process holds the bucket: try again later
 };
 

@@ -19,8 +19,8 @@ Asking::Asking(Self& self, SweepBook& sweeps, TurnKeeper& turns, OfferExchange& 
       bound_(bound),
       random_(Random::derive(self.config.seed, 0x656e67ULL + self.config.rank)) {}
 
-/// A neighbour that still trains moves on with each of its steps; whoever has settled meanwhile
-/// has nothing to gain from asking it without pause.
+/// Whether to leave a neighbour alone for a while. A neighbour that still trains moves with each of
+/// its steps, so a settling worker gains nothing by asking it without pause.
 bool Asking::resting(TimePoint now, const Neighbour& neighbour) const {
   return self_.state == WorkerState::kSettling &&
          neighbour.report.state == WorkerState::kTraining &&
@@ -32,8 +32,8 @@ bool Asking::may_ask(TimePoint now, const Neighbour& neighbour) {
          !resting(now, neighbour);
 }
 
-/// One of the two asked longest ago, at random: always the oldest would let workers fall into step.
-/// Whoever is overdue comes first.
+/// One of the two asked longest ago, at random: always taking the first could make workers ask in
+/// lock step. An overdue neighbour comes first.
 Neighbour* Asking::choose(TimePoint now) {
   Neighbour* oldest = nullptr;
   Neighbour* second = nullptr;

@@ -10,11 +10,12 @@
 
 namespace stencil {
 
-/// Whom a worker asks, after every input. While training sweeps go by turns; besides these:
+/// Chooses whom a worker asks, after every input. While training, sweeps go by turns. Besides
+/// these:
 ///
-///  - mode bounded: a neighbour without whose sweep this worker may not pass its boundary is asked
-///    at once;
-///  - while settling: whoever was asked longest ago, one sweep after the other.
+///  - mode bounded: where this worker may not pass its boundary without a sweep with a neighbour,
+///    it asks that neighbour at once;
+///  - while settling: it asks the neighbour asked longest ago, one sweep after the other.
 ///
 /// One thread.
 class Asking {
@@ -22,9 +23,9 @@ class Asking {
   Asking(Self& self, SweepBook& sweeps, TurnKeeper& turns, OfferExchange& exchange,
          SharedExchange& sharing, const Bound& bound);
 
-  /// Plans sweeps, answers offers whose turn has come, and makes those that may be made.
+  /// Plans sweeps, answers held offers whose turn has come, and makes the offers that may be made.
   void issue(TimePoint now, Actions& out);
-  /// When a neighbour that rests may be asked again.
+  /// When a neighbour that is left alone for a while (see resting()) may be asked again.
   [[nodiscard]] TimePoint rest_until() const { return rest_until_; }
 
  private:

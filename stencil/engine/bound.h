@@ -16,9 +16,9 @@ class Bound {
     std::uint64_t step = UINT64_MAX;
     Rank held_by = kNoRank;
   };
-  /// The highest step boundary that may be passed now; and who holds it there.
+  /// The highest step boundary that may be passed now, and the neighbours that hold it there.
   [[nodiscard]] Limit limit() const;
-  /// This worker may not pass its boundary for want of a sweep with this neighbour.
+  /// Whether this worker may not pass its boundary because it lacks a sweep with this neighbour.
   [[nodiscard]] bool overdue(const Neighbour& neighbour) const;
 
  private:

@@ -8,12 +8,12 @@
 
 namespace stencil {
 
-/// Which buckets are asked for, and how often each may answer meanwhile: the stability rule.
+/// Which buckets have an open request, and how often each may answer meanwhile: the stability rule.
 ///
-/// A bucket has at most one open request of its own. With none open a worker answers with 1/2;
-/// while one is open with 1/3, at most three times; further askers are declined as busy. So ruled,
-/// the sum of squared distances to the mean (deltas in flight counted) plus weighted squares of
-/// what is open never increases, whatever the delays.
+/// A bucket has at most one open request of its own. With none open, a worker answers with 1/2;
+/// while one is open, with 1/3, at most three times. Further offers are declined as busy. Under
+/// this rule the sum of squared distances to the mean (deltas in flight counted) plus weighted
+/// squares of the open requests never increases, whatever the delays.
 class BucketBook {
  public:
   explicit BucketBook(std::uint32_t buckets) : open_(buckets), answers_(buckets) {}
@@ -23,7 +23,7 @@ class BucketBook {
   void close(std::uint32_t bucket) { set(bucket, false); }
   [[nodiscard]] const BucketSet& all_open() const { return open_; }
 
-  /// Divisor to answer with (2 or 3), or nothing for busy. Counts the answer.
+  /// Returns the divisor to answer with (2 or 3), or nothing for busy. Counts the answer.
   std::optional<std::uint8_t> admit(std::uint32_t bucket) {
     if (!is_open(bucket)) return 2;
     if (answers_[bucket] == 3) return std::nullopt;
@@ -38,7 +38,7 @@ class BucketBook {
   }
 
   BucketSet open_;
-  std::vector<std::uint8_t> answers_;  ///< while it is open
+  std::vector<std::uint8_t> answers_;  ///< given while its request is open
 };
 
 }  // namespace stencil

@@ -7,8 +7,8 @@
 
 namespace stencil {
 
-/// Some of the buckets 0 .. n-1: bits in words of 64, and above them, level by level, a bit for
-/// each word that is not empty. So the next one is found in a few looks, however many there are.
+/// A set of buckets 0 .. n-1: bits in words of 64, and above them, level by level, a bit for each
+/// word that is not empty. So the next bucket is found in O(log n).
 class BucketSet {
  public:
   using Word = std::uint64_t;
@@ -36,7 +36,7 @@ class BucketSet {
     }
   }
 
-  /// The first `buckets` of them, which are all.
+  /// Fills the set with 0 .. `buckets` - 1, which are all.
   void fill(std::uint32_t buckets) {
     for (std::size_t i = 0; i < words(); ++i) {
       const std::uint32_t left = buckets - static_cast<std::uint32_t>(i) * kBits;
@@ -45,11 +45,11 @@ class BucketSet {
     rebuild();
   }
 
-  /// 64 buckets at once, from 64 * `index` on; see rebuild().
+  /// Access to 64 buckets at once, from 64 * `index` on; see rebuild().
   [[nodiscard]] std::size_t words() const { return levels_[0].size(); }
   [[nodiscard]] Word word(std::size_t index) const { return levels_[0][index]; }
   void set_word(std::size_t index, Word word) { levels_[0][index] = word; }
-  /// After set_word().
+  /// Updates the levels above. Call it after set_word().
   void rebuild() {
     for (std::size_t level = 1; level < levels_.size(); ++level) {
       const auto& below = levels_[level - 1];
@@ -61,7 +61,8 @@ class BucketSet {
     }
   }
 
-  /// The first from `bucket` on; nothing where there is none. `looked` counts words looked at.
+  /// The first bucket of the set from `bucket` on; nothing where there is none. Adds the number of
+  /// words read to `looked`.
   [[nodiscard]] std::optional<std::uint32_t> next(std::uint32_t bucket,
                                                   std::uint64_t& looked) const {
     std::size_t level = 0;

@@ -14,13 +14,13 @@
 
 namespace stencil {
 
-/// What the protocol of one worker goes by. Value type.
+/// The parameters of one worker's protocol. Value type.
 struct EngineConfig {
   Rank rank = 0;
-  /// Those at the start, and the turns of a step.
+  /// The neighbours at the start, and the turns of a step.
   std::vector<Place> neighbours;
   std::size_t turns = 0;
-  std::uint32_t reach = 0;  ///< hops that suffice from any worker to any other
+  std::uint32_t reach = 0;  ///< hops that join any two workers, see Topology::reach()
   std::string topology;     ///< as it was given, for messages
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
@@ -29,33 +29,35 @@ struct EngineConfig {
   std::uint32_t sweeps_per_mille = 1000;
   std::uint32_t window = 4;         ///< own requests in flight on one edge, in buckets
   std::uint32_t window_total = 16;  ///< on all edges together
-  /// Answers kept until settled, on all edges; from then on "busy", and no offers of one's own.
-  /// With window_total it bounds what is under way, in buckets.
+  /// The most answers kept until settled, on all edges. At this number a worker answers "busy" and
+  /// makes no offers. With window_total it bounds the exchanges in flight, in buckets.
   std::uint32_t retained_total = 64;
 
-  /// Neighbours are told of each boundary as soon as it is reached, but not more often; 0: they are
-  /// not, but for mode bounded, which tells of all.
+  /// Neighbours are told of each boundary as soon as it is reached, but not more often than this.
+  /// 0: they are not told, except in mode bounded, which tells them every boundary.
   Duration tell_every{};
   Duration heartbeat_every = std::chrono::milliseconds(500);
   Duration suspect_after = std::chrono::seconds(3);
   Duration gone_after = std::chrono::seconds(60);
   Duration hello_every = std::chrono::milliseconds(300);  ///< repeated until answered
-  /// Nothing of what was asked for comes for so long: then the edge is synchronised anew.
+  /// Where no reply comes for so long, the edge is synchronised anew.
   Duration reply_deadline = std::chrono::seconds(10);
 
-  /// Identity, compared in every Hello; last_answered and last_settled are filled in per edge.
+  /// This worker's identity, which every Hello carries and which neighbours compare. The engine
+  /// fills in last_answered and last_settled for each edge.
   Hello hello;
   Terms terms;  ///< those that Hello carries as hashes, which the engine fills in
-  /// Whose model has made less than this share of a neighbour's progress, and so many steps less,
-  /// adopts that one's instead of averaging with it (Hello::progress). In mode sync nobody does.
+  /// A worker whose progress (Hello::progress) is below this share of a neighbour's, and by at
+  /// least behind_steps, adopts that neighbour's model instead of averaging with it. Not in mode
+  /// sync.
   double behind_share = 0.5;
   double behind_steps = 100;
   bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
   std::uint64_t seed = 1;
 
-  /// Puts the worker at `at` in the topology: rank, neighbours, turns and reach follow.
+  /// Places the worker at rank `at` of the topology: sets rank, neighbours, turns and reach.
   void stand(const Topology& where, const Turns& meetings, Rank at);
-  /// As stand(), with the turns made anew.
+  /// The same, with the turns computed here.
   void stand(const Topology& where, Rank at) { stand(where, Turns(where), at); }
   /// Whether a model of progress `ours` is far behind one of `theirs`.
   [[nodiscard]] bool far_behind(double ours, double theirs) const {

@@ -6,20 +6,21 @@
 
 namespace stencil {
 
-/// When a worker may stop: when all are settled, as far as word has come. Going by one's neighbours
-/// alone, workers who agree among themselves would end before those beyond a slow link have come
-/// round. So word goes from hop to hop: calm() of k says that all within k - 1 hops were settled, a
-/// little while ago. It is 0 while this worker is not settled, else one more than the least of what
-/// its neighbours said. Whoever trains or is not yet settled keeps it low for everybody, by the
-/// distance. One thread.
+/// Decides when a worker may stop: when all workers are settled, as far as it knows. If each looked
+/// only at its neighbours, workers that agree among themselves would end before those beyond a slow
+/// link agree with them. So the news travels hop by hop: a calm() of k means that all workers
+/// within k - 1 hops were settled a little while ago. It is 0 while this worker is not settled,
+/// otherwise one more than the least calm() of its neighbours. A worker that trains or is not yet
+/// settled thus limits calm() everywhere, by its distance. One thread.
 class Ending {
  public:
   explicit Ending(Self& self) : self_(self) {}
 
-  /// After every input that may change it; tells neighbours where it does.
+  /// Recomputes calm(). Call it after every input that may change it. Tells neighbours when it
+  /// changes.
   void update(TimePoint now, Actions& out);
   [[nodiscard]] std::uint32_t calm() const { return self_.calm; }
-  /// By calm(), all were settled.
+  /// Whether, by calm(), all workers were settled.
   [[nodiscard]] bool all_calm() const { return self_.calm == most(); }
 
  private:

@@ -87,7 +87,8 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
   return handshake_.admits(neighbour, message);
 }
 
-/// A neighbour's model is far ahead: instead of averaging with it, this worker adopts it.
+/// Makes this worker adopt the model of a neighbour that is far ahead, instead of averaging with
+/// it.
 void Engine::start_over(TimePoint now, Actions& out) {
   joining_.start_over();
   turns_.on_state();
@@ -138,7 +139,8 @@ void Engine::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& sn
   if (snapshot.round == 0) tell_of_progress(now, out);
 }
 
-/// A model was taken over: neighbours that are now far behind hear of it, and adopt it in turn.
+/// Tells neighbours that are now far behind that this worker has adopted a model, so that they
+/// adopt it in turn.
 void Engine::tell_of_progress(TimePoint now, Actions& out) {
   const EngineConfig& config = self_.config;
   for (Neighbour& neighbour : self_.neighbours) {

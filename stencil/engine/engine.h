@@ -21,54 +21,54 @@
 namespace stencil {
 
 /// The exchange protocol of one worker as a pure state machine: (now, input) -> actions. No I/O, no
-/// clock, no thread, no floats; a payload is an opaque counted handle. Every on_* appends to `out`
-/// what is to be done, in order; it is to be done before the next input. One thread.
+/// clock, no thread, no floats; a payload is an opaque counted handle. Every on_* appends actions
+/// to `out`; the caller carries them out in order before the next input. One thread.
 ///
-/// Each question has a part of its own, which says what it keeps true:
+/// Each question has a part of its own, whose header lists its invariants:
 ///
 ///     Handshake       who is at the other end, and where sequence numbers stand
-///     Liveness        whether a neighbour is there, and whether what was asked of it comes
+///     Liveness        whether a neighbour is alive, and whether its replies come
 ///     OfferExchange   offers, answers, crossings
 ///     SharedExchange  the same in shared memory
-///     TurnKeeper      when a worker may offer, and when others wait for its answer
+///     TurnKeeper      when a worker may offer, and when it holds others' offers
 ///     Asking          whom it asks
 ///     Bound           mode bounded
 ///     Joining, Rounds copying a model; lock step
 ///     Ending          when all may stop
 class Engine {
  public:
-  /// `neighbours`, which must outlive this, are filled with those of `config`.
+  /// Fills `neighbours`, which must outlive this, with those of `config`.
   Engine(EngineConfig config, Neighbours& neighbours, TimePoint now);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   // Neighbours come and go. Not in mode sync.
   Neighbour& add(TimePoint now, const Place& place);
-  /// No more is begun with it. Once retired() all that was under way is settled, or the neighbour
-  /// is not there to settle it: it may be told good-bye, and removed.
+  /// Begins no more exchanges with it. Once retired() is true, everything in flight is settled, or
+  /// the neighbour is not there to settle it: call leave(), then remove().
   void retire(TimePoint now, Neighbour& neighbour, Actions& out);
   [[nodiscard]] bool retired(const Neighbour& neighbour) const;
   void say_good_bye(TimePoint now, Neighbour& neighbour, Actions& out) {
     handshake_.leave(now, neighbour, out);
   }
-  /// What is still under way with it is lost, and counted.
+  /// What is still in flight with it is lost, and counted.
   void remove(TimePoint now, Neighbour& neighbour, Actions& out);
 
   // Inputs.
   /// A connection can carry frames now (a new or restored one), or no longer can.
   void on_link_up(TimePoint now, Neighbour& neighbour, Actions& out);
   void on_link_down(TimePoint now, Neighbour& neighbour, Actions& out);
-  /// `neighbour` has been checked to be at the other end of the link that `message` came by.
+  /// Requires that `neighbour` is at the other end of the link that `message` came by.
   void on_message(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
-  /// The step under way has been made in buckets `from` on: sweeps of its boundary may begin, with
-  /// these alone until on_boundary() tells of the rest.
+  /// Buckets from `from` on already hold the step in progress. Sweeps of its boundary may begin
+  /// with these; the rest follows at on_boundary().
   void on_made(TimePoint now, std::uint32_t from, Actions& out);
   /// The training thread passed a step boundary; `step` counts them from 1.
   void on_boundary(TimePoint now, std::uint64_t step, Actions& out);
-  /// What the training thread waits for at its boundary. While it does, and in the next step once
-  /// a part of that is made, turns are kept: see TurnKeeper.
+  /// What the training thread waits for at its boundary. Turns are kept while it waits, and in the
+  /// next step once a part of that step is ready: see TurnKeeper.
   void on_pause(TimePoint now, Pause pause, Actions& out);
-  /// Lock step: y of `round` (from 1) stands ready to be pulled.
+  /// Lock step: y of `round` (from 1) may be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
   /// How far the model has come, see Hello::progress.
@@ -76,9 +76,9 @@ class Engine {
   /// See Joining::give_up().
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);
-  /// The neighbour's memory can be reached, or no longer can.
+  /// The neighbour's shared memory is mapped, or no longer is.
   void on_sharing(TimePoint now, Neighbour& neighbour, bool shared, Actions& out);
-  /// The next few Share, each to be done at once and reported to on_share().
+  /// Appends the next few Share. Carry out each at once and report it to on_share().
   void take_shares(TimePoint now, Actions& out) { sharing_.take(now, out); }
   void on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket, ShareResult result,
                 Actions& out);
@@ -87,18 +87,18 @@ class Engine {
     exchange_.on_declined(neighbour, bucket, sequence);
   }
 
-  /// When take_shares() has some; kNever where only another input can bring one.
+  /// When take_shares() has some; kNever where that needs another input first.
   [[nodiscard]] TimePoint next_share() { return sharing_.next(); }
-  /// When on_tick() wants to be called at the latest.
+  /// When on_tick() must be called at the latest.
   [[nodiscard]] TimePoint next_deadline() const;
-  /// Buckets that were closed without an action since this was called last.
+  /// Buckets whose requests were closed without an action since this was last called.
   [[nodiscard]] std::vector<std::uint32_t>& closed() { return exchange_.closed(); }
 
-  /// A message of ours; `to` is null for somebody who is no neighbour.
+  /// A message of ours; `to` is null for a receiver that is not a neighbour.
   [[nodiscard]] Message message(const Neighbour* to, MessageBody body) {
     return self_.message(to, std::move(body));
   }
-  /// How we stand today, in a message that is sent later than it was made, or again.
+  /// Updates the header of a message that is sent later than it was made, or again.
   void stamp(MessageHeader& header, const Neighbour* to) { self_.stamp(header, to); }
 
   // Questions.
@@ -107,7 +107,7 @@ class Engine {
   [[nodiscard]] WorkerState state() const { return self_.state; }
   [[nodiscard]] std::uint64_t step() const { return self_.step(); }
   [[nodiscard]] const Neighbours& neighbours() const { return self_.neighbours; }
-  /// A request of ours is open on this bucket.
+  /// Whether a request of ours is open on this bucket.
   [[nodiscard]] bool is_open(std::uint32_t bucket) const {
     return sweeps_.buckets().is_open(bucket);
   }
@@ -130,7 +130,7 @@ class Engine {
   void start_over(TimePoint now, Actions& out);
   void tell_of_progress(TimePoint now, Actions& out);
   void on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot, Actions& out);
-  /// After an input: whatever may be done now.
+  /// Does what may be done now; called after each input.
   void issue(TimePoint now, Actions& out);
 
   Self self_;
@@ -146,7 +146,7 @@ class Engine {
   Joining joining_;
   Rounds rounds_;
   Ending ending_;
-  TimePoint told_{};  ///< of a boundary, last
+  TimePoint told_{};  ///< when neighbours were last told of a boundary
 };
 
 }  // namespace stencil

@@ -24,7 +24,7 @@ struct Difference {
   std::string_view remedy;
 };
 
-/// In what a Hello has a field for.
+/// The first difference in the fields of Hello.
 std::optional<Difference> other_run(const Hello& ours, const Hello& theirs) {
   if (ours.protocol != theirs.protocol) {
     return Difference{"protocol version", std::to_string(ours.protocol),
@@ -50,7 +50,8 @@ std::optional<Difference> other_run(const Hello& ours, const Hello& theirs) {
   return std::nullopt;
 }
 
-/// The weights that a run begins with: they matter between two that have hardly trained.
+/// A difference in the initial weights. It matters only between two workers that have hardly
+/// trained.
 std::optional<Difference> other_start(const Hello& ours, const Hello& theirs) {
   const bool both_new = ours.progress == 0 && theirs.progress == 0;
   if (ours.initial_hash == theirs.initial_hash || !both_new) return std::nullopt;
@@ -156,11 +157,11 @@ void Handshake::refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs,
   if (!neighbour.up()) neighbour.state = LinkState::kRefused;
   const Refusal said = refusal(self_.config, theirs);
   self_.send(now, neighbour, said, out);
-  // Of a term their value is not known yet: it comes with their answer.
+  // Their value of a term is not known yet: it comes with their answer.
   if (said.term.empty()) out.push_back(action::Refused{&neighbour, std::move(why)});
 }
 
-/// False where it is a life that is over; then whoever lives it hears of that.
+/// Returns false where the life is an earlier one; then tells its sender so.
 bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& message,
                           Actions& out) {
   Life& life = neighbour.life;
@@ -184,7 +185,7 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
   return true;
 }
 
-/// False where it is one that is over.
+/// Returns false where `epoch` is an earlier one.
 bool Handshake::take_epoch(Neighbour& neighbour, std::uint32_t epoch) {
   Life& life = neighbour.life;
   if (epoch == life.their_epoch) return true;
@@ -237,7 +238,7 @@ void Handshake::on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& r
                            Actions& out) {
   ++self_.counters.refusals;
   if (refusal.taken) {
-    // It may be an earlier life of ours, whose end has not been noticed there yet.
+    // The other process may be an earlier life of ours, whose end they have not noticed yet.
     TimePoint& since = neighbour.life.taken_since;
     if (since == TimePoint{}) since = now;
     if (now - since < 2 * self_.config.suspect_after) return;
@@ -254,7 +255,7 @@ void Handshake::on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& r
 }
 
 void Handshake::on_leave(Neighbour& neighbour, const MessageHeader& header) {
-  // All that they have answered has come before their last word.
+  // All their answers have come before their Leave.
   if (header.receiver_epoch == neighbour.life.our_epoch) exchange_.withdraw(neighbour, 0);
   end(neighbour);
 }
@@ -275,7 +276,7 @@ bool Handshake::admits(const Neighbour& neighbour, const Message& message) {
   const MessageHeader& header = message.header;
   bool good = header.sender_epoch == life.their_epoch;
   if (message.is<Leave>()) {
-    // A last word: whoever says it may not have heard of our present epoch, and never will.
+    // The sender of a Leave may not know our present epoch, and never will.
     good &= life.their_epoch != 0;
   } else {
     good &= life.acknowledged && header.receiver_epoch == life.our_epoch;
@@ -287,11 +288,13 @@ bool Handshake::admits(const Neighbour& neighbour, const Message& message) {
 void Handshake::repeat(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (now < repeat_at(neighbour)) return;
   say_hello(now, neighbour, out);
-  // Should they think all is well, our Hello is one they have seen: ask for theirs by name.
+  // If they believe that the edge is up, our Hello is nothing new to them: ask for theirs
+  // explicitly.
   self_.send(now, neighbour, HelloRequest{}, out);
 }
 
-/// Who refused us will do so again, unless somebody restarts it rightly at the same address.
+/// A neighbour that refused us will do so again, unless it is restarted with the right options at
+/// the same address.
 TimePoint Handshake::repeat_at(const Neighbour& neighbour) const {
   const bool refused = neighbour.state == LinkState::kRefused;
   return neighbour.times.hello_sent +

@@ -76,7 +76,7 @@ void Joining::consider(TimePoint now, Actions& out) {
     begin_with(kNoRank, out);
     self_.heartbeat_all(now, out);
   } else if (waited) {
-    first_heard_ = now;  // nobody to begin with yet: look again after another moment
+    first_heard_ = now;  // no neighbour to begin with yet: wait for another moment
   }
 }
 

@@ -22,7 +22,8 @@ class Liveness {
   Liveness(Self& self, Handshake& handshake, OfferExchange& exchange)
       : self_(self), handshake_(handshake), exchange_(exchange) {}
 
-  /// A message of the present connection: who sent it lives, and stands as it says.
+  /// A message of the present connection came: its sender is alive, in the state that `header`
+  /// gives.
   void heard(TimePoint now, Neighbour& neighbour, const MessageHeader& header);
   void on_link_down(Neighbour& neighbour);
   void tick(TimePoint now, Neighbour& neighbour, Actions& out);

@@ -6,7 +6,7 @@
 namespace stencil {
 namespace {
 
-/// Even a decline is kept until settled, so a neighbour that never says so must find an end. No
+/// Even a decline is kept until it is settled, so a neighbour that never settles needs a limit. No
 /// window is as large.
 constexpr std::uint64_t kMaxUnreleased = 4096;
 
@@ -44,8 +44,8 @@ void OfferExchange::take(TimePoint now, Neighbour& neighbour, const HeldOffer& h
   if (const OpenOffer* crossing = neighbour.book.find_crossing(offer.bucket)) {
     return cross(now, neighbour, crossing->sequence, held, out);
   }
-  // Declines take no memory to speak of: were they counted, many askers could keep us busy for
-  // ever.
+  // Declines do not count, since they take little memory; if they counted, many offers could keep
+  // us busy for ever.
   const bool may_mix = self_.state != WorkerState::kJoining &&
                        self_.state != WorkerState::kFrozen &&
                        mixing() < self_.config.retained_total;
@@ -66,7 +66,7 @@ void OfferExchange::cross(TimePoint now, Neighbour& neighbour, std::uint64_t own
                           const HeldOffer& held, Actions& out) {
   ++self_.counters.merges;
   OpenOffer ours = neighbour.book.take_open(own);
-  // An offer of nothing, theirs or ours, makes no exchange, which both ends know alike.
+  // An offer without values, theirs or ours, makes no exchange, and both ends know it.
   const bool nothing = !ours.payload || !held.offer().payload;
   KeptAnswer& kept = neighbour.book.keep(held.offer().sequence, true);
   kept.message.body = Offer{.sequence = ours.sequence,
@@ -132,7 +132,7 @@ void OfferExchange::on_declined(Neighbour& neighbour, std::uint32_t bucket,
   neighbour.book.declined(answer);
   --self_.counters.answers;
   ++self_.counters.declined;
-  // Where the sweep that it was struck off is over by now, the next one asks for it.
+  // Where the sweep that the bucket was removed from has ended, the next sweep asks for it.
   Sweep* sweep = answer.met ? sweeps_.find(neighbour) : nullptr;
   if (sweep != nullptr && !sweep->pending.contains(bucket)) sweeps_.unstrike(*sweep, bucket);
 }
@@ -193,7 +193,7 @@ void OfferExchange::resend(Neighbour& neighbour, const Hello& hello, Actions& ou
       ours->sequence = book.next_offer++;
     }
     ++self_.counters.resent;
-    // It says how we stand when it is sent.
+    // The header is stamped when the message is sent.
     out.push_back(action::Send{&neighbour, {.header = {}, .body = kept.message.body}});
   }
 }
@@ -213,7 +213,7 @@ void OfferExchange::take_held(TimePoint now, Actions& out) {
   }
 }
 
-/// In shared memory only the telemetry goes by offers.
+/// With shared memory, only the telemetry is exchanged by offers.
 std::optional<std::uint32_t> OfferExchange::next_bucket(const Sweep& sweep) {
   const std::uint32_t first = sweep.neighbour->shared ? self_.telemetry() : turns_.first(sweep);
   return sweeps_.next(sweep, first, self_.config.buckets);
@@ -222,7 +222,7 @@ std::optional<std::uint32_t> OfferExchange::next_bucket(const Sweep& sweep) {
 void OfferExchange::issue(TimePoint now, Sweep& sweep, Actions& out) {
   Neighbour& neighbour = *sweep.neighbour;
   if (!neighbour.askable()) return;
-  // An offer that is crossed is kept as an answer is, and cannot be declined by then.
+  // Our offer may be crossed; it is then kept like an answer and can no longer be declined.
   if (mixing() >= self_.config.retained_total) return;
   SequenceBook& book = neighbour.book;
   while (book.open.size() < self_.config.window && has_room()) {

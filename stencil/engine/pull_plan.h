@@ -11,7 +11,7 @@ namespace stencil {
 
 /// Pulls of whole models, bucket by bucket: of one neighbour when joining, of all of them in rank
 /// order in each lock-step round. At most `window` buckets are in work at a time, each with one
-/// pull outstanding, so that sums are formed in rank order without keeping payloads.
+/// outstanding pull, so that sums are formed in rank order without keeping payloads.
 class PullPlan {
  public:
   struct Pull {
@@ -22,9 +22,9 @@ class PullPlan {
 
   PullPlan(std::uint32_t buckets, std::uint32_t window) : buckets_(buckets), window_(window) {}
 
-  /// Begins: every bucket from each of `sources` in turn.
+  /// Begins to pull every bucket from each of `sources` in turn.
   void start(std::uint64_t round, std::span<const Rank> sources);
-  /// Ends, done or not: nothing is outstanding any more.
+  /// Stops, complete or not. No pull is outstanding then.
   void stop();
 
   [[nodiscard]] bool active() const { return active_; }
@@ -34,8 +34,9 @@ class PullPlan {
   /// The next pull to send, while the window has room.
   std::optional<Pull> next(TimePoint now);
 
-  /// True when (rank, bucket, round) is a pull outstanding: it is then done, and the bucket's next
-  /// source becomes due. False for anything unasked or doubled.
+  /// Returns true where (rank, bucket, round) is an outstanding pull. That pull is then complete,
+  /// and the bucket's next source becomes due. Returns false for a snapshot that was not asked for
+  /// or is a duplicate.
   bool complete(Rank rank, std::uint32_t bucket, std::uint64_t round);
 
   /// Pulls outstanding with this neighbour must be sent again (its link is new).

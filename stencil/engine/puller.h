@@ -8,7 +8,7 @@
 
 namespace stencil {
 
-/// Asks for the pulls of a PullPlan, again where no answer comes. One thread.
+/// Sends the pulls of a PullPlan, and sends them again where no answer comes. One thread.
 class Puller {
  public:
   explicit Puller(Self& self) : self_(self), plan_(self.config.buckets, self.config.window) {}

@@ -8,22 +8,22 @@
 
 namespace stencil {
 
-/// Mode sync: rounds in lock step. Keeps true:
+/// Mode sync: rounds in lock step. Invariants:
 ///
-///  1. What is served of a round is what was published for it, and no round is published before all
-///     neighbours have completed the one before (which the caller sees to).
+///  1. A pull of a round gets what was published for that round. No round is published before all
+///     neighbours have completed the one before, which the caller ensures.
 ///  2. A round is complete when every bucket of every neighbour has been pulled, in rank order.
-///  3. Pulls of a round that is not published yet wait, a window's worth of each neighbour.
+///  3. Pulls of a round that is not published yet wait, up to a window of them for each neighbour.
 ///
-/// Also serves newcomers in the other modes, whose pulls name no round. One thread.
+/// It also serves newcomers in the other modes, whose pulls name no round. One thread.
 class Rounds {
  public:
   Rounds(Self& self, Puller& puller) : self_(self), puller_(puller) {}
 
-  /// y of `round` (from 1) stands ready to be pulled.
+  /// y of `round` (from 1) may be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_pull(Neighbour& neighbour, const Pull& pull, Actions& out);
-  /// One that was asked for. True when it completes the round.
+  /// A snapshot that was asked for. Returns true when it completes the round.
   [[nodiscard]] bool on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,
                                  Actions& out);
 

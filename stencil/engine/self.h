@@ -12,8 +12,8 @@
 
 namespace stencil {
 
-/// What the parts of an engine have in common: what the worker goes by, whom it knows, how it
-/// stands, and how it speaks. One thread.
+/// What the parts of an engine share: the worker's configuration, its neighbours, its state, and
+/// how it sends messages. One thread.
 class Self {
  public:
   Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {
@@ -33,14 +33,15 @@ class Self {
   [[nodiscard]] bool in_lock_step() const { return config.mode.kind == Mode::Kind::kSync; }
   [[nodiscard]] std::uint32_t telemetry() const { return config.buckets - 1; }
 
-  /// The model has come so far. What puts nobody behind is none yet.
+  /// Notes the progress of the model. Ignores a progress too small to put any worker far behind.
   void note_progress(double progress) {
     if (progress >= config.behind_steps) {
       config.hello.progress = std::max(config.hello.progress, progress);
     }
   }
 
-  /// Puts how the worker stands now into a header; `to` is null for somebody who is no neighbour.
+  /// Writes the worker's present state into a header; `to` is null for a receiver that is not a
+  /// neighbour.
   void stamp(MessageHeader& header, const Neighbour* to);
   [[nodiscard]] Message message(const Neighbour* to, MessageBody body);
   void send(TimePoint now, Neighbour& to, MessageBody body, Actions& out);

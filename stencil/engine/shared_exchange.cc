@@ -5,8 +5,8 @@
 namespace stencil {
 namespace {
 
-/// What is left of a sweep is held by others: look again after so long, and so often; then the
-/// sweep ends without.
+/// Where other processes hold the remaining buckets of a sweep, it tries again after this time,
+/// this often. Then the sweep ends without them.
 constexpr Duration kHeldPause = std::chrono::milliseconds(1);
 constexpr std::uint32_t kHeldPauses = 16;
 

@@ -9,15 +9,17 @@
 
 namespace stencil {
 
-/// Exchanging through shared memory: which buckets, when, and what became of them. An exchange
-/// there is an instant request: asked, answered and settled in one. Keeps true:
+/// Exchanges through shared memory: which buckets, when, and with what outcome. An exchange there
+/// is a request that is answered and settled at once. Invariants:
 ///
-///  1. No bucket is exchanged so while a request of ours is open on it.
-///  2. Nothing is exchanged ahead of a boundary: the neighbour's memory does not say whether it has
-///     made its step there yet, and all of it takes so little time that there is little to win.
-///  3. A bucket that is about to be exchanged so is left alone by offers until then: that takes no
-///     time, while an offer would keep it open.
-///  4. What other processes hold is tried again a few times, and then left out of the sweep.
+///  1. No bucket is exchanged this way while a request of ours is open on it.
+///  2. Nothing is exchanged before a boundary. The neighbour's memory does not say whether a bucket
+///     already holds its step in progress, and these exchanges are so fast that there is little to
+///     gain.
+///  3. A bucket that is about to be exchanged this way is not offered elsewhere until then, since
+///     an offer would keep it open for much longer.
+///  4. A bucket that another process holds is tried again a few times, and then left out of the
+///     sweep.
 ///
 /// One thread.
 class SharedExchange {
@@ -25,14 +27,15 @@ class SharedExchange {
   SharedExchange(Self& self, SweepBook& sweeps, TurnKeeper& turns, OfferExchange& exchange)
       : self_(self), sweeps_(sweeps), turns_(turns), exchange_(exchange) {}
 
-  /// Brings up to date which sweeps claim their buckets, see SweepBook.
+  /// Updates which sweeps claim their buckets, see SweepBook.
   void claim(TimePoint now);
-  /// Appends the next few Share. Few, so that whoever calls hears the network in between.
+  /// Appends the next few Share. Returns a few at a time, so that the caller can serve the network
+  /// in between.
   void take(TimePoint now, Actions& out);
-  /// What came of one.
+  /// The outcome of one Share.
   void on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket,
                 ShareResult result);
-  /// When take() has some; kNever where only another input can bring one.
+  /// When take() has some; kNever where that needs another input first.
   [[nodiscard]] TimePoint next();
 
  private:

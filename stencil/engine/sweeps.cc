@@ -10,10 +10,10 @@ SweepBook::SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64
     : count_(buckets), per_mille_(per_mille), looked_(looked), buckets_(buckets) {}
 
 void SweepBook::earn() {
-  // What is left of a sweep is kept, or fractions would be lost step by step.
+  // The fraction of a sweep that is left is kept, or it would be lost at each step.
   credit_ = std::min(credit_ + per_mille_, per_mille_ + 999);
   ++earned_;
-  stale_ = true;  // what was the newest step's is an earlier one's now
+  stale_ = true;  // sweeps of the newest step become those of an earlier one
 }
 
 Sweep& SweepBook::begin(Neighbour& neighbour, bool in_turn) {
@@ -145,7 +145,7 @@ bool SweepBook::claimed(std::uint32_t bucket) const {
   });
 }
 
-/// One bucket has changed: whether each sweep may ask for it.
+/// Recomputes, for each sweep, whether it may ask for this bucket.
 void SweepBook::refresh(std::uint32_t bucket) {
   if (stale_) return;
   const bool open = buckets_.is_open(bucket);
@@ -160,7 +160,7 @@ void SweepBook::refresh(std::uint32_t bucket) {
 
 Word SweepBook::claimed_word(std::size_t index) const {
   const std::uint32_t begin = static_cast<std::uint32_t>(index) * BucketSet::kBits;
-  /// Those from `first` on.
+  /// The bits of buckets from `first` on.
   const auto from = [begin](std::uint32_t first) -> Word {
     if (first <= begin) return ~Word{0};
     return first - begin >= BucketSet::kBits ? 0 : ~Word{0} << (first - begin);
@@ -182,8 +182,8 @@ Word SweepBook::blocked_word(const Sweep& sweep, std::size_t index) const {
   return word;
 }
 
-/// Rules or sweeps have changed. Costs as much as a look at each bucket, once for each such change,
-/// of which there are a few in a step.
+/// Recomputes `ready` of every sweep after rules or sweeps have changed. Reads every word of every
+/// set; there are a few such changes in a step.
 void SweepBook::refresh_all() {
   if (!stale_) return;
   stale_ = false;

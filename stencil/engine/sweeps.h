@@ -14,40 +14,40 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Neighbour* neighbour = nullptr;
-  std::uint64_t step = 0;       ///< whose boundary it belongs to
+  std::uint64_t step = 0;       ///< the step whose boundary it belongs to
   bool in_turn = false;         ///< planned by turns; the neighbour's offers count for it
-  bool begun = false;           ///< may ask; until then it only counts
+  bool begun = false;           ///< it may make offers; until then only the neighbour's count
   BucketSet pending;            ///< buckets not yet offered
   std::uint32_t unasked = 0;    ///< how many of them
   std::uint32_t unsettled = 0;  ///< offered, not yet answered
   std::uint32_t cursor = 0;
 
   // In shared memory.
-  bool claims = false;     ///< is about to exchange what is pending: leave that to it
+  bool claims = false;     ///< the pending buckets are about to be exchanged: no offers meanwhile
   std::uint32_t held = 0;  ///< buckets found held since the last pause
   std::uint32_t pauses = 0;
-  TimePoint resume{};  ///< not before: what is left is held by other processes
+  TimePoint resume{};  ///< try again from this time on: other processes hold the rest
 
-  BucketSet ready;  ///< of `pending`, those that may be asked for now; SweepBook's
+  BucketSet ready;  ///< those of `pending` that may be asked for now; owned by SweepBook
 };
 
-/// The sweeps under way or planned, in the order in which they were planned, and the credit for new
-/// ones. Of those with one neighbour only the first asks. Keeps, for each sweep, which buckets may
-/// be asked for now, so that the next one is found without a search through all:
+/// The sweeps planned or in progress, in the order of planning, and the credit for new ones. Of
+/// several sweeps with one neighbour only the first makes offers. Keeps, for each sweep, the set of
+/// buckets that may be asked for now, so that the next one is found without a search. A bucket may
+/// be asked for where all of these hold:
 ///
-///  - pending, and no request of ours open on it;
-///  - where turns are kept (set_rules()) and the sweep is in turn: no sweep in turn before it of
-///  the
-///    same step has still to bring it;
+///  - it is pending, and no request of ours is open on it;
+///  - no earlier turn of the same step still has to bring it, if turns are kept (set_rules()) and
+///    the sweep is in turn;
 ///  - no sweep in shared memory claims it, unless this is one.
 class SweepBook {
  public:
-  /// `looked`, which must outlive this, counts looks.
+  /// `looked`, which must outlive this, counts words read, see BucketSet::next().
   SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64_t& looked);
 
   // Credit.
-  /// A step boundary was passed: credit grows, up to what one step brings and the
-  /// fraction of a sweep that was left.
+  /// A step boundary was passed: credit grows, up to one step's sweeps plus the fraction of a sweep
+  /// that was left.
   void earn();
   /// Steps for which credit was earned.
   [[nodiscard]] std::uint64_t earned() const { return earned_; }
@@ -57,18 +57,19 @@ class SweepBook {
   // Sweeps.
   /// A new sweep, the last of active().
   Sweep& begin(Neighbour& neighbour, bool in_turn);
-  /// The first with this neighbour.
+  /// The first sweep with this neighbour; null where there is none.
   [[nodiscard]] Sweep* find(const Neighbour& neighbour);
   [[nodiscard]] bool is_first(const Sweep& sweep) const;
-  /// The first in turn with this neighbour that has still to bring `bucket`, unasked.
+  /// The first sweep in turn with this neighbour that still has to bring `bucket` and has not asked
+  /// for it.
   [[nodiscard]] Sweep* find_turn(const Neighbour& neighbour, std::uint32_t bucket);
-  /// A turn before `sweep` of the same step has still to bring `bucket`.
+  /// Whether an earlier turn of the step of `sweep` still has to bring `bucket`.
   [[nodiscard]] bool blocked(const Sweep& sweep, std::uint32_t bucket) const;
   [[nodiscard]] std::vector<Sweep>& active() { return active_; }
   [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
-  /// Buckets that those under way have still to bring.
+  /// Buckets left to exchange in the current sweeps.
   [[nodiscard]] std::uint64_t left() const;
-  /// Ends one of active(), complete or not; all with this neighbour.
+  /// Ends one of active(), complete or not; or all with this neighbour.
   void end(const Sweep& sweep);
   void end_all(const Neighbour& neighbour);
 
@@ -78,21 +79,21 @@ class SweepBook {
   void close(std::uint32_t bucket);
   std::optional<std::uint8_t> admit(std::uint32_t bucket) { return buckets_.admit(bucket); }
 
-  /// What ready buckets go by from now on. Turns are kept or not; of sweeps of the newest step only
-  /// buckets from `made_from` on are there to be claimed.
+  /// Sets the rules for ready buckets: whether turns are kept, and that sweeps of the newest step
+  /// may claim only buckets from `made_from` on.
   void set_rules(bool in_turns, std::uint32_t made_from);
   void set_claim(Sweep& sweep, bool claims);
-  /// A neighbour's memory can be reached now, or no longer.
+  /// A neighbour's shared memory was mapped or unmapped.
   void sharing_changed() { stale_ = true; }
-  /// Next ready bucket of `sweep` from its cursor on, round and round among `first` .. `end` - 1;
-  /// nothing when there is none.
+  /// The next ready bucket of `sweep` from its cursor on, cyclically among `first` .. `end` - 1;
+  /// nothing where there is none.
   [[nodiscard]] std::optional<std::uint32_t> next(const Sweep& sweep, std::uint32_t first,
                                                   std::uint32_t end);
-  /// A pending bucket is asked for; the cursor goes on behind it.
+  /// A pending bucket is asked for; the cursor moves past it.
   void take(Sweep& sweep, std::uint32_t bucket);
-  /// What was asked for came to nothing: it is pending again.
+  /// The request for a bucket came to nothing: the bucket is pending again.
   void put_back(Sweep& sweep, std::uint32_t bucket);
-  /// A pending bucket need not be asked for any more; or must be all the same.
+  /// strike(): a pending bucket need not be asked for any more. unstrike(): it must be after all.
   void strike(Sweep& sweep, std::uint32_t bucket);
   void unstrike(Sweep& sweep, std::uint32_t bucket);
 
@@ -115,7 +116,7 @@ class SweepBook {
   std::vector<Sweep> spare_;  ///< ended sweeps, kept for their memory
   bool in_turns_ = false;
   std::uint32_t made_from_ = 0;
-  bool stale_ = false;  ///< `ready` of all is to be made anew
+  bool stale_ = false;  ///< `ready` of every sweep must be recomputed
 };
 
 }  // namespace stencil

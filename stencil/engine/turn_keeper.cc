@@ -5,15 +5,15 @@
 namespace stencil {
 namespace {
 
-/// Offers of one neighbour that are held; larger windows are answered out of turn.
+/// The most held offers of one neighbour; further ones are answered out of turn.
 constexpr std::size_t kMostHeld = 64;
 /// Sweeps planned at a time.
 constexpr std::size_t kMostPlanned = 16;
-/// Steps longer than others by more than this share of them are none to wait for.
+/// Nobody waits for a worker whose steps are longer by more than this share.
 constexpr double kUnlike = 0.25;
-/// Where nothing of a step is made yet, offers of it wait for so much of its length at most. Found
-/// by simulation: a twelfth lets workers meet whose steps vary by 0.3, and links that a step
-/// keeps busy for half of its length do not fall behind (bench/results/cifar10-research.md).
+/// Where nothing of a step is ready yet, offers of it are held for at most this part of its length.
+/// Found by simulation: with a twelfth, workers whose steps vary by 0.3 still meet, and links that
+/// are busy for half of a step do not fall behind (bench/results/cifar10-research.md).
 constexpr int kIdleParts = 12;
 
 }  // namespace
@@ -48,8 +48,8 @@ bool TurnKeeper::on_pause(Pause pause) {
   return true;
 }
 
-/// Where a step has all turns it begins with the first, so that whoever has made other steps keeps
-/// the same order; where not, they go on from step to step.
+/// Where a step has all turns, it begins with the first, so that workers at different steps keep
+/// the same order. Otherwise turns continue from step to step.
 void TurnKeeper::earn() {
   const std::uint32_t per_mille = self_.config.sweeps_per_mille;
   const std::uint64_t before = sweeps_.earned() * per_mille / 1000;
@@ -114,7 +114,8 @@ TimePoint TurnKeeper::held_until(const HeldOffer& held) const {
 Sweep* TurnKeeper::met(const Neighbour& neighbour, std::uint32_t bucket) {
   Sweep* sweep = sweeps_.find_turn(neighbour, bucket);
   if (sweep == nullptr) return nullptr;
-  // At the boundary all is made, also what is not asked for before neighbours have come.
+  // At the boundary all buckets hold the step, including those not asked for until neighbours have
+  // arrived.
   if (pause_ == Pause::kNone && bucket < first(*sweep)) return nullptr;
   sweeps_.strike(*sweep, bucket);
   return sweep;

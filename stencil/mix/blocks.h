@@ -9,9 +9,9 @@
 #include "stencil/codec/codec.h"
 #include "stencil/mix/kernels.h"
 
-/// Walking a bucket in blocks that stay in the first-level cache, so that decoding, arithmetic and
-/// encoding make one pass over memory together. Where the codec leaves floats as they are, the
-/// arithmetic reads and writes the payload itself.
+/// Walks a bucket in blocks that fit the first-level cache, so that decoding, arithmetic and
+/// encoding together make one pass over memory. Where the codec is the identity, the arithmetic
+/// reads and writes the payload itself.
 namespace stencil {
 
 inline constexpr std::size_t kBlockFloats = kCodecBlock;
@@ -31,7 +31,7 @@ std::span<Byte> coded(const Codec& codec, std::span<Byte> bytes, std::size_t beg
   return bytes.subspan(codec.encoded_size(begin), codec.encoded_size(floats));
 }
 
-/// The payload as floats; nullptr where it has to be coded, or does not lie as floats must.
+/// The payload as floats; nullptr where it has to be decoded or is not aligned for floats.
 template <typename Float, typename Byte>
 Float* in_place(const Codec& codec, std::span<Byte> bytes) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Float) == 0;
@@ -44,8 +44,8 @@ class Incoming {
   Incoming(const Codec& codec, std::span<const std::byte> bytes)
       : codec_(codec), bytes_(bytes), floats_(in_place<const float>(codec, bytes)) {}
 
-  /// Values `begin` .. `begin + n`, good until the next call. A NaN or an infinity may be among
-  /// them: see all_finite().
+  /// Values `begin` .. `begin + n`, valid until the next call. They may include NaN and infinity;
+  /// see all_finite().
   const float* block(std::size_t begin, std::size_t n) {
     if (floats_ != nullptr) return floats_ + begin;
     finite_ &= codec_.decode(coded(codec_, bytes_, begin, n), {room_.data(), n});
@@ -54,7 +54,7 @@ class Incoming {
   /// False when a block read so far could not be decoded.
   [[nodiscard]] bool decodable() const { return finite_; }
 
-  /// Looks at all `floats` values, beforehand.
+  /// Checks all `floats` values. Call it before block().
   bool all_finite(std::size_t floats) {
     if (floats_ != nullptr) return kernels::finite(floats_, floats);
     for_blocks(floats, [&](std::size_t begin, std::size_t n) { (void)block(begin, n); });
@@ -75,9 +75,9 @@ class Outgoing {
   Outgoing(const Codec& codec, std::span<std::byte> bytes)
       : codec_(codec), bytes_(bytes), floats_(in_place<float>(codec, bytes)) {}
 
-  /// Where values `begin` .. are to be put.
+  /// Where to write the values from `begin` on.
   float* room(std::size_t begin) { return floats_ != nullptr ? floats_ + begin : room_.data(); }
-  /// To be called when `n` finite values are there. False when they cannot be coded.
+  /// Call it when `n` finite values are in place. Returns false when they cannot be coded.
   [[nodiscard]] bool write(std::size_t begin, std::size_t n) {
     return floats_ != nullptr || codec_.encode({room_.data(), n}, coded(codec_, bytes_, begin, n));
   }

@@ -29,25 +29,25 @@ struct CodedOffer {
 };
 
 /// How buckets of the model travel between two neighbours while they train: what an offer shows,
-/// what a reply to it holds, and what each end makes of them. A run has one for each neighbour, for
-/// a codec may keep what it knows of that one.
+/// what a reply to it holds, and how each end applies them. A worker has one for each neighbour,
+/// since a codec may keep state about that neighbour.
 ///
-/// What every codec keeps: each delta that answer() adds at one end is subtracted by settle() at
-/// the other, as decoded from the same bytes, and merge() at one end changes z by the exact
-/// negative of merge() at the other; so the mean over workers stays. Where the outcome is not
-/// finite, or malformed, nothing was changed.
+/// The invariant of every codec: settle() at one end subtracts the delta that answer() added at the
+/// other, decoded from the same bytes, and merge() at one end changes z by the exact negative of
+/// merge() at the other. So the mean over workers is kept. Where the outcome is malformed or not
+/// finite, nothing was changed.
 ///
-/// Payloads have the sizes of the forms, which the caller has checked. The caller holds the
-/// bucket's lock. One thread.
+/// The caller has checked that payloads have the sizes of the forms, and holds the bucket's lock.
+/// All calls come from one thread.
 class EdgeCodec {
  public:
   virtual ~EdgeCodec() = default;
 
-  /// Of a bucket of `floats` values.
+  /// The forms of messages for a bucket of `floats` values.
   [[nodiscard]] virtual CodedForm offer_form(std::size_t floats) const = 0;
   [[nodiscard]] virtual CodedForm reply_form(std::size_t floats) const = 0;
 
-  /// Writes what the neighbour is shown of z.
+  /// Writes the part of z that the neighbour is shown.
   [[nodiscard]] virtual edge_delta::Outcome offer(BucketValues ours, std::span<std::byte> out) = 0;
 
   /// Their offer: d = (theirs - z) / divisor into `reply`, and p += d as decoded from there.
@@ -66,7 +66,7 @@ class EdgeCodec {
   [[nodiscard]] virtual edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,
                                                   CodedOffer theirs) = 0;
 
-  /// z was taken over from a neighbour: there is no news in it.
+  /// z was adopted from a neighbour: nothing in it is new to that neighbour.
   virtual void adopted(BucketValues /*ours*/) {}
 };
 

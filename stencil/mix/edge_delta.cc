@@ -47,8 +47,8 @@ Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_
   });
   outcome.finite &= theirs.decodable();
   if (!outcome.finite) return outcome;
-  // Only now, with the whole bucket known to be finite, is anything changed; `reply` is still in
-  // cache, and adding what was decoded from it makes both ends apply the same numbers.
+  // Nothing is changed before the whole bucket is known to be finite. Both ends apply the same
+  // numbers, since this end also decodes `reply`, which is still in cache.
   Incoming sent(reply_codec, reply);
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
     kernels::add(sent.block(begin, n), &p[begin], n);

@@ -7,7 +7,7 @@
 #include "stencil/core/element_type.h"
 
 /// The arithmetic of the edge-delta rule on one bucket (pairwise averaging, AD-PSGD: Lian et al.
-/// 2018, in delta form). Pure functions; whoever calls them holds the bucket's lock.
+/// 2018, in delta form). Pure functions; the caller holds the bucket's lock.
 ///
 /// x is the framework's memory, y a copy of x from the last step boundary, p the sum of all deltas
 /// agreed since; z = y + p is what the network sees. Each delta d is added at one end and
@@ -17,7 +17,7 @@ namespace stencil::edge_delta {
 
 struct Outcome {
   bool finite = true;      ///< false: a NaN or infinity was met, and nothing was changed
-  bool malformed = false;  ///< a payload is none that is ever sent; then not finite either
+  bool malformed = false;  ///< a payload that no codec writes; `finite` is then false too
   double distance2 = 0;    ///< |theirs - ours|^2 over the bucket
   double norm2 = 0;        ///< |ours|^2 over the bucket, where it was at hand; else 0
 };
@@ -51,9 +51,9 @@ Outcome merge(std::span<float> p, const Codec& our_codec, std::span<const std::b
 Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
               std::span<const std::byte> s);
 
-/// Both ends at once, where both are in reach of one thread: d = (their z - our z) / divisor; p +=
-/// d; their p -= d. One pass; d is as good as fp32 whatever the codec. At a NaN or an infinity it
-/// stops: what came before in the bucket stays averaged, at both ends alike.
+/// Averages both ends at once, where one thread can reach both: p += d and their p -= d, with d =
+/// (their z - our z) / divisor. One pass; d is exact to fp32 whatever the codec. It stops at a NaN
+/// or an infinity; the blocks before it stay averaged, at both ends alike.
 Outcome average_pair(std::span<const float> y, std::span<float> p, std::span<const float> their_y,
                      std::span<float> their_p, int divisor);
 

@@ -4,8 +4,8 @@
 
 #include "stencil/core/half_floats.h"
 
-// This file is compiled again and again, each time for another instruction set; its loops are plain
-// so that the compiler makes vectors of them in the width that the set has.
+// This file is compiled once for each instruction set. Its loops are plain, so that the compiler
+// vectorises them in the width of that set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stencil/mix/kernels.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -17,7 +17,7 @@ namespace stencil::kernels {
 namespace HWY_NAMESPACE {
 
 bool fold(float* __restrict x, float* __restrict y, float* __restrict p, std::size_t n) {
-  // 0 * v is 0 for a finite v and NaN otherwise, so one sum tells of all.
+  // 0 * v is 0 for a finite v and NaN otherwise, so one sum checks all values.
   float poison = 0;
 #pragma omp simd reduction(+ : poison)
   for (std::size_t i = 0; i < n; ++i) {
@@ -127,7 +127,8 @@ void trade(const float* __restrict d, float* __restrict p, float* __restrict the
 std::size_t at_least(const float* __restrict values, std::size_t n, std::uint32_t bound,
                      std::uint32_t first, std::uint32_t* __restrict places) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // Signed: magnitudes never reach the sign, and most processors compare nothing else.
+  // Signed integers: magnitudes never set the sign bit, and most processors compare only signed
+  // ones.
   const hn::CappedTag<std::int32_t, 64> d;
   const hn::RebindToFloat<decltype(d)> f;
   const auto magnitude = hn::Set(d, 0x7fffffff);

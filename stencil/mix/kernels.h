@@ -5,13 +5,13 @@
 
 #include "stencil/core/element_type.h"
 
-/// The loops of the exchange's arithmetic, each one pass over `n` floats. Compiled for every
-/// instruction set that Highway knows of this kind of machine; the best that the processor has is
-/// chosen when they are called. What they write is the same bit for bit on all of them: no product
-/// is contracted into a sum. Sums over many floats are not, for lanes add up in their own order:
-/// they agree to 1e-5.
+/// The loops of the exchange's arithmetic, each one pass over `n` floats. They are compiled for
+/// every instruction set of this architecture that Highway supports, and a call chooses the best
+/// that the processor has. The floats written are bit for bit the same on all of them: no product
+/// is contracted into a sum. Sums over many floats are not the same, since lanes add up in
+/// different orders; they agree to 1e-5.
 ///
-/// An array that is written may not overlap with another.
+/// An array that is written must not overlap another.
 namespace stencil::kernels {
 
 struct Sums {
@@ -41,8 +41,8 @@ Sums difference(const float* theirs, const float* y, const float* p, float beta,
 Sums apart(const float* y, const float* p, const float* their_y, const float* their_p, float beta,
            float* d, std::size_t n);
 
-/// p += d and their_p -= d, side by side: whoever is killed in here leaves no more than one vector
-/// of floats applied at one end only.
+/// p += d and their_p -= d, one after the other for each vector: a process killed here leaves at
+/// most one vector of floats applied at one end only.
 void trade(const float* d, float* p, float* their_p, std::size_t n);
 
 /// Writes `first` + i for each i whose value's magnitude, taken as bits, is at least `bound`, in

@@ -9,8 +9,8 @@
 /// The arithmetic of lock-step decentralised SGD, adapt-then-combine (D-PSGD: Lian et al. 2017) on
 /// one bucket: x_i <- x_i + sum_j w_ij (Q(x_j) - Q(x_i)), with Q the codec. With fp32 this is the
 /// row W x; under a lossy codec the mean over workers is kept all the same. Neighbours are absorbed
-/// in rank order, so results repeat bit for bit. Weights are doubles: rounded to floats a row of W
-/// does not sum to 1, and every model would grow or shrink by 6e-8 a round.
+/// in rank order, so results repeat bit for bit. Weights are doubles: rounded to floats, a row of W
+/// would not sum to 1, and every model would grow or shrink by 6e-8 a round.
 namespace stencil::lock_step {
 
 /// y = x (what neighbours pull in this round); p = x - (1 - self_weight) Q(x). False when x holds a

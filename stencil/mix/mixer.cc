@@ -22,14 +22,14 @@ MixReport held() {
   return {.why = MixReport::Why::kHeld};
 }
 
-/// Floats of a model from which on waking other threads costs less than they save.
+/// The model size, in floats, from which on a team saves more time than waking it costs.
 constexpr std::size_t kWorthATeam = 1 << 20;
 
-/// A request of the owner's is open: it may still answer so many times.
+/// Answers that a bucket may still give while a request of its owner's is open.
 constexpr std::uint32_t kAnswersWhileOpen = 3;
 
-/// Answers while a request of the owner's is open are counted here, whichever way they are asked
-/// for. False: no more of them. Under the bucket's lock.
+/// Counts an answer given while a request of the owner's is open, by message or in shared memory.
+/// Returns false when no more are allowed. The caller holds the bucket's lock.
 bool take_room(BucketControl& control) {
   std::uint32_t room = control.room;
   while (room > 1 && !control.room.compare_exchange_weak(room, room - 1)) {
@@ -250,7 +250,8 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first)
 }
 
 void Mixer::close(std::uint32_t bucket) {
-  // Without the lock: what it showed is settled, and who still reads it as open takes less.
+  // No lock is needed: the request is settled, and a neighbour that still reads it as open only
+  // takes less.
   if (bucket < telemetry_bucket()) segment_.control(bucket).room = 0;
 }
 

@@ -21,44 +21,44 @@ namespace stencil {
 /// What one step boundary did.
 struct FoldReport {
   std::size_t folded = 0;    ///< buckets
-  std::size_t deferred = 0;  ///< buckets held by the background thread both times we tried
-  bool finite = true;        ///< false: the worker's own parameters are no longer numbers
+  std::size_t deferred = 0;  ///< buckets that were locked at both tries
+  bool finite = true;        ///< false: a parameter of the worker's own is NaN or infinite
 };
 
-/// What an exchange on one bucket did; `applied` false means that nothing was changed (by share():
-/// nothing but the blocks before one that is not finite, at both ends alike).
+/// What an exchange on one bucket did. `applied` false means that nothing was changed, except that
+/// share() may have averaged the blocks before one that is not finite, at both ends alike.
 struct MixReport {
   bool applied = false;
   double distance2 = 0;  ///< |theirs - ours|^2 over the bucket; 0 for telemetry
   double norm2 = 0;      ///< |ours|^2 where it was at hand, else 0
-  int divisor = 0;       ///< share(): of the difference, what each end moved by
+  int divisor = 0;       ///< share(): each end moved by the difference / divisor
   /// Why nothing was changed.
   enum class Why : std::uint8_t {
     kNotFinite,
     kHeld,       ///< another process holds the bucket
-    kBusy,       ///< it has answered enough while its own request is open, or does not take part
-    kMalformed,  ///< no part of this bucket
+    kBusy,       ///< it has answered enough while its own request is open, or takes no part
+    kMalformed,  ///< the payload does not fit this bucket
   };
   Why why = Why::kNotFinite;
 };
 
 /// The memory of the exchange, y and p (as large as the model each), and the operations on it.
-/// Arithmetic only: no I/O, no time, no idea of neighbours. Buckets 0 .. layout.bucket_count()-1
-/// hold the model; one more, telemetry_bucket(), holds float64 scalars that pass no codec. The
-/// first of them counts a worker's steps, so that their mean is known to all.
+/// Arithmetic only: no I/O, no time, no neighbours. Buckets 0 .. layout.bucket_count()-1 hold the
+/// model; one more, telemetry_bucket(), holds float64 scalars that pass no codec. The first of them
+/// counts a worker's steps, so that their mean is known to all.
 ///
 /// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
-/// background thread; the two meet at one lock per bucket, held for one pass over that bucket. The
-/// training thread never waits for a lock in fold(): a bucket that is held is tried once more at
-/// the end and then left for the next boundary, which keeps z = y + p right.
+/// background thread; the two share one lock per bucket, held for one pass over that bucket. The
+/// training thread never waits for a lock in fold(): it tries a locked bucket once more at the end
+/// and then leaves it for the next boundary, which keeps z = y + p correct.
 ///
-/// Where the memory is shared, neighbours of the same host hold these locks too, and one of them
-/// may be stopped while it does: then nobody here waits for it, and operations report kHeld.
+/// Where the memory is shared, neighbours on the same host take these locks too. A neighbour may be
+/// stopped while it holds one; no operation waits for it then, but reports kHeld.
 class Mixer {
  public:
   /// `initial` is x at the start (layout.size() floats), `telemetry` the scalars' start values.
   Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry);
-  /// In memory made for this layout, which may be shared. So many `threads`, the training thread
+  /// Uses memory made for this layout, which may be shared. `threads` threads, the training thread
   /// among them, share a boundary's work where the model is large enough for that to pay.
   Mixer(const Layout& layout, std::span<const float> initial, std::span<const double> telemetry,
         Segment segment, int threads = 1);
@@ -67,48 +67,48 @@ class Mixer {
   [[nodiscard]] std::uint32_t telemetry_bucket() const {
     return static_cast<std::uint32_t>(layout_.bucket_count());
   }
-  /// Buckets in all, the telemetry among them.
+  /// All buckets, including the telemetry's.
   [[nodiscard]] std::uint32_t bucket_count() const { return telemetry_bucket() + 1; }
-  /// Values of a bucket; of the telemetry's: 0.
+  /// Values of a bucket; 0 for the telemetry's.
   [[nodiscard]] std::size_t floats(std::uint32_t bucket) const;
-  /// Of the scalars on the wire, which pass no codec.
+  /// Bytes of the scalars on the wire, which pass no codec.
   [[nodiscard]] std::size_t telemetry_bytes() const { return telemetry_y_.size() * sizeof(double); }
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   FoldReport fold(std::span<float> x);
-  /// The same of buckets `from` .. `to` - 1 alone; `x` is the whole model.
+  /// The same for buckets `from` .. `to` - 1 only; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
   /// x as of the last boundary, or of the last fold of its bucket: what the worker's own step has
   /// changed since then is undone. Training thread.
   void undo_step(std::span<float> x) const { std::ranges::copy(segment_.y(), x.begin()); }
-  // `codec` is the neighbour's, or the exact one; of the telemetry's bucket it is not asked.
+  // `codec` is the neighbour's, or the exact one. The telemetry's bucket does not use it.
   MixReport offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out);
   MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                    int divisor, std::span<std::byte> reply);
-  /// `offer` is ours, which is answered.
+  /// `offer` is the payload of our offer that this reply answers.
   MixReport settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                    std::span<const std::byte> reply, int divisor);
   MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs);
 
-  // For newcomers, exactly, in fp32.
-  /// What an offer shows, for a newcomer to adopt: no request is open by it.
+  // For newcomers: exact, in fp32.
+  /// Writes what an offer would show, for a newcomer to adopt. It opens no request.
   MixReport copy(std::uint32_t bucket, std::span<std::byte> out);
-  /// Takes over a neighbour's values; x follows at the next fold.
+  /// Adopts a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, std::span<const std::byte> s);
-  /// A bucket that was adopted holds no news for this neighbour.
+  /// Tells `codec` that this bucket was adopted, so nothing in it is new to its neighbour.
   void adopted(std::uint32_t bucket, EdgeCodec& codec);
   /// Forgets what has been agreed since the last boundary: z is x again.
   MixReport discard(std::uint32_t bucket);
 
-  /// Averages with a neighbour's memory, both ends at once. An instant request of ours: no other of
-  /// ours may be open on this bucket; they answer by the rule that all answers go by. The lock of
-  /// the lower rank is taken first.
+  /// Averages with a neighbour's memory, both ends at once. It counts as a request of ours that is
+  /// settled at once, so no other request of ours may be open on this bucket; the neighbour's end
+  /// follows the same rule as an answer. The lock of the lower rank is taken first.
   MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first);
-  /// Our request on this bucket, made by offer(), is open no more.
+  /// Closes our request on this bucket, which offer() opened.
   void close(std::uint32_t bucket);
 
-  // Lock-step: see lock_step.h. publish() may only be called when every neighbour has pulled the
-  // round before, collect() when every neighbour was absorbed.
+  // Lock-step: see lock_step.h. Call publish() only when every neighbour has pulled the round
+  // before, and collect() only when every neighbour was absorbed.
   FoldReport publish(std::span<const float> x, std::span<const double> telemetry,
                      const Codec& codec, double self_weight);
   MixReport snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out);
@@ -116,22 +116,22 @@ class Mixer {
                    double weight);
   void collect(std::span<float> x, std::span<double> telemetry);
 
-  /// The scalars' own boundary: x += p; y = x; p = 0, each scalar checked by itself. Training
-  /// thread.
+  /// Folds the scalars: x += p; y = x; p = 0, each scalar checked by itself. Training thread.
   void fold_telemetry(std::span<double> x);
 
-  /// z = y + p of the whole model, for tests and for the simulator's account. Waits for every lock.
+  /// z = y + p of the whole model, for tests and the simulator's statistics. Waits for every lock.
   void read_z(std::span<float> z) const;
   void read_telemetry_z(std::span<double> z) const;
   /// Steps that a worker has made, in the mean over all, as far as word has come.
   [[nodiscard]] double steps_known() const;
 
   [[nodiscard]] Segment& segment() { return segment_; }
-  /// Buckets that a boundary could not fold, and was left to the next one; counted each time.
+  /// How often a boundary could not fold a bucket and left it to the next boundary.
   [[nodiscard]] std::uint64_t deferred() const { return deferred_; }
-  /// The neighbour that holds such a bucket since the last boundary; kNoRank where there is none.
+  /// The neighbour that has held such a bucket since the last boundary; kNoRank where there is
+  /// none.
   [[nodiscard]] Rank held_by() const { return held_by_; }
-  /// Locks taken over from somebody who died holding them.
+  /// Locks taken over from processes that died holding them.
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
@@ -139,10 +139,10 @@ class Mixer {
   bool fold_bucket(std::uint32_t bucket, std::span<float> x);
   BucketValues values(std::uint32_t bucket);
   std::span<float> y(std::uint32_t bucket);
-  /// The bucket's lock for an operation that can be put off; only where the memory is shared may it
-  /// not be had.
+  /// Locks the bucket for an operation that can be put off. It can fail only where the memory is
+  /// shared.
   BucketGuard lock(std::uint32_t bucket);
-  /// The same in fold(): one try.
+  /// The same for fold(): one try.
   BucketGuard try_lock(std::uint32_t bucket);
   BucketGuard counted(BucketGuard guard);
 

@@ -8,13 +8,13 @@
 namespace stencil {
 
 /// A few threads that share one thread's loops over the buckets of a large model. They sleep in
-/// between. each() allocates nothing, and waits for no helper that has not begun: who comes late
-/// finds the work done.
+/// between. each() allocates nothing and does not wait for a helper that has not begun; a late
+/// helper finds the work done.
 ///
 /// each() belongs to one thread at a time; work must not throw.
 class Team {
  public:
-  /// Of so many threads, the caller's among them.
+  /// `threads` counts the caller's.
   explicit Team(int threads);
   ~Team();
 
@@ -31,7 +31,7 @@ class Team {
     void* context = nullptr;
     std::uint32_t count = 0;
   };
-  /// Set in inside_ while there is no work that a helper may begin.
+  /// Set in inside_ while there is no work for a helper to begin.
   static constexpr std::uint32_t kClosed = 1U << 31;
 
   void run(const Job& job);
@@ -42,7 +42,7 @@ class Team {
   Job job_;  ///< constant while inside_ is not kClosed
   std::atomic<std::uint32_t> next_{0};
   std::atomic<std::uint32_t> inside_{kClosed};  ///< helpers at work
-  std::atomic<std::uint32_t> calls_{0};         ///< changes whenever helpers are to look
+  std::atomic<std::uint32_t> calls_{0};         ///< changes to wake the helpers
   std::atomic<bool> over_{false};
   std::vector<std::thread> helpers_;
 };

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <span>
 
-/// The edge-delta and lock-step rules for a few float64 scalars: raw little-endian on the wire, and
-/// each scalar by itself, so that one bad number stops none of the others.
+/// The edge-delta and lock-step rules for a few float64 scalars. They are raw little-endian on the
+/// wire. Each scalar is checked by itself, so that one bad number stops none of the others.
 namespace stencil::telemetry {
 
 void fold(std::span<double> x, std::span<double> y, std::span<double> p);

@@ -22,7 +22,7 @@ void BucketSums::fill(float value) {
   for (std::size_t group = 0; group * kGroup < values_.size(); ++group) add_up(group);
 }
 
-/// `group` of the lowest level, and those above that it belongs to.
+/// Recomputes the sum of `group` of the lowest level and the sums above it.
 void BucketSums::add_up(std::size_t group) {
   for (std::size_t level = 0; level < sums_.size(); ++level, group /= kGroup) {
     const std::size_t begin = group * kGroup;

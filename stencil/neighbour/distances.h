@@ -5,8 +5,8 @@
 
 namespace stencil {
 
-/// Numbers, one for each bucket, and their sum, kept up to date at a cost that hardly grows with
-/// how many there are. The sum is as good as one made anew: rounding does not add up.
+/// One number for each bucket, and their sum. An update costs O(log buckets). The sum is as exact
+/// as one computed from scratch: rounding errors do not accumulate.
 class BucketSums {
  public:
   BucketSums() = default;
@@ -22,11 +22,11 @@ class BucketSums {
   void add_up(std::size_t group);
   static constexpr std::size_t kGroup = 32;
   std::vector<float> values_;
-  std::vector<std::vector<double>> sums_;  ///< of kGroup of the level below, each
+  std::vector<std::vector<double>> sums_;  ///< each of kGroup values of the level below
 };
 
-/// How far from ours the neighbour's model is, bucket by bucket, as exchanges with it tell. See
-/// Settlement.
+/// The distance of the neighbour's model from ours, bucket by bucket, as measured by exchanges with
+/// it. See Settlement.
 struct Distances {
   BucketSums distance2;       ///< per bucket; negative: not measured since the last restart
   std::uint32_t missing = 0;  ///< buckets not measured

@@ -17,13 +17,13 @@
 
 namespace stencil {
 
-/// Which of the neighbour's lives we speak to, and which connection of ours and theirs.
+/// The neighbour's present life, and the present connection as both ends number it.
 ///
-/// Epochs make a broken connection harmless. Whoever begins (a new link, a gap, a reply that does
-/// not come) raises its own epoch and says Hello until the other's Hello carries that epoch back.
-/// A frame counts only if it carries both ends' present epochs, and the counters in a Hello are
-/// acted on only if it carries our present epoch: its sender then accepts nothing older, so what
-/// it says of our offers is final.
+/// Epochs make a broken connection harmless. The end that begins anew (after a new link, a gap, or
+/// a missing reply) raises its own epoch and sends Hello until the other's Hello carries that epoch
+/// back. A frame counts only if it carries both ends' present epochs. The counters in a Hello are
+/// acted on only if it carries our present epoch: its sender then accepts nothing older, so its
+/// counters of our offers are final.
 struct Life {
   std::uint32_t our_epoch = 0;
   std::uint32_t their_epoch = 0;  ///< 0: none known
@@ -33,11 +33,11 @@ struct Life {
   std::uint64_t generation = 0;   ///< theirs; 0: none known
   std::string host;
   TimePoint met{};          ///< when its present life was first greeted
-  TimePoint taken_since{};  ///< they say since then that another process has our rank; or unset
+  TimePoint taken_since{};  ///< since when they say that another process has our rank; or unset
   std::uint64_t initial_hash = 0;
   double progress = 0;       ///< see Hello::progress; as of the last link
-  bool behind = false;       ///< far behind us then, and has not begun anew since
-  bool fresh = false;        ///< it was a newcomer when its present life first spoke to us
+  bool behind = false;       ///< it was far behind us then and has not begun anew since
+  bool fresh = false;        ///< a newcomer when its present life sent us its first Hello
   bool ever_heard = false;   ///< any of its lives
   std::uint64_t raised = 0;  ///< added to our generation on this edge
 };
@@ -47,18 +47,18 @@ struct Report {
   WorkerState state = WorkerState::kJoining;
   Steps steps;
   std::uint32_t calm = 0;
-  std::uint64_t said = 0;  ///< the newest message that the three above are of
+  std::uint64_t said = 0;  ///< MessageHeader::said of the message that the three above are of
 };
 
 /// Mode bounded: how the neighbour's steps hold up ours.
 struct Pace {
-  bool held = false;             ///< Neighbour::in_pace(), when they last spoke
+  bool held = false;             ///< Neighbour::in_pace() as of their last message
   std::uint64_t head_start = 0;  ///< our steps ahead of theirs that do not count
   std::uint64_t swept_step = 0;  ///< our step at the last completed sweep
 
-  /// They have spoken. Whoever comes, or comes back, while we are ahead by more than the mode's
-  /// bound is not waited for until it has made up for that: its steps count from where it comes in,
-  /// or from nearer where it catches up.
+  /// Call it at each message of theirs. A neighbour that joins or returns while we are ahead by
+  /// more than the mode's bound is not waited for until it has caught up: our lead (head_start)
+  /// does not count, and shrinks as the neighbour catches up.
   void note(bool in_pace, std::uint64_t our_step, std::uint64_t their_step, std::uint64_t bound) {
     const std::uint64_t ahead = our_step > their_step ? our_step - their_step : 0;
     if (!held) head_start = ahead > bound ? ahead : 0;
@@ -85,9 +85,9 @@ struct Connection {
   bool undiallable = false;  ///< `address`, which was named in the log
   TimePoint lost_since{};
   TimePoint complain_at{};
-  TimePoint closes{};  ///< of an edge to be removed: the last word is still on its way
-  /// Frames that the link has no room for now. Offers and replies are bounded by the windows; of
-  /// the rest, which is asked for or said again, see Outbox.
+  TimePoint closes{};  ///< when a retired edge is closed; its Leave is still on the way
+  /// Frames that the link has no room for now. The windows bound offers and replies; for the rest,
+  /// see Outbox.
   std::vector<Frame> backlog;
   std::uint64_t bytes_sent = 0;
 };
@@ -95,11 +95,11 @@ struct Connection {
 /// Their memory, where it can be reached.
 struct SharedMemory {
   std::string token;        ///< their latest, see Meeting::token()
-  std::uint64_t bytes = 0;  ///< of the model, averaged by us there
+  std::uint64_t bytes = 0;  ///< bytes of the model that we averaged there
 };
 
 /// All that a worker knows and keeps of one neighbour; made and destroyed with the edge. Plain data
-/// with a few derived questions: each part is changed by the one who decides over it (see
+/// with a few derived questions. Each part is changed by the class that decides about it (see
 /// engine/, runtime/). Background thread.
 struct Neighbour {
   explicit Neighbour(Rank rank) : rank(rank) {}
@@ -119,8 +119,8 @@ struct Neighbour {
   std::uint64_t sweeps = 0;     ///< completed, begun by us
   std::uint64_t ask_order = 0;  ///< for "asked longest ago", free of clock resolution
   Duration round_trip{};        ///< of a bucket, decayed mean; 0 before the first
-  bool shared = false;          ///< the model's buckets are exchanged in shared memory
-  bool retiring = false;        ///< is to be removed, once all that is under way is settled
+  bool shared = false;          ///< the model's buckets are averaged in shared memory
+  bool retiring = false;        ///< to be removed once everything in flight is settled
 
   Connection link;
   SharedMemory memory;

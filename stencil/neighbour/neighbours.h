@@ -11,33 +11,34 @@
 
 namespace stencil {
 
-/// Where a neighbour stands; what is known of an edge before anybody has spoken.
+/// A neighbour's place: what is known about an edge before any message.
 struct Place {
   static constexpr std::size_t kNoTurn = SIZE_MAX;
   Rank rank = kNoRank;
-  /// In which turn (see Turns) both ends of the edge meet; both must say the same.
+  /// The turn (see Turns) in which both ends of the edge meet; both must have the same.
   std::size_t turn = kNoTurn;
   double weight = 0;  ///< in lock step, see MixingWeights
 };
 
-/// The neighbours that a worker has now: the one list of them. Found in O(1), walked in the order
-/// of ranks. A Neighbour keeps its address until it is removed. Background thread.
+/// The only list of the neighbours that a worker has now. Lookup is O(1); iteration goes in the
+/// order of ranks. A Neighbour keeps its address until it is removed. Background thread.
 class Neighbours {
  public:
-  /// `turns` of a step, for now; a turn beyond them is one more.
+  /// Begins with `turns` turns; add() extends them for a turn beyond.
   explicit Neighbours(std::size_t turns = 0) : in_turn_(turns) {}
 
-  /// `place.rank` is none of these yet, and its turn is free. Throws InvariantError.
+  /// Requires that `place.rank` is not in the list yet and that its turn is free; throws
+  /// InvariantError otherwise.
   Neighbour& add(const Place& place);
   void remove(Rank rank);
 
   [[nodiscard]] Neighbour* find(Rank rank) const;
-  /// One that is there.
+  /// Throws InvariantError where `rank` is not in the list.
   [[nodiscard]] Neighbour& at(Rank rank) const;
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   [[nodiscard]] bool empty() const { return list_.empty(); }
 
-  /// Whom this worker meets in `turn`, from 0; null where nobody.
+  /// The partner of this worker in `turn`, from 0; null where it has none.
   [[nodiscard]] Neighbour* in_turn(std::size_t turn) const { return in_turn_[turn]; }
   [[nodiscard]] std::size_t turns() const { return in_turn_.size(); }
 

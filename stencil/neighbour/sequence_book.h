@@ -13,23 +13,23 @@ struct OpenOffer {
   std::uint64_t sequence = 0;
   std::uint32_t bucket = 0;
   TimePoint since{};
-  bool parked = false;  ///< the neighbour is silent: the bucket may be offered elsewhere meanwhile
+  bool parked = false;  ///< the neighbour is silent; the bucket may be offered elsewhere meanwhile
 
   // As it was sent.
-  bool made = false;  ///< not before this
+  bool made = false;  ///< false: the fields below are not set yet
   CodecNumber codec = kExact;
-  Payload payload{};  ///< none: an offer of nothing
-  /// Made after our last step, so it shows the model that is to be agreed on.
+  Payload payload{};  ///< null: an offer without values
+  /// Made after our last step, so it shows the final model.
   bool finishing = false;
   double norm2 = 0;  ///< |z|^2 of the bucket, where it was at hand
 };
 
-/// What answers an offer of theirs, kept until they have settled it: a Reply of ours, or an Offer
-/// of ours that crossed theirs and stands in for one.
+/// The answer to an offer of theirs, kept until they have settled it: a Reply of ours, or an Offer
+/// of ours that crossed theirs and takes the place of a reply.
 struct KeptAnswer {
   std::uint64_t sequence = 0;  ///< of their offer
   bool mixes = false;          ///< not declined: it counts for EngineConfig::retained_total
-  bool met = false;            ///< its bucket was struck off a sweep of ours
+  bool met = false;            ///< its bucket was removed from a sweep of ours
   Message message;
 
   [[nodiscard]] bool crossed() const { return message.is<Offer>(); }
@@ -43,16 +43,16 @@ struct HeldOffer {
   [[nodiscard]] const Offer& offer() const { return *message.as<Offer>(); }
 };
 
-/// The numbers of the offers on one edge, in both directions, and what is kept for each until it is
-/// settled, payloads included. Keeps true:
+/// The sequence numbers of the offers on one edge, in both directions, and the messages kept until
+/// they are settled, payloads included. Invariants:
 ///
-///  1. our offers are numbered from 1 without a hole, and `open` holds those not settled, in order;
+///  1. our offers are numbered from 1 without a gap, and `open` holds those not settled, in order;
 ///  2. theirs are answered in order: all up to `answered`, and none beyond;
 ///  3. `kept` holds the answers to those between `released` and `answered`, in order;
-///  4. `held` holds those that follow `answered`, in order, without a hole.
+///  4. `held` holds those that follow `answered`, in order, without a gap.
 ///
 /// Plain data with a few derived questions; the engine decides. The vectors are as short as the
-/// windows, so taking from the front costs little, and their memory is kept.
+/// windows, so taking from the front costs little, and they keep their memory.
 struct SequenceBook {
   std::uint64_t next_offer = 1;
   std::uint64_t answered = 0;  ///< highest of their offers that we answered
@@ -60,7 +60,7 @@ struct SequenceBook {
   std::vector<OpenOffer> open;
   std::vector<KeptAnswer> kept;
   std::vector<HeldOffer> held;
-  std::size_t mixing = 0;  ///< of `kept`, those that are no declines
+  std::size_t mixing = 0;  ///< how many of `kept` are not declines
 
   /// All of our offers up to this one are settled.
   [[nodiscard]] std::uint64_t settled() const {
@@ -71,16 +71,16 @@ struct SequenceBook {
   [[nodiscard]] OpenOffer* find_open(std::uint64_t sequence);
   [[nodiscard]] const OpenOffer* find_open(std::uint64_t sequence) const;
   [[nodiscard]] OpenOffer* find_crossing(std::uint32_t bucket);
-  /// Takes it out of `open`, where it is.
+  /// Removes it from `open`. Throws InvariantError where it is not there.
   OpenOffer take_open(std::uint64_t sequence);
 
-  /// The next of theirs, `sequence`, is answered; what answers it is filled in later.
+  /// Notes that their next offer, `sequence`, is answered. The caller fills in the answer later.
   KeptAnswer& keep(std::uint64_t sequence, bool mixes);
-  /// The answer to their offer `sequence`, which is kept.
+  /// The kept answer to their offer `sequence`. Throws InvariantError where there is none.
   [[nodiscard]] KeptAnswer& answer_to(std::uint64_t sequence);
-  /// It was meant to mix, and could not.
+  /// Notes that an answer that was meant to mix could not.
   void declined(KeptAnswer& answer);
-  /// Their offers up to `settled` are settled by them.
+  /// They have settled their offers up to `settled`.
   void release(std::uint64_t settled);
 };
 

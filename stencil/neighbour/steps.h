@@ -6,14 +6,14 @@
 
 namespace stencil {
 
-/// A worker's steps, as its boundaries are heard of.
+/// A worker's steps, as seen from here.
 struct Steps {
   std::uint64_t count = 0;  ///< boundaries passed
-  TimePoint last{};         ///< when the last one was heard of
+  TimePoint last{};         ///< when we learned of the last one
   Duration every{};         ///< between two of them, decayed mean; 0: not known
 
-  /// They say that they have passed the boundary of `newest`. A first word, or that of a new life,
-  /// says nothing of how long its steps take.
+  /// The worker has passed the boundary of step `newest`. The first message of a life tells nothing
+  /// about the length of its steps.
   void note(TimePoint now, std::uint64_t newest) {
     if (newest == count) return;
     if (newest < count || count == 0) {
@@ -27,7 +27,7 @@ struct Steps {
   }
 };
 
-/// Both are known, and neither is longer than the other by more than this share of it.
+/// Whether both are known and the longer exceeds the shorter by at most `share` of it.
 [[nodiscard]] inline bool alike(Duration a, Duration b, double share) {
   const auto at_most = [share](Duration longer, Duration shorter) {
     const auto length = static_cast<double>(shorter.count());

@@ -10,7 +10,8 @@ void Boundary::begin(TimePoint now, std::uint64_t step) {
 
 void Boundary::note(TimePoint now, const Engine& engine) {
   lock_.hear(engine.neighbours());
-  // Unless it has heard of this boundary, and that its sweeps may begin, they are of the last one.
+  // Before the engine knows of this boundary and that its sweeps may begin, its sweeps are those of
+  // the last boundary.
   if (pause_ == Pause::kGathering || engine.step() != step_ ||
       engine.turns().pause() == Pause::kGathering)
     return;

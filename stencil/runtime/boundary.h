@@ -9,30 +9,31 @@
 
 namespace stencil {
 
-/// What a step boundary waits for in modes async and bounded, all of it for a share of a step at
-/// most: first for neighbours that are about to end their step too (PhaseLock), so that the sweeps
-/// which then begin bring their newest steps; then for these sweeps (Linger), so that the next
-/// gradient is taken near the mean. Where links are too slow for sweeps to come back in time it
-/// waits for neither.
+/// Decides what a step boundary waits for in modes async and bounded, and how long: a share of a
+/// step at most. First it waits for neighbours that are about to end their step too (PhaseLock), so
+/// that the sweeps that follow bring their newest steps. Then it waits for these sweeps (Linger),
+/// so that the next gradient is taken near the mean. Where links are too slow for sweeps to come
+/// back in time, it waits for neither.
 ///
 /// Not thread-safe; without a clock.
 class Boundary {
  public:
   Boundary(double phase_lock, double linger) : lock_(phase_lock), linger_(linger) {}
 
-  /// The boundary of `step` is reached: the model as it is can be folded, and advance() called.
+  /// The boundary of `step` is reached. The model may be folded now, and advance() called.
   void begin(TimePoint now, std::uint64_t step);
-  /// What the engine knows; whenever it may know more.
+  /// Takes over what the engine knows of neighbours and sweeps. Call it whenever that may have
+  /// changed.
   void note(TimePoint now, const Engine& engine);
-  /// Goes on where what it waits for has come, or will not in time. To be called when a phase is
-  /// over; the phase is then the one that begins.
+  /// Moves to the next phase where the present one is over(), and returns the phase that then
+  /// holds.
   Pause advance(TimePoint now);
 
   /// For Standing::pause.
   [[nodiscard]] Pause pause() const { return pause_; }
-  /// It is over as far as is known at `now`: advance() changes it.
+  /// Whether the present phase is over as far as is known at `now`; advance() then changes it.
   [[nodiscard]] bool over(TimePoint now) const;
-  /// When it is over at the latest; kNever where nothing is waited for.
+  /// When the present phase is over at the latest; kNever where nothing is waited for.
   [[nodiscard]] TimePoint until() const;
 
  private:

@@ -15,7 +15,7 @@ void Complaints::say(Rank who, const std::string& name, const std::string& cause
   std::set<std::string>& said = said_[who];
   if (said.size() >= kMost || !said.insert(cause).second) return;
   const bool last = said.size() == kMost;
-  log_(LogLevel::kWarning, name + ": " + std::string(text) + " (said once; counted from now on" +
+  log_(LogLevel::kWarning, name + ": " + std::string(text) + " (logged once; counted from now on" +
                                (last ? ", and so is all else of it)" : ")"));
 }
 

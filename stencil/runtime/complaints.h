@@ -10,12 +10,12 @@
 
 namespace stencil {
 
-/// The log lines about what others do wrong: one for each cause, the rest is counted. Each
-/// neighbour, and all strangers together, have a budget of their own, so that nobody can fill
-/// memory or the log, or silence what is to be said of another. One thread.
+/// Log lines about what peers do wrong: one for each cause; repetitions are only counted. Each
+/// neighbour, and all strangers together, have a budget of their own. So no peer can fill memory or
+/// the log, or suppress the lines about another. One thread.
 class Complaints {
  public:
-  /// Causes remembered of one neighbour, and of all strangers.
+  /// Causes remembered for one neighbour, and for all strangers together.
   static constexpr std::size_t kMost = 64;
 
   explicit Complaints(LogSink log) : log_(std::move(log)) {}

@@ -9,9 +9,9 @@
 
 namespace stencil {
 
-/// What the protocol of worker `rank` goes by where `options` hold: the one derivation, for
-/// sessions and for the simulator. `buckets` counts the telemetry's. The Hello's topology, life and
-/// hashes are left to the caller. Throws ConfigError for options out of their range.
+/// Derives the protocol parameters of worker `rank` from `options`, for sessions and for the
+/// simulator alike. `buckets` includes the telemetry's. The caller fills in the Hello's topology,
+/// life and hashes. Throws ConfigError for options out of their range.
 [[nodiscard]] EngineConfig make_engine_config(const ExchangeOptions& options,
                                               const Topology& topology, const Turns& turns,
                                               Rank rank, std::uint32_t buckets);

@@ -48,9 +48,8 @@ void visit_fields(Options& options, Visitor& visit) {
           .key = "transport",
           .unit = "HOW",
           .help =
-              "what addresses without a scheme go over; zmq: ZeroMQ, which can prove keys and "
-              "encrypt; tcp: bare sockets, for the last of the rate on a trusted network; auto: "
-              "zmq",
+              "transport of addresses without a scheme; zmq: ZeroMQ, which can prove keys and "
+              "encrypt; tcp: bare sockets, for the highest rate on a trusted network; auto: zmq",
           .check = internal::check_transport,
           .example = "tcp",
           .before = "auto",
@@ -84,8 +83,8 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<double>{
           .key = "linger",
           .unit = "SHARE",
-          .help = "of a step that a boundary waits at most for the sweeps it begins, where links "
-                  "are quick enough for a quarter of them, so that models are averaged before the "
+          .help = "share of a step that a boundary waits at most for its sweeps, where links bring "
+                  "back a quarter of them in that time, so that models are averaged before the "
                   "next gradient; 0: never",
           .range = kShare,
           .remedy = kShareRemedy,
@@ -96,8 +95,8 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<double>{
           .key = "phase_lock",
           .unit = "SHARE",
-          .help = "of its time that a worker waits at most for neighbours that are about to end "
-                  "their step, so that workers of one speed stay in step; nobody waits for a "
+          .help = "share of its time that a worker waits at most for neighbours that are about to "
+                  "end their step, so that workers of one speed stay in step; nobody waits for a "
                   "neighbour that is slower by more than this share; 0, or linger 0: never",
           .range = kShare,
           .remedy = kShareRemedy,
@@ -107,8 +106,9 @@ void visit_fields(Options& options, Visitor& visit) {
   visit(
       OptionField<bool>{
           .key = "overlap",
-          .help = "exchange begins in the backward pass: steps are made part by part there, and "
-                  "each part is exchanged while the next is computed; torch models in mode async",
+          .help =
+              "exchange begins in the backward pass: a step is computed part by part there, and "
+              "each part is exchanged while the next is computed; torch models in mode async",
           .example = false,
           .before = false},
       options.overlap);
@@ -116,8 +116,8 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<int>{
           .key = "mix_threads",
           .unit = "THREADS",
-          .help = "share a boundary's work on models of a million numbers or more, where cores "
-                  "are free; the training thread is one of them",
+          .help = "threads that share a boundary's work on models of a million numbers or more, "
+                  "where cores are free; the training thread is one of them",
           .range = {.least = 1, .most = 64},
           .remedy = "use 1 to 64",
           .example = 2,
@@ -128,7 +128,8 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<int>{
           .key = "bucket_kib",
           .unit = "KIB",
-          .help = "size of the pieces in which a model travels; 0: by its size, 16 to 256",
+          .help = "size of a bucket, the piece in which a model travels; 0: 16 to 256, by the "
+                  "size of the model",
           .range = {.least = 0, .most = 1 << 16},
           .remedy = "use 1 to 65536 KiB, or 0 for what suits the model",
           .example = 64,
@@ -136,7 +137,7 @@ void visit_fields(Options& options, Visitor& visit) {
       options.bucket_kib);
   visit(OptionField<int>{.key = "window",
                          .unit = "BUCKETS",
-                         .help = "in flight at once per sweep",
+                         .help = "the most buckets in flight per sweep",
                          .range = {.least = 1, .most = 1024},
                          .remedy = "use 1 to 1024 buckets",
                          .example = 8,
@@ -170,11 +171,13 @@ void visit_fields(Options& options, Visitor& visit) {
                             .example = 1e-2,
                             .before = 1e-3},
         options.settle_target);
-  visit_seconds("settle_deadline", options.settle_deadline, "longest time spent on that", 30, true);
+  visit_seconds("settle_deadline", options.settle_deadline,
+                "longest time spent on settling after training", 30, true);
   visit(
       OptionField<bool>{
           .key = "init_from_neighbour",
-          .help = "take a neighbour's weights at the start instead of refusing other ones",
+          .help =
+              "adopt a neighbour's weights at the start instead of refusing weights that differ",
           .example = true,
           .before = false},
       options.init_from_neighbour);

@@ -9,13 +9,13 @@
 
 namespace stencil {
 
-/// What `transport` and `share_memory` may be.
+/// The values that `transport` and `share_memory` may have.
 inline constexpr std::array<std::string_view, 3> kTransports = {"auto", "zmq", "tcp"};
 inline constexpr std::array<std::string_view, 2> kSharings = {"auto", "never"};
 
-/// How a worker exchanges with its neighbours: the same for sessions, programs, the simulator and
-/// the comparison. Value type; times are seconds. exchange_option_fields.h says what each
-/// means and what values it takes.
+/// How a worker exchanges with its neighbours. Sessions, programs, the simulator and the comparison
+/// share these options. Value type; times are in seconds. exchange_option_fields.h gives the
+/// meaning and the values of each.
 struct ExchangeOptions {
   std::string mode = "async";
   std::string codec = "fp32";
@@ -42,8 +42,8 @@ struct ExchangeOptions {
   friend bool operator==(const ExchangeOptions&, const ExchangeOptions&) = default;
 };
 
-/// Every option as runs had it before there was such an option: the bare exchange, in which no
-/// boundary waits for anything. Records that do not name an option mean these values.
+/// Each option as runs behaved before the option existed: the bare exchange, in which no boundary
+/// waits for anything. Records that do not name an option mean these values.
 [[nodiscard]] ExchangeOptions bare_exchange();
 
 }  // namespace stencil

@@ -26,9 +26,10 @@ bool Executor::finishing() const {
   return engine_.state() == WorkerState::kSettling || engine_.state() == WorkerState::kSettled;
 }
 
-/// Does what they show us, in answer to `ours` where it is that, tell how far apart we are? While
-/// training always, roughly (of a part that they show, a lower bound); then only without a step to
-/// come, and of the whole bucket.
+/// Whether `theirs` (an answer to `ours`, where that is not null) tells how far apart the two
+/// models are. While training it always does, roughly; where it shows a part of the bucket, as a
+/// lower bound. After training it does only where neither end has a step to come, and for whole
+/// buckets.
 bool Executor::telling(const Message& theirs, const OpenOffer* ours) const {
   if (!finishing()) return true;
   const WorkerState state = theirs.header.state;
@@ -52,7 +53,7 @@ void Executor::reject(const Neighbour& from, const MixReport& report, const char
   const bool malformed = report.why == MixReport::Why::kMalformed;
   ++(malformed ? counters_.malformed : counters_.non_finite);
   complaints_.about(from.rank, std::string(cause) + (malformed ? " malformed" : ""),
-                    std::string(what) + (malformed ? " that is no part of its bucket was refused"
+                    std::string(what) + (malformed ? " that does not fit its bucket was refused"
                                                    : " that is not finite was refused"));
 }
 
@@ -80,8 +81,9 @@ void Executor::operator()(action::MakeOffer& offer) {
   const MixReport report =
       mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), bytes);
   if (!report.applied) {
-    // The bucket is held, or our own model is broken, which the training thread will find out at
-    // its boundary. The sequence must not have a hole, and cannot wait: an offer of nothing.
+    // Another process holds the bucket, or our own model is not finite, which the training thread
+    // will notice at its boundary. Sequence numbers must not have a gap and cannot wait, so this is
+    // an offer without values.
     ++(report.why == MixReport::Why::kNotFinite ? counters_.own_non_finite : counters_.put_off);
     payload = Payload();
   }
@@ -134,7 +136,8 @@ void Executor::operator()(action::Answer& answer) {
 }
 
 void Executor::operator()(action::Merge& merge) {
-  // What stands in for an answer says, as an answer would, how we stood when it was given.
+  // The offer that takes the place of an answer carries, as an answer would, our state of this
+  // moment.
   const std::uint64_t theirs = merge.message.as<Offer>()->sequence;
   engine_.stamp(merge.with->book.answer_to(theirs).message.header, merge.with);
   apply_or_owe(merge);
@@ -150,7 +153,7 @@ void Executor::apply_or_owe(Applied& owed) {
 void Executor::operator()(action::Serve& serve) {
   if (apply(serve)) return;
   ++counters_.put_off;
-  // Whoever asks again and again for the same is answered once.
+  // A neighbour that asks for the same bucket repeatedly is answered once.
   const bool asked = std::ranges::any_of(owed_, [&](const Owed& other) {
     const auto* pull = std::get_if<action::Serve>(&other);
     return pull != nullptr && pull->to == serve.to && pull->bucket == serve.bucket;
@@ -184,7 +187,7 @@ bool Executor::apply(const action::Settle& settle) {
   const Reply& reply = *settle.message.as<Reply>();
   const bool exact = ours.codec == kExact;
   MixReport report{.why = MixReport::Why::kMalformed};
-  // What was offered exactly is answered exactly.
+  // An exact offer gets an exact answer.
   if ((reply.codec == kExact) == exact) {
     report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
                            view(reply.payload), reply.divisor);

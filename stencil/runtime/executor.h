@@ -14,25 +14,25 @@
 
 namespace stencil {
 
-/// Does what the engine wants done: makes and reads payloads, has the mixer apply them, and sends.
-/// What is to be applied to a bucket that another process holds is owed, and made up for later. One
-/// thread.
+/// Carries out the engine's actions: writes and reads payloads, lets the mixer apply them, and
+/// sends messages. Where another process holds a bucket, what is to be applied to it is kept as
+/// owed and applied later. One thread.
 class Executor {
  public:
   Executor(Engine& engine, Mixer& mixer, PayloadForms& forms, Outbox& outbox,
            Settlement& settlement, Complaints& complaints, PumpCounters& counters);
 
-  /// In order; `actions` is empty afterwards. They are of one input of the engine's.
+  /// Carries out `actions`, which one input of the engine's produced, in order, and empties it.
   void run(Actions& actions);
-  /// Applies what is owed, where that can be done by now.
+  /// Applies what is owed, where its bucket is free by now.
   void make_up();
   [[nodiscard]] bool owes() const { return !owed_.empty(); }
-  /// What is owed of a neighbour that is removed goes with it.
+  /// Drops what is owed for a neighbour that is removed.
   void forget(const Neighbour& neighbour);
 
-  /// What offers of ours show from now on is the model that is to be agreed on.
+  /// Whether our offers show the final model, after the last step.
   [[nodiscard]] bool finishing() const;
-  /// Why a neighbour and we do not match; empty: all well.
+  /// Why a neighbour and we cannot exchange; empty where all match.
   [[nodiscard]] const std::string& refused() const { return refused_; }
 
   // One for each action.
@@ -41,7 +41,7 @@ class Executor {
   void operator()(action::Answer& answer);
   void operator()(action::Merge& merge);
   void operator()(action::Settle& settle) { apply_or_owe(settle); }
-  void operator()(action::Share& /*share*/) {}  // done where it is asked for, see MemorySharing
+  void operator()(action::Share& /*share*/) {}  // done in MemorySharing
   void operator()(action::Serve& serve);
   void operator()(action::Adopt& adopt) { apply_or_owe(adopt); }
   void operator()(action::Absorb& absorb) { apply_or_owe(absorb); }
@@ -53,7 +53,7 @@ class Executor {
   void reply(Neighbour& to, Reply reply);
   template <typename Owed>
   void apply_or_owe(Owed& owed);
-  // False where another process holds the bucket; then it is to be tried again.
+  // Returns false where another process holds the bucket; then try again later.
   bool apply(const action::Merge& merge);
   bool apply(const action::Settle& settle);
   bool apply(const action::Serve& serve);

@@ -12,7 +12,7 @@ constexpr double kDecay = 1.0 / 8;
 }  // namespace
 
 TimePoint Linger::boundary(TimePoint now, Duration earlier) {
-  // A boundary that had no sweeps to begin says nothing of how long they take.
+  // A boundary without sweeps tells nothing about how long they take.
   if (!idle_) took_ = came_;
   came_.reset();
   began_ = now;

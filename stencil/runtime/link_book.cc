@@ -64,13 +64,13 @@ void LinkBook::tend_to(TimePoint now, Neighbour& neighbour) {
            (addresses.empty() ? std::string("waiting for it to dial us")
                               : "dialling " + link.address.endpoint) +
            "); still trying: is it started, and " +
-           (link.address.key ? "are its address, port and key" : "its address and port") +
+           (link.address.key ? "are its address, port and key" : "are its address and port") +
            " right?");
   link.complain_at = now + kComplainAgain;
 }
 
-/// What cannot be dialled may be a file of addresses that is just being written: it is named once,
-/// and something else in its place is tried.
+/// An address that cannot be dialled may come from a file that is being written: it is logged once,
+/// and dialling continues when the address changes.
 void LinkBook::dial(TimePoint now, Neighbour& neighbour, const PeerAddress& address) {
   hang_up(neighbour);
   neighbour.link.address = address;
@@ -80,7 +80,7 @@ void LinkBook::dial(TimePoint now, Neighbour& neighbour, const PeerAddress& addr
     neighbour.link.dialled = transport_.dial(address);
     dialled_[neighbour.link.dialled] = &neighbour;
   } catch (const ResourceError&) {
-    // As one that cannot be reached: tried again, and named if that goes on.
+    // Treated like a neighbour out of reach: tried again, and logged if that lasts.
   } catch (const ConfigError& error) {
     neighbour.link.undiallable = true;
     log_(LogLevel::kWarning,

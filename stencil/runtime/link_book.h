@@ -10,14 +10,13 @@
 
 namespace stencil {
 
-/// Where a neighbour can be dialled now; nothing while that is unknown, several addresses where it
-/// may be at any of them, such as one for each key while its key is being replaced. Asked again and
-/// again, so that a neighbour may come up later, or elsewhere. Must not block.
+/// Returns the addresses at which a neighbour can be dialled now. Empty means unknown; several mean
+/// that it may be at any of them, for example one for each key while its key is being replaced. It
+/// is called repeatedly, so a neighbour may come up later, or elsewhere. It must not block.
 using Resolver = std::function<std::vector<PeerAddress>(Rank)>;
 
-/// Which connection serves which edge (Neighbour::link). One end of an edge suffices to dial; where
-/// both did, the connection dialled by the higher rank stays, which both ends decide alike. One
-/// thread.
+/// Which connection serves which edge (Neighbour::link). It is enough that one end of an edge
+/// dials. Where both did, both ends keep the connection that the higher rank dialled. One thread.
 class LinkBook {
  public:
   /// `neighbours` and `transport` must outlive this.
@@ -28,18 +27,20 @@ class LinkBook {
   /// stay out of reach. Returns when to be called again.
   TimePoint tend(TimePoint now);
 
-  /// Whose edge it serves; null where none's.
+  /// The neighbour whose edge `link` serves; null where it serves none.
   [[nodiscard]] Neighbour* served_by(LinkId link) const;
 
-  /// Whom it was made for; null where it is no link that we dialled.
+  /// The neighbour that we dialled `link` for; null where we did not dial it.
   [[nodiscard]] Neighbour* dialled_for(LinkId link) const;
-  /// A link that we dialled is up. The neighbour it now serves; null where a better one stays.
+  /// A link that we dialled is up. Returns the neighbour that it now serves; null where another
+  /// link is kept instead.
   Neighbour* dialled_up(LinkId link);
-  /// Whoever dialled us proved to be this neighbour. True when that link now serves the edge.
+  /// A link that was dialled to us belongs to `neighbour`. Returns true when it now serves the
+  /// edge.
   bool accept(LinkId link, Neighbour& neighbour);
-  /// The neighbour that just lost its link, if `link` was in service.
+  /// Returns the neighbour that lost its link, if `link` was in service; else null.
   Neighbour* down(LinkId link);
-  /// Ends the connections of an edge that is to be removed, or that is no longer to be trusted.
+  /// Closes the connections of an edge that is removed or no longer trusted.
   void drop(Neighbour& neighbour);
 
   static constexpr Duration kDialEvery = std::chrono::milliseconds(500);
@@ -59,7 +60,7 @@ class LinkBook {
   Transport& transport_;
   Resolver resolver_;
   LogSink log_;
-  std::unordered_map<LinkId, Neighbour*> served_, dialled_;  ///< whose a link is
+  std::unordered_map<LinkId, Neighbour*> served_, dialled_;  ///< the neighbour of each link
   TimePoint next_dial_{};
 };
 

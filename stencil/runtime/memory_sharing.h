@@ -12,24 +12,24 @@
 
 namespace stencil {
 
-/// Exchanging with neighbours on the same host, whose memory is mapped here and ours there. One
-/// thread.
+/// Exchanges with neighbours on the same host through shared memory: theirs is mapped here and ours
+/// there. One thread.
 class MemorySharing {
  public:
   /// Without a `meeting` nothing is shared.
   MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting, Settlement& settlement,
                 Complaints& complaints, PumpCounters& counters);
 
-  /// Maps what has come within reach, and tells the engine.
+  /// Maps the segments that can be mapped by now, and tells the engine.
   void meet(TimePoint now, Executor& executor, Actions& actions);
-  /// Names a neighbour that has held a bucket of ours for long: it lacks what was agreed on, and
-  /// nobody is shown our steps in it.
+  /// Logs a neighbour that has held a bucket of ours for long: that bucket is neither folded nor
+  /// exchanged.
   void watch(TimePoint now);
-  /// Averages a few buckets; then the network has its turn again.
+  /// Averages a few buckets at a time, so that the caller can serve the network in between.
   void share(TimePoint now, Executor& executor, Actions& actions);
-  /// What neighbours did to our model, as far as settling must know of it.
+  /// Reads the notes that neighbours left about what they did to our model, for settling.
   void read_notes();
-  /// Neighbours have done nothing that read_notes() has not read.
+  /// Whether read_notes() has read all of them.
   [[nodiscard]] bool notes_are_read() const;
   void forget(const Neighbour& neighbour);
 
@@ -44,8 +44,8 @@ class MemorySharing {
   PumpCounters& counters_;
   Actions shares_;
   std::uint64_t notes_read_ = 0;
-  Rank holder_ = kNoRank;   ///< of a bucket of ours that could not be folded
-  TimePoint held_since_{};  ///< by it
+  Rank holder_ = kNoRank;   ///< the neighbour that holds a bucket of ours that could not be folded
+  TimePoint held_since_{};  ///< by holder_
 };
 
 }  // namespace stencil

@@ -8,10 +8,11 @@
 namespace stencil {
 namespace {
 
-/// Frames waiting for a full link beyond both ends' windows: then what is said again is dropped.
+/// Frames that may wait for a full link, in addition to both ends' windows, before messages that
+/// are sent again anyway are dropped.
 constexpr std::size_t kMostWaiting = 64;
 
-/// Whoever wants it asks for it again, or is told again.
+/// Whether the message is sent again, or asked for again.
 bool may_be_dropped(const Message& message) {
   return message.is<Hello>() || message.is<HelloRequest>() || message.is<Heartbeat>() ||
          message.is<Pull>() || message.is<Snapshot>();
@@ -48,8 +49,9 @@ void Outbox::flush(Neighbour& to) {
   }
   waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(sent));
   if (status == SendStatus::kDown) {
-    // The link's end will be reported, but only after what arrived on it before, which may be
-    // their good-bye. What is lost now is made up for when the edge is synchronised anew.
+    // The transport will report the end of the link, but only after the frames that arrived before
+    // it, which may include their Leave. Synchronising the edge anew makes up for the frames lost
+    // now.
     dropped_ += waiting.size();
     waiting.clear();
   }

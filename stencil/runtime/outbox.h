@@ -8,17 +8,18 @@
 
 namespace stencil {
 
-/// Messages to neighbours, each over the connection that serves its edge; what a link has no room
-/// for waits in Connection::backlog, urgent frames before payloads. One thread.
+/// Sends messages to neighbours, each over the connection that serves its edge. Frames that a link
+/// has no room for wait in Connection::backlog, urgent ones before payloads. Beyond a bound it
+/// drops messages that are sent again anyway. One thread.
 class Outbox {
  public:
   /// `window`: own requests in flight on one edge. `dropped`, which must outlive this, counts
   /// frames that could not be sent.
   Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped);
 
-  /// Without a link the message is dropped: it is made up for when the edge is synchronised anew.
+  /// Without a link the message is dropped; synchronising the edge anew makes up for it.
   void send(Neighbour& to, const Message& message);
-  /// Sends what waits, as far as the link takes it.
+  /// Sends waiting frames, as many as the link takes.
   void flush(Neighbour& to);
 
  private:

@@ -31,7 +31,7 @@ CodedForm PayloadForms::in_fp32(std::uint32_t bucket) const {
   return {kExact, mixer_.floats(bucket) * sizeof(float)};
 }
 
-/// The telemetry's scalars pass no codec, yet name the one that their run goes by.
+/// The telemetry's scalars pass no codec, but their messages name the run's codec.
 CodedForm PayloadForms::offer(const EdgeCodec& codec, std::uint32_t bucket, bool exact) const {
   if (exact) return in_fp32(bucket);
   if (is_telemetry(bucket)) return {pulled_as_, mixer_.telemetry_bytes()};

@@ -12,24 +12,25 @@
 
 namespace stencil {
 
-/// How each message's payload is coded and how many bytes it takes, see mix/codecs/kinds.cc; and
-/// the memory for those of ours. One thread.
+/// The coding and the size of each message's payload, see mix/codecs/kinds.cc, and the memory for
+/// our own payloads. One thread.
 class PayloadForms {
  public:
   /// `mixer` must outlive this.
   PayloadForms(const CodecSpec& spec, const Mixer& mixer);
 
-  /// What travels on a new edge.
+  /// The codec of a new edge.
   [[nodiscard]] std::unique_ptr<EdgeCodec> make_codec(std::span<const float> initial) const;
 
-  // `exact`: in fp32, as while a worker joins and when a run ends.
+  // `exact`: in fp32, used while a worker joins and when a run ends.
   [[nodiscard]] CodedForm offer(const EdgeCodec& codec, std::uint32_t bucket, bool exact) const;
   [[nodiscard]] CodedForm reply(const EdgeCodec& codec, std::uint32_t bucket, bool exact) const;
   [[nodiscard]] CodedForm snapshot(std::uint32_t bucket, bool exact) const;
 
-  /// Whether what a neighbour sent has the form of what it says it is.
+  /// Whether the payload of a neighbour's message has the codec and the size that such a message
+  /// must have.
   [[nodiscard]] bool fits(const Neighbour& from, const Message& message) const;
-  /// Which of the two an offer, and the reply to it, is coded by.
+  /// The codec of an offer and its reply: the neighbour's, or the exact one.
   [[nodiscard]] EdgeCodec& coding(const Neighbour& neighbour, bool exact) {
     if (exact) return *exact_;
     return *neighbour.codec;
@@ -37,9 +38,9 @@ class PayloadForms {
   /// How whole models are pulled in lock step.
   [[nodiscard]] const Codec& pulled() const { return *pulled_; }
 
-  /// Memory for a payload, to be written before it is sent.
+  /// Allocates memory of `bytes` for `payload`, which the caller fills before it sends.
   [[nodiscard]] std::span<std::byte> give(Payload& payload, std::size_t bytes);
-  /// The most payloads that were there at once.
+  /// The most payloads that existed at once.
   [[nodiscard]] std::size_t made() const { return payloads_.made(); }
 
  private:

@@ -5,7 +5,8 @@
 namespace stencil {
 namespace {
 
-/// Boundaries whose patience is saved; and how late one may be, in as many shares of a step.
+/// The patience of how many boundaries can be saved; also how late a neighbour may be, in shares of
+/// a step.
 constexpr double kPatience = 2;
 
 Duration times(double factor, Duration duration) {

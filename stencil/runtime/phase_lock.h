@@ -9,40 +9,43 @@
 
 namespace stencil {
 
-/// Keeps workers in step whose steps last alike. While one of them computes a gradient, everybody
-/// else's come in: out of step, half a step's worth of them in the mean, which it then does not
-/// know of, and momentum bears such a delay badly (bench/results/cifar10-research.md, "Workers out
-/// of step"). So who ends a step waits a little for the neighbours that are about to end theirs:
+/// Keeps workers of about the same step length in step. While a worker computes a gradient, the
+/// steps of others reach its model. Out of step, that is half a step's worth in the mean that the
+/// gradient does not include: a delay, which momentum tolerates badly
+/// (bench/results/cifar10-research.md, "Workers out of step"). So a worker that ends a step waits a
+/// little for the neighbours that are about to end theirs:
 ///
-///  - who is about to: whose boundaries so far let expect the next one within the patience left.
-///    Who has just passed one is not waited for, nor who is late by more than ever is saved, such
-///    as one that stands still;
-///  - the patience of one boundary: what has been saved of `share` of a step for each boundary,
-///    that of two at most. So waiting takes no more than `share` of a worker's time;
-///  - nobody waits for a neighbour whose steps are longer or shorter than its own by more than
-///    `share`: they would part again at once.
+///  - a neighbour is about to end its step where its boundaries so far predict the next one within
+///    the patience left. A neighbour that has just passed a boundary is not waited for, nor one
+///    that is late by more than the largest patience, such as one that stands still;
+///  - patience is saved: each boundary adds `share` of a step, up to that of two boundaries. So
+///    waiting takes no more than `share` of a worker's time;
+///  - a worker does not wait for a neighbour whose steps are longer or shorter than its own by more
+///    than `share`: the two would drift apart again at once.
 ///
-/// No agreement is needed and none is made: with equal workers, starting anyhow, phases come
-/// together within some tens of steps, each boundary costing what the slowest of a neighbourhood
-/// took longer. It is no barrier: nothing is waited for that does not come. (Coupled oscillators
-/// fall into one phase by hearing of each other's firing alone: Mirollo and Strogatz 1990.)
+/// Workers need no agreement for this. The phases of equal workers come together within some tens
+/// of steps, however they start, and each boundary then costs the delay of the slowest of a
+/// neighbourhood. It is not a barrier, since every wait is bounded. (Coupled oscillators
+/// synchronise by their pulses alone: Mirollo and Strogatz 1990.)
 ///
 /// Not thread-safe; without a clock.
 class PhaseLock {
  public:
-  /// Nobody is told of shorter steps, nor waited for with them.
+  /// Shorter steps than this are neither announced nor waited for.
   static constexpr Duration kShortestStep = std::chrono::milliseconds(5);
 
   /// `share` of a step, from 0: never.
   explicit PhaseLock(double share) : share_(share) {}
 
-  /// What is known of the neighbours' steps.
+  /// Takes over what is known about the neighbours' steps.
   void hear(const Neighbours& neighbours);
-  /// A step of one's own ends; not `worthwhile`: it is not waited.
+  /// A step of this worker ends at `now`. Where waiting is not `worthwhile`, this boundary does not
+  /// wait.
   void boundary(TimePoint now, bool worthwhile);
-  /// Until when its boundary waits, as things stand; not after boundary() for not at all.
+  /// Until when the boundary waits, as far as is known; not later than the time given to boundary()
+  /// where it does not wait.
   [[nodiscard]] TimePoint until() const;
-  /// It waits no longer; returns how long it did. To be called for each boundary.
+  /// The boundary stops waiting; returns how long it waited. Call it once for each boundary.
   Duration resumed(TimePoint now);
 
  private:
@@ -56,10 +59,10 @@ class PhaseLock {
   double share_;
   std::vector<Phase> neighbours_;
   std::optional<TimePoint> resumed_;
-  Duration step_{};   ///< of one's own, all but these waits; decayed mean
-  Duration saved_{};  ///< that may be waited; below 0 after a wait that took longer than meant
+  Duration step_{};   ///< this worker's step without these waits; decayed mean
+  Duration saved_{};  ///< the patience saved; below 0 after a wait that took too long
   TimePoint boundary_{};
-  TimePoint latest_{};  ///< that this boundary may wait
+  TimePoint latest_{};  ///< until when this boundary may wait
 };
 
 }  // namespace stencil

@@ -10,10 +10,10 @@
 namespace stencil {
 namespace {
 
-/// Frames handled at a time, so that none of this worker's own business waits for a neighbour that
-/// always has more to say.
+/// Frames handled at a time, so that a neighbour that keeps sending cannot hold up this worker's
+/// own work.
 constexpr int kMostReceived = 256;
-/// What waits for a full link, or for a bucket that another process holds, is tried again so often.
+/// How often a full link, or a bucket that another process holds, is tried again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
 EngineConfig checked(EngineConfig config) {
@@ -88,8 +88,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
       published_ = standing.round;
       engine_.on_published(now, standing.round, actions_);
     } else if (!sync || standing.round == 0) {
-      // These are one input: what is asked for in the pause of a boundary is of that boundary's
-      // step.
+      // These are one input: offers made in the pause of a boundary belong to that boundary's step.
       engine_.on_pause(now, standing.pause, actions_);
       if (standing.step > engine_.step()) engine_.on_boundary(now, standing.step, actions_);
       if (standing.made_from < mixer_.bucket_count()) {
@@ -106,7 +105,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
 
 void Pump::leave() {
   for (Neighbour& neighbour : neighbours_) {
-    // Also where their answer to our Hello is still under way: for them we may be up already.
+    // Also where their answer to our Hello is still on its way: they may see us as up already.
     if (!neighbour.has_link || neighbour.life.their_epoch == 0) continue;
     if (neighbour.state == LinkState::kLeft) continue;
     outbox_.send(neighbour, engine_.message(&neighbour, Leave{}));
@@ -157,8 +156,8 @@ void Pump::update_settling(TimePoint now) {
   const WorkerState state = engine_.state();
   if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
   sharing_.read_notes();
-  // A neighbour whose link is just being made anew is still one to agree with; one that stays
-  // silent is not waited for.
+  // A neighbour whose link is being restored still has to agree with us; one that stays silent is
+  // not waited for.
   const Duration patience = engine_.config().suspect_after;
   const bool broken =
       std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& neighbour) {
@@ -215,7 +214,7 @@ void Pump::receive_frame(TimePoint now, const Received& received) {
     return complaints_.about(from->rank, cause, message.error().text);
   }
   if (!reception_.may_send(link, *message, received.proven)) {
-    // A key was taken back while its link was up: nothing more is said there.
+    // The key was revoked while its link was up: the link must not be used any more.
     if (from != nullptr && received.proven != from->rank) cut(now, *from);
     return;
   }

@@ -27,29 +27,30 @@ struct PumpOptions {
   bool keys = false;               ///< only links whose other end has proven its rank count
 };
 
-/// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport): the one way in
-/// which a worker's background work is done, be it called by a thread or by the simulator. Has
-/// itself neither thread nor clock. Mixer, transport and meeting must outlive it.
+/// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport). All background
+/// work of a worker is done here, whether a thread or the simulator calls it. It has neither a
+/// thread nor a clock of its own. Mixer, transport and meeting must outlive it.
 ///
-/// An input goes from the transport through Reception or straight to the Engine; what that wants
-/// done the Executor does, at once; messages leave through the Outbox.
+/// An input goes from the transport through Reception or directly to the Engine. The Executor
+/// carries out the engine's actions at once. Messages leave through the Outbox.
 class Pump {
  public:
-  /// Without a `meeting` all goes over the transport; with one, the mixer's segment is shared.
+  /// Without a `meeting`, all exchanges use the transport; with one, the mixer's segment is shared.
   Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver,
        const LogSink& log, TimePoint now, Meeting* meeting = nullptr);
 
-  /// Does all that can be done at `now`: takes what arrived, acts, sends. Returns when to be called
-  /// again at the latest; earlier when a frame arrives or the standing changes.
+  /// Does all that can be done at `now`: receives, acts, sends. Returns when to call it again at
+  /// the latest. Call it earlier when a frame arrives or the standing changes.
   TimePoint turn(TimePoint now, const Standing& standing);
 
-  /// A neighbour more, from now on. Its end has to do the same. Not in mode sync.
+  /// Adds a neighbour. The other end must do the same. Not in mode sync.
   void add(TimePoint now, const Place& place);
-  /// A neighbour less: no exchange with it begins any more, and once all that is under way is
-  /// settled, or it is not there to settle it, it is told good-bye and forgotten. Not in mode sync.
+  /// Removes a neighbour. No new exchange with it begins. Once everything in flight is settled, or
+  /// the neighbour is not there to settle it, it gets a Leave and is forgotten. Not in mode sync.
   void remove(TimePoint now, Rank rank);
 
-  /// As it is now. Overwritten in place by the next call, so that asking often allocates nothing.
+  /// The present status. The next call overwrites it in place, so that frequent calls allocate
+  /// nothing.
   [[nodiscard]] const PumpStatus& status();
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
@@ -57,7 +58,7 @@ class Pump {
   void apply_standing(TimePoint now, const Standing& standing);
   void apply_wanted_state(TimePoint now, WorkerState wanted);
   void leave();
-  /// A bounded number of what has come. True where there may be more.
+  /// Handles a bounded number of received frames. Returns true where there may be more.
   bool receive_some(TimePoint now);
   void receive(TimePoint now, Received&& received);
   void link_up(TimePoint now, LinkId link, std::optional<Rank> proven);
@@ -67,7 +68,7 @@ class Pump {
   void cut(TimePoint now, Neighbour& neighbour);
   void without_link(TimePoint now, Neighbour& neighbour);
   void update_settling(TimePoint now);
-  /// Returns when to be called again.
+  /// Returns when to call it again.
   TimePoint remove_retired(TimePoint now);
   void act() { executor_.run(actions_); }
 
@@ -85,7 +86,7 @@ class Pump {
   Reception reception_;
   MemorySharing sharing_;
   Actions actions_;
-  PumpStatus status_;  ///< as last asked for
+  PumpStatus status_;  ///< as of the last call of status()
   std::uint64_t published_ = 0;
   bool left_ = false;
 };

@@ -13,16 +13,16 @@
 
 namespace stencil {
 
-/// What the training thread has done and wants, handed to the pump at each turn.
+/// What the training thread has done and wants; passed to the pump at each turn.
 struct Standing {
   static constexpr std::uint32_t kNoBucket = UINT32_MAX;
   std::uint64_t step = 0;                       ///< boundaries passed
   Pause pause = Pause::kNone;                   ///< what it waits for at the last one
-  std::uint32_t made_from = kNoBucket;          ///< the next step has been made from there on
+  std::uint32_t made_from = kNoBucket;          ///< buckets from here on hold the next step already
   std::uint64_t round = 0;                      ///< lock-step: rounds published
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
-  bool leave = false;                           ///< say good-bye
+  bool leave = false;                           ///< send Leave to all neighbours
 };
 
 /// One neighbour, for display and for waits that must name it.
@@ -31,8 +31,8 @@ struct NeighbourStatus {
   LinkState link = LinkState::kConnecting;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
-  bool shared = false;             ///< the model is exchanged in shared memory
-  std::uint64_t bytes_shared = 0;  ///< of the model, averaged by us in shared memory
+  bool shared = false;             ///< the model is averaged in shared memory
+  std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};
   TimePoint swept{};  ///< meaningful when sweeps > 0
 };
@@ -41,10 +41,10 @@ struct NeighbourStatus {
 struct PumpCounters {
   std::uint64_t malformed = 0, checksum = 0, payload_size = 0, non_finite = 0;
   std::uint64_t unknown_senders = 0, frames_dropped = 0, own_non_finite = 0;
-  std::uint64_t unproven = 0;         ///< by links that have not proven their sender's key
-  std::uint64_t bytes_shared = 0;     ///< averaged in shared memory, by us
+  std::uint64_t unproven = 0;         ///< messages by links that have not proven their sender's key
+  std::uint64_t bytes_shared = 0;     ///< that we averaged in shared memory
   std::uint64_t deferred = 0;         ///< times a bucket could not be folded at a boundary
-  std::uint64_t put_off = 0;          ///< what waited for a bucket that another process held
+  std::uint64_t put_off = 0;          ///< messages kept until another process freed a bucket
   std::uint64_t inherited_locks = 0;  ///< taken over from a process that died holding them
 };
 
@@ -52,17 +52,17 @@ struct PumpStatus {
   WorkerState state = WorkerState::kJoining;
   bool joined = false;
   Rank joined_from = kNoRank;
-  std::uint64_t adopted = 0;  ///< times that a neighbour's model was taken over
-  std::uint64_t copied = 0;   ///< buckets of a neighbour's model that have come, while joining
-  bool may_freeze = false;    ///< all workers are settled, as far as word has come
-  bool agreed = false;        ///< was settled, at some time, with a neighbour that is compared
+  std::uint64_t adopted = 0;  ///< times that a neighbour's model was adopted
+  std::uint64_t copied = 0;   ///< buckets of a neighbour's model received while joining
+  bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
+  bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour
   bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Bound::Limit limit;
   double relative_distance = 0;
-  std::size_t payloads = 0;  ///< the most buckets that were under way or kept at once
-  std::string refused;       ///< why a neighbour and we do not match; empty: all well
+  std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
+  std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match
   EngineCounters engine;
   PumpCounters pump;
   TransportStats transport;

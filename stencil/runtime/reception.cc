@@ -61,7 +61,8 @@ bool Reception::may_send(LinkId link, const Message& message, std::optional<Rank
   return false;
 }
 
-/// Whoever refuses us answers on the link that it refuses: this may be anybody.
+/// A neighbour that refuses us does so on the link that it refuses, which serves no edge. So this
+/// may come from anybody.
 void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal,
                         const std::string& claim) {
   const EngineConfig& config = engine_.config();
@@ -95,7 +96,7 @@ Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
   if (const auto why = mismatch(config, *hello)) {
     const Refusal said = refusal(config, *hello);
     answer(link, neighbour, said);
-    // Of a term their value is not known yet: it comes with their answer.
+    // Their value of a term is not known yet: it comes with their answer.
     if (said.term.empty()) complaints_.about_stranger("mismatch " + claim, claim + *why);
     return nullptr;
   }

@@ -10,21 +10,21 @@
 
 namespace stencil {
 
-/// Hears whoever comes by a link that serves no edge: a neighbour that dialled us, or somebody
-/// lost. Whoever dialled us by mistake must not end our run: it is told, and we only say so. One
-/// thread.
+/// Receives messages on links that serve no edge yet: from a neighbour that dialled us, or from a
+/// stranger. A worker that dials us by mistake must not end our run: it gets a refusal, and we only
+/// log it. One thread.
 class Reception {
  public:
   /// `keys`: only links whose other end has proven a key count.
   Reception(bool keys, Engine& engine, LinkBook& links, Transport& transport,
             Complaints& complaints, PumpCounters& counters);
 
-  /// Whether the other end of a link may speak for `rank`: always where no keys are in use, else
-  /// where it has proven that rank's key. Counts and names those that have not.
+  /// Whether the other end of a link may speak for `rank`: always where no keys are in use,
+  /// otherwise where it has proven that rank's key. Counts and logs those that have not.
   bool may_speak_for(Rank rank, std::optional<Rank> proven);
-  /// The same for the sender of a message; one that says Hello is told.
+  /// The same for the sender of a message; the sender of a Hello gets a refusal.
   bool may_send(LinkId link, const Message& message, std::optional<Rank> proven);
-  /// The neighbour that the link serves from now on; null where it serves none.
+  /// Returns the neighbour that the link serves from now on; null where it serves none.
   Neighbour* hear(TimePoint now, LinkId link, const Message& message);
 
  private:

@@ -41,13 +41,13 @@ void Settlement::measured(Neighbour& neighbour, std::uint32_t bucket, double dis
 }
 
 void Settlement::moved(std::uint32_t bucket, double distance, double norm2) {
-  // Another process wrote these.
+  // Another process wrote these values.
   if (bucket >= buckets_ || !(distance >= 0)) return;
   note_norm(bucket, norm2);
   widen(bucket, distance, nullptr);
 }
 
-/// What is too large for a float, as squares of 2e19 and more are, tells nothing.
+/// Ignores values too large for a float, such as squares of 2e19 and more.
 void Settlement::note_norm(std::uint32_t bucket, double norm2) {
   const auto value = static_cast<float>(norm2);
   if (norm2 > 0 && std::isfinite(value)) norm2_.set(bucket, value);
@@ -66,7 +66,8 @@ bool Settlement::settled() const {
   double sum = 0;
   int counted = 0;
   for (const Neighbour& neighbour : neighbours_) {
-    // It will bring a model of its own, or copy ours: either way there is more to come.
+    // A joining neighbour brings a model of its own or copies ours. Either way more exchanges
+    // follow.
     if (neighbour.up() && neighbour.report.state == WorkerState::kJoining) return false;
     if (!neighbour.askable()) continue;
     if (neighbour.apart.missing > 0) return false;

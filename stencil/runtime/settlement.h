@@ -11,36 +11,38 @@ namespace stencil {
 /// distance reaches `target`: target * sqrt(2 lambda2 / mean degree).
 [[nodiscard]] double settle_threshold(const Topology& topology, double target);
 
-/// How far this worker's model is from its neighbours', as the exchanges themselves tell, bucket by
-/// bucket (Neighbour::apart); and whether that is near enough to stop. One thread.
+/// How far this worker's model is from its neighbours', as measured by the exchanges themselves,
+/// bucket by bucket (Neighbour::apart), and whether that is near enough to stop. One thread.
 ///
 /// Since the sum over edges of |x_i - x_j|^2 is at least lambda2 |X - mean|^2, a consensus distance
 /// of `target` (rms over workers of |x_i - mean| / |mean|) is reached when every worker's rms edge
 /// distance is under target * sqrt(2 lambda2 / mean degree).
 class Settlement {
  public:
-  /// Of the model's `buckets`. `threshold`: see settle_threshold(). `neighbours` must outlive this.
+  /// `buckets` are the model's. `threshold`: see settle_threshold(). `neighbours` must outlive
+  /// this.
   Settlement(const Neighbours& neighbours, std::uint32_t buckets, double threshold);
 
-  /// A new edge: nothing is measured on it.
+  /// A new edge, not measured yet.
   void add(Neighbour& neighbour) const;
   /// From now on only fresh measurements count.
   void restart();
-  /// An exchange found `distance2` between the two and moved us by 1 / `divisor` of it. That move
-  /// counts against the other edges until they are measured anew; theirs, they count themselves.
-  /// Where it is not `telling`, because an end still had a step to make, only the move counts.
+  /// An exchange measured `distance2` between the two ends and moved us by 1 / `divisor` of the
+  /// difference. That move is added to the distances of the other edges until they are measured
+  /// anew. The neighbour accounts for its own move. Where the exchange is not `telling`, because an
+  /// end still had a step to make, only the move counts.
   void measured(Neighbour& neighbour, std::uint32_t bucket, double distance2, double norm2,
                 int divisor, bool telling = true);
 
-  /// A neighbour moved us in shared memory, by `distance` in all; `norm2` as above. It counts
-  /// against every edge, its own too: what it found there may be older than our own measurements.
+  /// A neighbour moved us in shared memory, by `distance` in all; `norm2` as above. The move is
+  /// added to the distance of every edge, its own included: its measurement may be older than ours.
   void moved(std::uint32_t bucket, double distance, double norm2);
 
-  /// Every edge to a neighbour that is up and not frozen was measured in full since restart(), and
-  /// their rms distance is under the threshold. True where there is no such edge.
+  /// Whether every edge to a neighbour that is up and not frozen was measured in full since
+  /// restart(), and their rms distance is under the threshold. True where there is no such edge.
   [[nodiscard]] bool settled() const;
 
-  /// At least one such edge.
+  /// Whether there is at least one such edge.
   [[nodiscard]] bool compared() const;
 
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
@@ -54,7 +56,7 @@ class Settlement {
   const Neighbours& neighbours_;
   double threshold_;
   std::uint32_t buckets_;
-  BucketSums norm2_;  ///< the latest seen
+  BucketSums norm2_;  ///< the latest value of each bucket
 };
 
 }  // namespace stencil

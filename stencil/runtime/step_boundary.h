@@ -12,44 +12,46 @@
 namespace stencil {
 
 /// The step boundaries of one worker in modes async and bounded, as its training thread passes
-/// them, by whatever clock:
+/// them. It has no clock. The calls of one step:
 ///
-///     made_from(first)   while a step is made part by part: each part is folded, then told of
+///     made_from(first)   while a step is taken part by part: each part is folded, then told
 ///     end_step()         the step is folded: neighbours are shown it
 ///     pause(gathering)   told; waits for neighbours that are about to end theirs
 ///     pause(sweeping)    told; waits for the sweeps of this boundary
 ///     pause(none)        told; the next step may begin, once
-///     resume()           has folded what they brought, where there was something to wait for
+///     resume()           folds what the sweeps brought, where there was a wait
 ///
-/// "Told" is standing(), handed to the background work (Pump::turn()) by the caller after each of
-/// these. How long the pauses are, Boundary says. Sessions wait with a condition variable, the
-/// simulator with virtual time.
+/// "Told" means that the caller hands standing() to the background work (Pump::turn()) after each
+/// of these. Boundary decides the length of the pauses. Sessions wait with a condition variable,
+/// the simulator with virtual time.
 ///
-/// Training thread; nothing here waits or locks but for one pass over a bucket (see Mixer).
+/// Training thread. Nothing here waits; a lock is held for one pass over a bucket (see Mixer).
 class StepBoundary {
  public:
   /// `mixer` must outlive this.
   explicit StepBoundary(Mixer& mixer) : mixer_(mixer), made_(mixer.layout()) {}
 
-  /// All of `x` from `first` on has made the step under way. True where that is to be told. What is
-  /// not finite, or held, is found or done at the boundary.
+  /// All of `x` from `first` on holds the step in progress. Returns true where the caller must tell
+  /// standing(). Values that are not finite are found at the boundary, and locked buckets are
+  /// folded there.
   bool made_from(std::span<float> x, std::size_t first);
   /// The part of x that made_from() would fold; of size 0 where it would do nothing.
   [[nodiscard]] BucketRange would_be_made(std::size_t first) const;
-  /// The step under way is made in all of `x`, and in the `scalars` (see Mixer::fold_telemetry()).
-  /// False: the worker's own parameters are no longer numbers.
+  /// The step in progress is complete in all of `x` and in the `scalars` (see
+  /// Mixer::fold_telemetry()). Returns false where a parameter of the worker's own is NaN or
+  /// infinite.
   [[nodiscard]] bool end_step(std::span<float> x, std::span<double> scalars);
-  /// Instead of end_step(), where a neighbour's model was taken over since the last boundary: the
-  /// step under way, which was of another model, is dropped, and `x` is what was taken over.
+  /// Call it instead of end_step() where a neighbour's model was adopted since the last boundary.
+  /// Drops the step in progress, which was of another model, and sets `x` to the adopted model.
   [[nodiscard]] bool take_over(std::span<float> x, std::span<double> scalars);
-  /// What is waited for from now on, Boundary's pause; kNone ends the boundary.
+  /// Sets what the boundary waits for from now on (Boundary::pause()); kNone ends the boundary.
   void pause(Pause pause);
-  /// After pause(kNone), which has been told. False as by end_step().
+  /// Call it after pause(kNone) has been told. Returns false as end_step() does.
   [[nodiscard]] bool resume(std::span<float> x, std::span<double> scalars);
 
   /// The number of the step whose boundary end_step() passes next.
   [[nodiscard]] std::uint64_t next() const { return standing_.step + 1; }
-  /// How the training thread stands; what is wanted of the background work is set here.
+  /// The state of the training thread. The caller sets here what it wants from the background work.
   [[nodiscard]] Standing& standing() { return standing_; }
   [[nodiscard]] const Standing& standing() const { return standing_; }
 

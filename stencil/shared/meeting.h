@@ -7,23 +7,23 @@
 
 namespace stencil {
 
-/// How neighbours on one host come to map each other's segments. One thread; nothing blocks.
-/// Whatever fails, the edge simply goes on over the transport.
+/// Lets neighbours on one host map each other's segments. One thread; nothing blocks. Where it
+/// fails, the edge keeps using the transport.
 class Meeting {
  public:
   virtual ~Meeting() = default;
 
-  /// What our Hello tells neighbours of the way to our segment: opaque to everything between.
+  /// The text in our Hello by which a neighbour reaches our segment; opaque to all other code.
   [[nodiscard]] virtual const std::string& token() const = 0;
 
-  /// The neighbour's Hello carried `token`. Tried once for each token; a new one (it restarted)
-  /// ends what was shared under the old.
+  /// The neighbour's Hello carried `token`. Each token is tried once. A new one (the neighbour
+  /// restarted) ends the sharing under the old one.
   virtual void meet(Rank rank, const std::string& token) = 0;
 
   /// The neighbour has left, is gone or restarted: its segment is unmapped.
   virtual void forget(Rank rank) = 0;
 
-  /// Does what can be done now.
+  /// Makes progress where it can now.
   virtual void poll() = 0;
 
   /// The neighbour's segment, once it is mapped; valid until the next call of another function.

@@ -10,7 +10,8 @@
 namespace stencil {
 namespace {
 
-/// One more than is taken, so that two are seen to be two. The kernel closes what does not fit.
+/// One more than is accepted, so that a second descriptor is noticed. The kernel closes those that
+/// do not fit.
 constexpr std::size_t kMostDescriptors = 2;
 
 /// Room for so many descriptors, and no more: CMSG_SPACE() rounds up.
@@ -27,7 +28,8 @@ msghdr message_of(iovec& part, Control& control, std::size_t descriptors) {
   return message;
 }
 
-/// The only descriptor of a message; -1, and all closed, where there is another number of them.
+/// The only descriptor of a message. Where there is not exactly one, closes them all and returns
+/// -1.
 int take_one(msghdr& message) {
   int one = -1;
   std::size_t count = 0;

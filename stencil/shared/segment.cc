@@ -29,11 +29,11 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 static_assert(std::atomic<float>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// How far into their first pages y and p begin, a third of a page apart from each other and from
-/// where a framework's x usually begins. Three arrays that are walked side by side from the same
-/// place of a page can evict each other from the first-level cache at every step: AMD's way
-/// predictor knows an address by 6 bits of its place and a hash of its page (Lipp et al., "Take a
-/// way", 2020). With x, y and p 0x108000 bytes apart a fold took 16 times as long.
+/// The offsets of y and p in their first pages: a third of a page apart from each other and from
+/// the usual start of a framework's x. Three arrays that are walked in parallel from the same
+/// offset of a page can evict each other from the first-level cache at every step: AMD's way
+/// predictor identifies an address by 6 bits of its offset and a hash of its page (Lipp et al.,
+/// "Take a way", 2020). With x, y and p 0x108000 bytes apart a fold took 16 times as long.
 constexpr std::size_t kAsideY = 1344, kAsideP = 2688;
 
 std::size_t pages(std::size_t bytes) {
@@ -119,8 +119,8 @@ bool Segment::map_memory(int descriptor) {
   return true;
 }
 
-/// Has all pages of the memfd given now: one that cannot be had later is SIGBUS. By way of the
-/// mapping, so that the system may give large pages.
+/// Allocates all pages of the memfd now: a page that cannot be allocated later is a SIGBUS.
+/// Populates the mapping rather than the file, so that the system may give large pages.
 bool Segment::reserve() const {
   if (::madvise(base_, bytes_, MADV_POPULATE_WRITE) == 0) return true;
   if (errno != EINVAL) return false;  // a kernel before 5.14 does not know it

@@ -14,19 +14,21 @@
 
 namespace stencil {
 
-/// The lock of one bucket and what belongs under it; lies in the segment.
+/// The lock of one bucket and the state that it protects; stored in the segment.
 struct alignas(64) BucketControl {
   pthread_mutex_t mutex;  ///< process-shared, robust
-  /// 0: the owner has no request open on this bucket; 1 + k: it has, and may answer k times more.
+  /// 0: the owner has no request open on this bucket. 1 + k: it has one, and may answer k times
+  /// more.
   std::atomic<std::uint32_t> room;
-  /// The neighbour that holds the lock, or kNoRank: the owner does, nobody, or it is not known yet.
+  /// The neighbour that holds the lock. kNoRank: the owner holds it, nobody does, or it is not
+  /// known yet.
   std::atomic<Rank> holder;
 };
 
-/// What neighbours' exchanges did to one bucket since the owner looked last.
+/// What neighbours' exchanges did to one bucket since the owner last read it.
 struct SharedNote {
   std::atomic<float> moved;  ///< sum of the distances by which they moved the owner
-  std::atomic<float> norm2;  ///< |z|^2 of a neighbour at the latest, which is near the owner's
+  std::atomic<float> norm2;  ///< |z|^2 of the latest neighbour, which is near the owner's
 };
 
 /// Holds the lock of a bucket, or not. One thread.
@@ -40,16 +42,16 @@ class BucketGuard {
         holder_(other.holder_) {}
   BucketGuard& operator=(BucketGuard&&) = delete;
 
-  /// Once, or a bounded number of times for as long as an exchange on one bucket takes.
+  /// Tries once, or a bounded number of times for about as long as an exchange on one bucket takes.
   static BucketGuard try_once(BucketControl& control);
-  /// `holder`: the rank of a neighbour of the owner's, so that it can be named.
+  /// `holder` is the rank of the caller where it is not the owner, for messages.
   static BucketGuard try_for_a_while(BucketControl& control, Rank holder = kNoRank);
   /// Waits. Only for memory that no other process maps.
   static BucketGuard wait(BucketControl& control);
 
   explicit operator bool() const { return held_ != nullptr; }
-  /// Whoever held it last died holding it: of its exchange a few floats may be applied at one end
-  /// only, and no more than that.
+  /// Whether the last holder died while it held the lock. At most a few floats of its exchange are
+  /// then applied at one end only.
   [[nodiscard]] bool inherited() const { return inherited_; }
 
  private:
@@ -60,24 +62,25 @@ class BucketGuard {
 };
 
 /// The memory of a worker's exchange: y and p, each as large as the model, with a lock per bucket.
-/// Either its own alone, or a memfd that neighbours on the same host map too, once its descriptor
-/// was passed to them: nameless, so nothing is left behind; with all its pages there from the start
-/// and sealed against shrinking and growing, so that no access to it is a SIGBUS.
+/// It is either private, or a memfd that neighbours on the same host map too, once its descriptor
+/// was passed to them. The memfd has no name, so nothing is left behind. All its pages are
+/// allocated at the start, and it is sealed against shrinking and growing, so that no access is a
+/// SIGBUS.
 ///
 /// A process that maps it is trusted. It can write any y and p, give pages back to the system, hold
 /// locks for ever, and corrupt the list of held locks that the C library keeps in them, and so this
-/// process. No seal forbids that to who may write, and whoever averages must write. Only processes
-/// of the same user that know the secret from a Hello get the descriptor (UnixMeeting), and those
-/// could as well stop or trace this process. What the numbers are is checked all the same, as on
-/// the wire. Where a neighbour is not to be trusted so far: transport tcp.
+/// process. No seal prevents that, since averaging needs write access. Only processes of the same
+/// user that know the secret from a Hello get the descriptor (UnixMeeting), and those could stop or
+/// trace this process anyway. The numbers are checked all the same, as on the wire. Where a
+/// neighbour is not trusted that far, use transport tcp.
 class Segment {
  public:
   enum class Reach : std::uint8_t { kOwn, kShared };
 
-  /// Throws ConfigError where the system gives no such memory.
+  /// Throws ConfigError where the system cannot allocate the memory.
   Segment(const Layout& layout, Rank rank, Reach reach);
-  /// Maps a neighbour's. The descriptor stays the caller's. An Error where it is not the segment
-  /// that `layout`, `rank` and `id` say it is.
+  /// Maps a neighbour's segment. The caller still owns the descriptor. Returns an Error where the
+  /// segment does not match `layout`, `rank` and `id`.
   static Result<Segment> map(int descriptor, const Layout& layout, Rank rank, std::uint64_t id);
   ~Segment();
   Segment(Segment&& other) noexcept;
@@ -90,18 +93,19 @@ class Segment {
   [[nodiscard]] BucketControl& control(std::uint32_t bucket) const { return controls_[bucket]; }
   [[nodiscard]] SharedNote& note(std::uint32_t bucket) const { return notes_[bucket]; }
 
-  /// The owner's.
+  /// The rank of the owner.
   [[nodiscard]] Rank rank() const;
-  /// Differs for each segment ever made.
+  /// An identifier that no other segment has.
   [[nodiscard]] std::uint64_t id() const;
-  /// Whether neighbours may exchange with it: its owner trains or settles. Read under a bucket's
-  /// lock: after a fold that follows `admit(false)` nobody changes the bucket any more.
+  /// Whether neighbours may exchange with it: its owner trains or settles. Read it under a bucket's
+  /// lock. Then, after a fold that follows `admit(false)`, no neighbour changes the bucket any
+  /// more.
   [[nodiscard]] bool admits() const;
   void admit(bool yes);
-  /// Counts up whenever a neighbour left a note.
+  /// Counts the notes that neighbours have left.
   [[nodiscard]] std::atomic<std::uint64_t>& noted() const;
 
-  /// To be passed to a neighbour; -1 where the memory is the owner's alone.
+  /// The descriptor to pass to neighbours; -1 where the memory is private.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:

@@ -114,7 +114,7 @@ void UnixMeeting::meet(Rank rank, const std::string& token) {
 void UnixMeeting::forget(Rank rank) {
   const auto it = neighbours_.find(rank);
   if (it == neighbours_.end()) return;
-  // What came early stays: it may be of the life whose Hello makes us forget the one before.
+  // `early` stays: it may belong to the life whose Hello makes us forget the life before.
   Neighbour& neighbour = it->second;
   close_if(neighbour.dialled);
   neighbour.segment.reset();
@@ -137,7 +137,7 @@ void UnixMeeting::dial(Rank rank, Neighbour& neighbour) {
   neighbour.dial_again = false;
   if (::connect(neighbour.dialled, reinterpret_cast<const sockaddr*>(&name), size) != 0) {
     if (errno == EAGAIN) {
-      neighbour.dial_again = true;  // many dial it just now
+      neighbour.dial_again = true;  // its backlog is full
       return close_if(neighbour.dialled);
     }
     const bool elsewhere = errno == ECONNREFUSED;
@@ -162,11 +162,12 @@ void UnixMeeting::poll() {
   }
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) <= 0) return;
-  // Whoever has come is heard before more are let in, so that no crowd pushes out one that speaks.
+  // Reads from accepted connections before it accepts more, so that a crowd pushes out none that
+  // has sent its packet.
   bool more = true;
   while (more) {
     more = accept();
-    // A copy: whoever has spoken is struck from the list.
+    // Iterates over a copy: hear_stranger() removes from the list.
     for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
   }
   for (auto& [rank, neighbour] : neighbours_) {
@@ -179,7 +180,7 @@ bool UnixMeeting::accept() {
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection < 0) {
       if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return false;
-      // Readable for ever, it would keep the loop awake.
+      // It would stay readable and keep the loop awake.
       ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
       log_(LogLevel::kWarning,
            "out of descriptors: no more neighbours can share memory; raise ulimit -n");
@@ -190,7 +191,7 @@ bool UnixMeeting::accept() {
       continue;
     }
     if (strangers_.size() == kMaxStrangers) {
-      ::close(strangers_.front());  // which was heard, and has said nothing
+      ::close(strangers_.front());  // which was read, and has sent nothing
       strangers_.erase(strangers_.begin());
     }
     strangers_.push_back(connection);
@@ -199,7 +200,8 @@ bool UnixMeeting::accept() {
   return true;
 }
 
-/// Somebody who dialled us; heard once, whatever he says.
+/// Reads from a connection that dialled us, and closes it after its first message, whatever that
+/// was.
 void UnixMeeting::hear_stranger(int connection) {
   const Heard heard = receive_packet(connection);
   if (!heard.anything) return;

@@ -10,15 +10,15 @@
 namespace stencil {
 
 /// Passes descriptors of segments over a Unix socket of abstract name (nothing in the file system).
-/// The name and a secret travel in Hello; whoever does not know the secret, or belongs to another
-/// user, gets nothing. That the connection can be made at all proves that both are on one host. Of
-/// two neighbours the higher rank dials:
+/// The name and a secret travel in Hello. A process that does not know the secret, or belongs to
+/// another user, gets nothing. A connection proves that both are on one host. Of two neighbours the
+/// higher rank dials:
 ///
 ///     dialler  -> Packet{secret of the listener, own id, own rank} + own descriptor
 ///     listener -> Packet{the same secret, own id, own rank} + own descriptor
 class UnixMeeting final : public Meeting {
  public:
-  /// `own` must outlive this. Throws ConfigError where no socket can be had.
+  /// `own` must outlive this. Throws ConfigError where it cannot listen on a socket.
   UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink log);
   ~UnixMeeting() override;
 
@@ -31,24 +31,24 @@ class UnixMeeting final : public Meeting {
   /// Readable when poll() has something to do.
   [[nodiscard]] int descriptor() const { return epoll_; }
 
-  /// Connections at a time that have said nothing yet; the oldest goes first.
+  /// How many connections that have sent nothing are kept; the oldest is closed first.
   static constexpr std::size_t kMaxStrangers = 16;
-  /// Of those that wait to be let in; who finds no room dials again.
+  /// How many connections may wait to be accepted; a dialler that finds no room dials again.
   static constexpr int kBacklog = 64;
 
  private:
   struct Neighbour {
     std::string token;
-    std::uint64_t id = 0, secret = 0;  ///< by the token
+    std::uint64_t id = 0, secret = 0;  ///< from the token
     int dialled = -1;                  ///< awaits the answer
     bool dial_again = false;
     std::optional<Segment> segment;
-    /// A segment that came before the Hello which says whose it is.
+    /// The descriptor of a segment that came before the Hello that identifies it.
     int early = -1;
     std::uint64_t early_id = 0;
   };
   void dial(Rank rank, Neighbour& neighbour);
-  /// True where more may wait.
+  /// Returns true where more connections may wait.
   bool accept();
   void hear_stranger(int connection);
   void hear_answer(Rank rank, Neighbour& neighbour);

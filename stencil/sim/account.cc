@@ -1,4 +1,4 @@
-// What is seen of a simulation at one moment, with what is still on its way counted in.
+// Measurements of a simulation at one moment, with deltas in flight counted in.
 #include <cmath>
 #include <vector>
 
@@ -9,8 +9,8 @@
 namespace stencil::sim {
 namespace {
 
-/// What settling `answer`, which a neighbour keeps, will add to the bucket that `open` was offered
-/// from. `codec` may be of any edge: what it keeps decides what is sent and never what is applied.
+/// What settling `answer`, which a neighbour keeps, will add to the bucket of our offer `open`.
+/// `codec` may belong to any edge: its state decides what is sent and never what is applied.
 std::vector<float> to_come(const KeptAnswer& answer, const OpenOffer& open, std::size_t floats,
                            EdgeCodec& codec) {
   DenseEdgeCodec in_fp32;
@@ -31,8 +31,8 @@ std::vector<float> to_come(const KeptAnswer& answer, const OpenOffer& open, std:
 
 }  // namespace
 
-/// z of each worker as it would be had every delta under way arrived: what a neighbour has answered
-/// is subtracted, a crossing that only the other end has seen is merged.
+/// The z that each worker would have if every delta in flight had arrived: subtracts what a
+/// neighbour has answered, and merges crossings that only the other end has seen.
 void Simulation::account(std::vector<std::vector<double>>& z) const {
   std::vector<float> values(layout_.size());
   const bool sync = mode_.kind == Mode::Kind::kSync;

@@ -8,7 +8,7 @@
 namespace stencil::sim {
 namespace {
 
-/// Frames under way in one direction; beyond that a link is "full".
+/// Frames that may be in flight in one direction before a link is "full".
 constexpr std::size_t kQueueFrames = 256;
 
 }  // namespace
@@ -17,7 +17,7 @@ struct Network::Link {
   Rank ranks[2] = {kNoRank, kNoRank};  ///< [0] dialled
   bool up = false;
   bool dropped = false;
-  std::uint32_t life = 0;    ///< raised at each break: what was under way is lost
+  std::uint32_t life = 0;    ///< raised at each break, which loses the frames in flight
   TimePoint busy[2] = {};    ///< until when each direction is sending
   TimePoint last[2] = {};    ///< arrival of the last frame, to keep the order
   TimePoint bare[2] = {};    ///< arrival of the last frame without a payload
@@ -185,7 +185,7 @@ SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
   TimePoint& last = link.last[direction];
   TimePoint arrival = std::max(link.busy[direction] + travel, last);
   if (frame.urgent) {
-    // Behind the payload that is being sent, before those that wait.
+    // After the payload that is being sent, before those that wait.
     const TimePoint soon = now_ + link.sending[direction] + sending(model.bandwidth);
     arrival = std::max(std::min(link.busy[direction], soon) + travel, link.bare[direction]);
   }

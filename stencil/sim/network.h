@@ -13,7 +13,7 @@
 
 namespace stencil::sim {
 
-/// What one connection is like; may differ per edge.
+/// The properties of one connection; may differ per edge.
 struct LinkModel {
   double latency = 0.001;  ///< seconds, one way
   double jitter = 0;       ///< up to this much more, uniformly, per frame; order is kept, but
@@ -21,25 +21,25 @@ struct LinkModel {
   double bandwidth = 0;    ///< bytes a second each way; 0: unlimited
 };
 
-/// A time during which an edge carries nothing; frames under way are lost.
+/// A time during which an edge carries nothing; frames in flight are lost.
 struct Outage {
   Rank a = kNoRank, b = kNoRank;
   double from = 0, to = 0;  ///< seconds; to < 0: for ever
 };
 
 /// The network of a simulation: transports of N workers whose frames arrive after a modelled time,
-/// in order per direction. Deterministic in its seed. The owner calls deliver() as time goes on.
+/// in order per direction. Deterministic in its seed. The owner calls deliver() as time advances.
 class Network {
  public:
   using Model = std::function<LinkModel(Rank, Rank)>;
 
-  /// `worker_bandwidth`: what each worker can send over all its connections, bytes a second; 0:
-  /// unlimited.
+  /// `worker_bandwidth` is the rate at which each worker can send over all its connections, in
+  /// bytes a second; 0: unlimited.
   Network(int workers, Model model, std::vector<Outage> outages, std::uint64_t seed,
           double worker_bandwidth = 0);
   ~Network();
 
-  /// A worker more, of the next rank.
+  /// Adds a worker, with the next rank.
   void add();
   [[nodiscard]] Transport& transport(Rank rank);
   /// The address under which `rank` is dialled.
@@ -47,7 +47,7 @@ class Network {
 
   /// When the next event is due; kNever: none.
   [[nodiscard]] TimePoint next() const;
-  /// Moves all that is due at `now` into the receivers' queues; appends the ranks that got any.
+  /// Moves all frames due at `now` into the receivers' queues; appends the ranks that got any.
   void deliver(TimePoint now, std::vector<Rank>& woken);
 
  private:

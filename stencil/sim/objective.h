@@ -12,9 +12,9 @@
 
 namespace stencil::sim {
 
-/// What simulated workers train: each has its own part of one objective, the mean of all parts.
-/// The gradient may come from anywhere: an analytic function here, a deep-learning framework
-/// elsewhere. Called by the simulation's one thread.
+/// What simulated workers train. Each worker has its own part of one objective, which is the mean
+/// of all parts. The gradient may come from anywhere: an analytic function here, a deep-learning
+/// framework elsewhere. Called by the simulation's only thread.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -23,7 +23,7 @@ class Objective {
   virtual void initial(Rank rank, std::span<float> x) const = 0;
   /// One local step of `rank` on its own x.
   virtual void step(Rank rank, std::span<float> x) = 0;
-  /// Training is over and agreement begins: a last local change of x.
+  /// A last local change of x, when training is over and settling begins.
   virtual void last(Rank /*rank*/, std::span<float> /*x*/) {}
   /// The whole objective at x.
   [[nodiscard]] virtual double value(std::span<const float> x) const = 0;
@@ -34,7 +34,7 @@ class Objective {
                                                         double learning_rate, double noise,
                                                         std::uint64_t seed);
 
-/// Logistic regression, each worker on its own drawn examples of one ground truth.
+/// Logistic regression. Each worker has examples of its own, drawn from one ground truth.
 [[nodiscard]] std::unique_ptr<Objective> make_logistic(int workers, std::size_t dimension,
                                                        double learning_rate, std::uint64_t seed);
 

@@ -34,7 +34,7 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
     const auto it = config_.links.find(std::minmax(a, b));
     return it == config_.links.end() ? config_.link : it->second;
   };
-  // Takes long on large topologies: once for all.
+  // Takes long on large topologies: computed once for all workers.
   if (!config_.exchange.sweeps) config_.exchange.sweeps = usual_sweeps(config_.topology);
   const int workers = config_.topology.size();
   network_ = std::make_unique<Network>(workers, model, config_.outages, config_.seed,
@@ -66,7 +66,7 @@ double Simulation::end_time() const {
 }
 
 EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
-  // Whoever came later has no place in the topology, and stands where it was put.
+  // A worker that was added later has no place in the topology; add() has set its neighbours.
   const Rank stands = rank < config_.topology.size() ? rank : 0;
   EngineConfig engine =
       make_engine_config(config_.exchange, config_.topology, turns_, stands, buckets);
@@ -89,7 +89,8 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   worker->steps.emplace(*worker->mixer);
-  // All begin together with what they have; only who comes back copies a neighbour.
+  // All workers begin together with the weights that they have; only a restarted worker copies a
+  // neighbour.
   worker->steps->standing().stop_joining = generation == 1;
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
@@ -98,7 +99,7 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   engine.seed = config_.seed;
   engine.hello.run_id = "simulation";
   engine.hello.topology = config_.topology.spec();
-  // Apart by more than the edges' own restarts add to it.
+  // Generations differ by more than restarts of edges add to them.
   engine.hello.generation = generation << 16;
   engine.hello.layout_hash = layout_.hash();
   if (!config_.shared.empty()) {
@@ -140,8 +141,8 @@ void Simulation::begin_step(Worker& worker) {
   }
 }
 
-/// A part of a local step is made, the last values first; the step ends with the last part. The
-/// gradient is of the model as it was when the step began: nothing but a fold changes x.
+/// Takes one part of a local step, the last values first; the step ends with the last part. The
+/// gradient was computed on the model at the beginning of the step: meanwhile only folds change x.
 void Simulation::make_part(Worker& worker) {
   if (worker.parts++ == 0) {
     worker.next = worker.x;
@@ -150,7 +151,7 @@ void Simulation::make_part(Worker& worker) {
   }
   if (overlaps() && worker.parts < kParts) {
     const std::size_t first = layout_.size() * (kParts - worker.parts) / kParts;
-    // Buckets that are whole, and so folded.
+    // Only whole buckets, which are folded.
     const std::size_t bucket = layout_.bucket_floats();
     worker.take(std::min(worker.taken, (first + bucket - 1) / bucket * bucket));
     if (worker.steps->made_from(worker.x, first)) turn(worker);
@@ -172,7 +173,7 @@ void Simulation::turn(Worker& worker) {
   }
 }
 
-/// The end of a local step, or a wait at its boundary that may be over.
+/// Called at the end of a local step, and when a wait at its boundary may be over.
 void Simulation::boundary(Worker& worker) {
   const PumpStatus status = worker.pump->status();
   const bool sync = mode_.kind == Mode::Kind::kSync;
@@ -231,7 +232,8 @@ void Simulation::linger(Worker& worker) {
   begin_step(worker);
 }
 
-/// After a turn: joins, passes a boundary it waited at, or freezes, where that has become possible.
+/// Called after a turn: lets the worker join, pass a boundary that it waited at, or freeze, where
+/// that has become possible.
 void Simulation::proceed(Worker& worker) {
   if (!worker.alive) return;
   const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
@@ -296,7 +298,7 @@ bool Simulation::finish() {
   for (auto& worker : workers_) {
     if (!worker->alive) continue;
     worker->steps->standing().wanted = WorkerState::kSettling;
-    // What is left of a step whose gradient is there.
+    // Completes a step whose gradient is already there.
     if (worker->stepping && worker->parts > 0) worker->take(0);
     objective_.last(worker->rank, worker->x);
     (void)worker->mixer->fold(worker->x);
@@ -328,7 +330,7 @@ bool Simulation::finish() {
   return all;
 }
 
-/// The first turn that is free at both ends: both must go by the same one.
+/// The first turn that is free at both ends, which must use the same one.
 std::size_t Simulation::free_turn(Rank a, Rank b) const {
   const auto taken = [this](Rank rank, std::size_t turn) {
     return std::ranges::find(places_[rank], turn, &Place::turn) != places_[rank].end();
@@ -350,7 +352,7 @@ Rank Simulation::add(const std::vector<Rank>& neighbours) {
     workers_[other]->pump->add(now_, places_[other].back());
     turn(*workers_[other]);
   }
-  // Not of the first life: it copies a neighbour.
+  // As a second life, so that it copies a neighbour.
   make(rank, 2);
   return rank;
 }
@@ -367,7 +369,7 @@ void Simulation::remove(Rank rank) {
 
 void Simulation::kill(Rank rank) {
   workers_[rank]->alive = false;
-  // Nor would its next life end the step that this one was in.
+  // Otherwise its next life would end the step that this life was in.
   std::erase_if(due_, [rank](const Due& due) { return due.rank == rank; });
   std::ranges::make_heap(due_, std::less<>());
 }

@@ -32,7 +32,7 @@ struct SimulationConfig {
   double worker_bandwidth = 0;  ///< bytes a second that a worker can send in all; 0: unlimited
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
-  std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, with no delay
+  std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, without delay
   bool finish = false;                     ///< after the run, settle and freeze as real workers do
   /// Whoever is far behind a neighbour that comes into reach takes over its model, as real workers
   /// do; the mean over all is another one then.
@@ -49,47 +49,47 @@ struct Snapshot {
   std::uint64_t steps = 0, sweeps = 0, bytes = 0;
 };
 
-/// N workers in one thread under a virtual clock, each with the very pump that real workers run.
-/// Seed in, trace out: the same configuration gives the same bytes on every run.
+/// N workers in one thread under a virtual clock. Each runs the same pump as a real worker.
+/// Deterministic: the same configuration and seed give the same bytes on every run.
 class Simulation {
  public:
   /// `objective` must outlive it.
   Simulation(SimulationConfig config, Objective& objective);
   ~Simulation();
 
-  /// Lets virtual time go on until `seconds`.
+  /// Advances virtual time to `seconds`.
   void run_until(double seconds);
-  /// Trains no more; settles, freezes and folds as at the end of a run. True when every worker
-  /// froze because all was settled, not because time was up.
+  /// Ends training, then settles, freezes and folds as at the end of a run. Returns true when every
+  /// worker froze because all were settled, not because time was up.
   bool finish();
 
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] double end_time() const;
   /// Workers so far; ranks are below this.
   [[nodiscard]] int size() const { return static_cast<int>(workers_.size()); }
-  /// As it stands: of a step under way, what has been folded.
+  /// The present model; of a step in progress, the part that has been folded.
   [[nodiscard]] std::span<const float> model(Rank rank) const;
   [[nodiscard]] PumpStatus status(Rank rank) const;
   /// Step boundaries that `rank` has passed.
   [[nodiscard]] std::uint64_t steps_of(Rank rank) const;
-  /// Worker's telemetry scalars; [0] counts its own steps, [1] is 1 at each worker.
+  /// The worker's telemetry scalars; [0] counts its own steps, [1] is 1 at each worker.
   [[nodiscard]] std::span<const double> telemetry(Rank rank) const;
   /// The same as the network sees them now, deltas since the last boundary included.
   [[nodiscard]] std::vector<double> telemetry_z(Rank rank) const;
-  /// By all workers so far, headers included.
+  /// Bytes sent by all workers so far, headers included.
   [[nodiscard]] std::uint64_t bytes_sent() const;
-  /// z of a worker as it would be had every delta under way arrived: what the exchange keeps is the
-  /// sum of these.
+  /// The z that a worker would have if every delta in flight had arrived. The exchange keeps the
+  /// sum of these constant.
   [[nodiscard]] std::vector<double> z(Rank rank) const;
 
   // The grid changes while it runs. Not in mode sync.
-  /// A worker more, between these, which it and they learn of now. Its rank.
+  /// Adds a worker with these neighbours, and tells them. Returns its rank.
   Rank add(const std::vector<Rank>& neighbours);
-  /// A worker less: its neighbours and it exchange no more, settle what is under way and forget
-  /// each other; it trains on alone.
+  /// Removes a worker. It and its neighbours stop exchanging, settle what is in flight and forget
+  /// each other; it goes on training alone.
   void remove(Rank rank);
 
-  /// Kills a worker at the present time: nothing of it is heard again.
+  /// Kills a worker now: it sends nothing any more.
   void kill(Rank rank);
   /// Starts a killed worker anew, from initial weights, as a new generation.
   void restart(Rank rank);
@@ -113,7 +113,7 @@ class Simulation {
   Mode mode_;
   Objective& objective_;
   Turns turns_{config_.topology};
-  std::vector<std::vector<Place>> places_;  ///< each worker's neighbours, as the grid is now
+  std::vector<std::vector<Place>> places_;  ///< each worker's present neighbours
   Layout layout_;
   double settle_threshold_;
   TimePoint now_{};

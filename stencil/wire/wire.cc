@@ -10,7 +10,7 @@
 //   Header.calm             0 .. 2^21, hops
 //   Header.status           0 .. 3, ReplyStatus
 //   Header.codec            0 .. 255, a CodecNumber; likewise Hello.codec. Whether this run sends
-//                           it is for the receiver to judge
+//                           is for the receiver to decide
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly in a Hello
 //   Hello.progress          finite, 0 or more
@@ -28,7 +28,7 @@
 
 #include <wire.pb.h>
 #if defined(__x86_64__)
-#include <xxh_x86dispatch.h>  // XXH3 by whatever vector unit the machine has
+#include <xxh_x86dispatch.h>  // XXH3 with the best instruction set of the machine
 #else
 #include <xxhash.h>
 #endif
@@ -78,7 +78,8 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
-/// What the other side will accept of a text of ours: cut at a character, controls made spaces.
+/// A text of ours as the other side accepts it: cut to its length at a character, control
+/// characters replaced by spaces.
 std::string presentable(const std::string& text) {
   std::string result = text;
   if (result.size() > kMaxTextBytes) {
@@ -146,7 +147,7 @@ Error out_of_range(std::string_view field, std::int64_t value) {
           "header field '" + std::string(field) + "' is out of range: " + std::to_string(value)};
 }
 
-/// Nothing when every field lies in the range that the grammar above names.
+/// Returns nothing where every field is within the range that the grammar above gives.
 std::optional<Error> check_header(const proto::Header& header) {
   constexpr std::uint32_t kKinds = std::variant_size_v<MessageBody> - 1;
   constexpr std::uint32_t kMaxCalm = 2 * std::uint32_t{Topology::kMaxSize};
@@ -211,7 +212,7 @@ Hello decode_hello(proto::Hello& from) {
           .terms = std::move(terms)};
 }
 
-/// Each kind's own fields; those that another kind would have stay 0.
+/// Writes the fields of each kind of message; the fields of other kinds stay 0.
 struct EncodeBody {
   proto::Header& header;
 

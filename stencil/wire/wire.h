@@ -8,7 +8,7 @@
 
 namespace stencil {
 
-/// Message -> Frame: protobuf header (proto/wire.proto) with an XXH3 hash of the payload; the
+/// Message -> Frame: a protobuf header (proto/wire.proto) with an XXH3 hash of the payload. The
 /// payload is passed on by reference, never copied into a protobuf field.
 [[nodiscard]] Frame encode_frame(const Message& message);
 

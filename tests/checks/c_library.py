@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what libfast.so shows and what it asks for.
+"""Checks the exports and the dependencies of libfast.so.
 
 usage: c_library.py LIBRARY HEADER
 

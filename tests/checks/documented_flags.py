@@ -5,7 +5,7 @@ usage: documented_flags.py ROOT BIN     ROOT: source tree, BIN: folder of fast a
 
 A flag behind a command ("fast train ... --epochs 5", continued lines joined) must be in the --help
 of that command; a flag anywhere else must be in some --help, or be one of a named foreign tool. In
-builds that leave programs out, nothing is said of those, nor of flags without a command.
+builds without some programs, their flags and flags without a command are not checked.
 """
 import glob
 import os

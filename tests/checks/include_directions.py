@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: who may include whom, and what no file may contain.
+"""Checks what the compiler does not: include directions, and content that no file may have.
 
 usage: include_directions.py ROOT     check a source tree
        include_directions.py --self-test
 
 Prints one line per breach, "file:line: rule", and exits 1 where there is one. The self-test
-runs the check on one bad example per rule and demands that exactly that rule is named.
+runs the check on one bad example per rule and requires that exactly that rule is named.
 """
 import os
 import re
@@ -18,7 +18,7 @@ TEXT = CODE + (".py", ".sh", ".cmake", ".proto", "CMakeLists.txt")
 MAX_LINES = 450
 MAX_PURE_VIRTUALS = 7
 
-# Whom a layer of stencil/ may include, beside itself.
+# The layers that each layer of stencil/ may include, beside itself.
 LAYERS = {
     "core": (),
     "codec": ("core",),
@@ -33,7 +33,7 @@ LAYERS = {
 }
 LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 
-# Whom a room of fast/ may include, beside itself and the headers in fast/ that belong to no room.
+# The rooms (folders) that each room of fast/ may include, beside itself and headers outside rooms.
 FAST_ROOMS = {
     "run": (),
     "checkpoint": ("run",),
@@ -45,7 +45,7 @@ FAST_ROOMS = {
 }
 # These use the adapters.
 ABOVE_ADAPTERS = ("c", "programs")
-# What an adapter may know of fast/, beside the headers that belong to no room.
+# The rooms of fast/ that an adapter may include, beside headers outside rooms.
 FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)|checkpoint/saved_state"
                           r"|train/(learner|models|optimizer_options)|data/(batch|image_shape))\.h$")
 

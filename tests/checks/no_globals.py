@@ -4,9 +4,9 @@
 usage: no_globals.py FILE...    archives and object files, one an argument or with ";" between
        no_globals.py --self-test COMPILER
 
-Reads the symbol tables by binutils' nm: what lies in .data or .bss can be changed, what lies in
-.rodata or .data.rel.ro cannot. A `static const` that needs a constructor at run time lies in .bss
-too; make it constexpr, or a member of what uses it.
+Reads the symbol tables by binutils' nm: objects in .data or .bss are mutable, those in .rodata or
+.data.rel.ro are not. A `static const` that needs a constructor at run time is in .bss too; make it
+constexpr, or a member of the class that uses it.
 """
 import os
 import re

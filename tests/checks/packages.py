@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Does the list of packages hold all that a build reads?
+"""Checks that the list of packages includes everything that a build reads.
 
-A developer's machine has more packages than tests/install-packages.sh names, so a name may be
-missing there for long and only a fresh machine fails. This check asks ninja which headers each
-object file was made from and dpkg whose they are: each must belong to a package of the list or to
-one that those depend on; libraries and programs from group `build` alone, tests and benchmarks from
-`build` and `test`.
+A developer's machine has more packages than tests/install-packages.sh names, so a missing name may
+be noticed only on a fresh machine. This check asks ninja for the headers of each object file and
+dpkg for the packages of those headers: each must belong to a package of the list or to one of its
+dependencies. Libraries and programs may use only group `build`, tests and benchmarks `build` and
+`test`.
 
 usage: packages.py BUILD_DIR | --self-test
 """
@@ -23,12 +23,12 @@ def listed(*groups):
 
 
 def headers_of(deps):
-    """What `ninja -t deps` prints -> {object file: the system's headers but the compiler's own}."""
+    """Output of `ninja -t deps` -> {object file: system headers, without the compiler's own}."""
     headers, target = {}, None
     for line in deps.splitlines():
         entry = re.match(r"(\S+): #deps \d+,.*\((VALID|STALE)\)$", line)
         if entry:
-            compiled = entry[1].endswith((".o", ".gch"))  # newer CMakes tell of what is linked, too
+            compiled = entry[1].endswith((".o", ".gch"))  # newer CMakes list linked files too
             target = entry[1] if entry[2] == "VALID" and compiled else None
         elif target and re.match(r"    /usr/(?!lib/gcc/|lib/llvm)", line):
             headers.setdefault(target, set()).add(os.path.realpath(line.strip()))
@@ -53,7 +53,7 @@ def names(relations):
 
 
 def installed_relations():
-    """package -> what it depends on; a name that is only provided -> who provides it."""
+    """package -> its dependencies; a virtual package -> its providers."""
     relations = {}
     shown = subprocess.check_output(
         ["dpkg-query", "-W", "-f", "${Package}\t${Pre-Depends}, ${Depends}\t${Provides}\n"],

@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Whatever a reader asks for, it is given as it lies, or a FileError.
+/// A reader either gets the tensor's bytes or a FileError.
 template <typename T>
 void read_all(const fast::StateReader& state, const std::string& name, std::size_t bytes) {
   try {
@@ -21,7 +21,7 @@ void read_all(const fast::StateReader& state, const std::string& name, std::size
   }
 }
 
-/// A loader takes it for its own, and goes on, or leaves it.
+/// A loader either resumes from the state or rejects it.
 void resume_loader(const fast::StateReader& state) {
   fast::Dataset data;
   data.train.shape = {.channels = 1, .height = 1, .width = 1, .classes = 2};
@@ -39,8 +39,8 @@ void resume_loader(const fast::StateReader& state) {
 
 }  // namespace
 
-// A checkpoint from anywhere: it is refused with a FileError, or all in it can be read. The state
-// is also read where the checksum is wrong, which no mutation of a fuzzer's makes right.
+// An untrusted checkpoint is refused with a FileError, or all of it can be read. The state is also
+// read where the checksum is wrong, since no mutation by a fuzzer makes it right.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data), size);
   try {

@@ -6,7 +6,7 @@
 #include "fast/data/cifar10.h"
 #include "fast/errors.h"
 
-/// Bytes are whole records or a DataError, and then nothing was taken over.
+/// Bytes are whole records, or a DataError that leaves the set unchanged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fast::ImageSet set;
   set.shape = fast::kCifar10Shape;

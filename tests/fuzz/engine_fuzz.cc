@@ -1,4 +1,4 @@
-// A worker's pump between two neighbours that say anything at all, in any order and at any time.
+// A worker's pump between two neighbours that send anything, in any order and at any time.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace {
 
 using namespace stencil;
 
-/// What follows of the input, byte by byte; zeros when it is used up.
+/// The rest of the input, byte by byte; zeros at its end.
 class Source {
  public:
   Source(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
   [[nodiscard]] bool empty() const { return at_ >= size_; }
   std::uint8_t byte() { return empty() ? std::uint8_t{0} : data_[at_++]; }
-  /// Mostly small, sometimes at an edge of its range.
+  /// Mostly a small value, sometimes one at an end of its range.
   std::uint64_t number() {
     const std::uint8_t b = byte();
     if (b < 0xf0) return b % 16;
@@ -38,7 +38,7 @@ class Source {
   std::size_t at_ = 0;
 };
 
-/// Takes all that is sent; what is received, the input decides.
+/// Accepts all frames sent; the input decides what is received.
 class Scripted : public Transport {
  public:
   std::string endpoint() const override { return "fuzz"; }
@@ -83,7 +83,7 @@ CodecSpec any_codec(Source& source) {
 
 constexpr std::size_t kFloats = 11;  // buckets of 4, 4 and 3
 
-/// Of a part of a bucket, mostly: of most bytes nothing beyond the first check would be reached.
+/// Mostly a valid part of a bucket, since random bytes would not pass the first check.
 void write_part(Source& source, Bytes& bytes, std::size_t floats) {
   const std::size_t k = TopK(TopK::kLargestShare).count(floats);
   if (k == 0) return;
@@ -95,7 +95,7 @@ void write_part(Source& source, Bytes& bytes, std::size_t floats) {
   }
 }
 
-/// A payload and its codec: a neighbour's own, unless it says something else.
+/// A payload and its codec: the run's, unless the input chooses another.
 struct Coded {
   CodecNumber codec = kExact;
   Payload payload{};
@@ -123,7 +123,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   h.from = from;
   const std::uint8_t how = source.byte();
   const Neighbour& edge = pump.engine().neighbours().at(from);
-  // Mostly in the present epochs and in order, or nothing beyond the first check is ever reached.
+  // Mostly in the present epochs and in order, since other messages would not pass the first check.
   h.sender_epoch = edge.life.their_epoch != 0 ? edge.life.their_epoch : 5;
   h.receiver_epoch = edge.life.our_epoch;
   if ((how & 1) != 0) h.sender_epoch += static_cast<std::uint32_t>(source.number());
@@ -276,7 +276,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                 proven});
         break;
     }
-    // Time that stands still must come to rest: every turn at a deadline moves it on.
+    // The pump must come to rest: every turn at a deadline advances the deadline.
     int turns = 0;
     do {
       next = pump.turn(now, standing);

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What holds one key for each rank can be written, and reads back to itself.
+/// A file with one key for each rank can be written, and reads back unchanged.
 void check_written(const std::vector<std::vector<stencil::PublicKey>>& keys) {
   std::vector<stencil::PublicKey> first;
   for (const auto& of_rank : keys) {
@@ -21,7 +21,7 @@ void check_written(const std::vector<std::vector<stencil::PublicKey>>& keys) {
 
 }  // namespace
 
-/// Whatever a file of public keys or a key file holds, it is read or refused; what was read
+/// A file of public keys or a key file is read or refused, whatever it holds; what was read
 /// survives writing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

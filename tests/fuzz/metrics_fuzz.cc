@@ -6,7 +6,7 @@
 #include "fast/run/metrics.h"
 #include "fast/run/totals.h"
 
-// A metrics.jsonl from anywhere: never a throw, and lives that lie inside the history.
+// An untrusted metrics.jsonl: it never throws, and lives lie inside the history.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fast::WorkerHistory history =
       fast::parse_metrics({reinterpret_cast<const char*>(data), size});

@@ -6,7 +6,7 @@
 #include "fast/errors.h"
 #include "fast/run/safetensors.h"
 
-// A model file from anywhere: it is refused with a FileError, or every tensor lies inside it.
+// An untrusted model file is refused with a FileError, or every tensor lies inside it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data), size);
   try {

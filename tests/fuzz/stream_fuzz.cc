@@ -1,5 +1,5 @@
-// Input: one byte that says in what pieces the stream comes, then the stream. However it is cut,
-// the same frames come out; together they are what went in, as far as it was whole.
+// Input: one byte that chooses the sizes of the stream's pieces, then the stream. However the
+// stream is cut, the same frames come out, and together they are the complete frames of the input.
 //
 // Seeds: tests/fuzz/corpus/stream.
 

@@ -5,7 +5,7 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/toml.h"
 
-/// Whatever a configuration file holds, it is read or refused; what was read survives writing.
+/// A configuration file is read or refused, whatever it holds; what was read survives writing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {

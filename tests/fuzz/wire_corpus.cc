@@ -1,5 +1,5 @@
-// Writes the seeds of wire_fuzz from real frames: wire_corpus FOLDER. To be run by hand after a
-// change to proto/wire.proto.
+// Writes the seeds of wire_fuzz from real frames: wire_corpus FOLDER. Run it by hand after a change
+// to proto/wire.proto.
 
 #include <fstream>
 #include <iostream>

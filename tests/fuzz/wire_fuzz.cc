@@ -1,6 +1,6 @@
-// Input: two bytes, little-endian, for the length of the header (cut to what there is), then the
-// header, then the payload. To get past the checksum at all, a second frame is made of the same
-// bytes with size and checksum as they should be.
+// Input: two bytes, little-endian, for the length of the header (limited to the input's), then the
+// header, then the payload. A second frame of the same bytes gets the right size and checksum, to
+// get past these checks.
 //
 // Seeds, one for each kind of message: tests/fuzz/corpus/wire, made by wire_corpus.cc.
 
@@ -19,7 +19,7 @@ void append(stencil::HeaderBytes& header, std::uint8_t tag_low, std::uint8_t tag
   header.push_back(std::byte{tag_high});
 }
 
-/// What is accepted must lie in range, and come back the same from another round.
+/// An accepted message must be in range, and must be unchanged by encoding and decoding it again.
 void check(const stencil::Frame& frame) {
   stencil::Result<stencil::Message> result = stencil::decode_frame(frame);
   if (!result.ok()) return;

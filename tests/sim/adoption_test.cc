@@ -1,4 +1,4 @@
-// Who is far behind a neighbour adopts its model: a trained network is never dragged back.
+// A worker far behind a neighbour adopts its model: a trained network is never dragged back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ double distance(std::span<const float> a, std::span<const float> b) {
 
 struct Met {
   double learnt = 0;   ///< how far rank 0 had come by itself
-  double dragged = 0;  ///< the farthest that meeting the others moved it from there
+  double dragged = 0;  ///< the largest distance by which meeting the others moved it from there
   double apart = 0;    ///< the others from it, at the end
 };
 
@@ -63,7 +63,7 @@ Met meet(const sim::SimulationConfig& config) {
     met.dragged = std::max(met.dragged, distance(simulation.model(0), before));
   }
   for (Rank rank = 1; rank < simulation.size(); ++rank) {
-    // Its step is not over for a long time: what it shows is its model.
+    // Its step lasts long, so it shows its model of the last boundary.
     const std::vector<double> z = simulation.z(rank);
     const std::vector<float> shown(z.begin(), z.end());
     met.apart = std::max(met.apart, distance(shown, simulation.model(0)));
@@ -84,7 +84,7 @@ TEST_P(Adoption, a_trained_worker_that_meets_one_of_one_step_shows_no_jump) {
   }
 }
 
-/// A model walks over the grid by the same rule, from hop to hop.
+/// By the same rule a model travels over the grid, hop by hop.
 TEST_P(Adoption, whoever_is_behind_that_one_adopts_it_in_turn) {
   const Topology path = Topology::from_edges("0 1\n1 2\n2 3\n", "edges:path");
   const Met met = meet(config_of(path, GetParam(), false));

@@ -38,7 +38,7 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
       for (Rank rank = 0; rank < simulation.size(); ++rank) {
         for (const NeighbourStatus& n : status[rank].neighbours) {
           Met& pair = met[{rank, n.rank}];
-          // Before the link was up it may have run ahead; from then on it must not go on.
+          // Before the link was up it may have run ahead; from then on it must wait.
           if (pair.up && step[rank] > before[rank]) {
             EXPECT_LE(step[rank], step[n.rank] + bound + pair.at) << rank << " and " << n.rank;
           }
@@ -54,8 +54,8 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
   }
 }
 
-/// Who comes back begins to count anew: the others are held near it from there on, and not until it
-/// has made all of their steps.
+/// The steps of a worker that comes back count anew: it holds up the others from then on, but not
+/// until it has taken all the steps that they have.
 TEST(Bounded, a_worker_that_comes_back_holds_up_nobody) {
   for (const double away : {1.0, 20.0, 80.0}) {
     SCOPED_TRACE(away);

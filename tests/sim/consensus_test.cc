@@ -1,5 +1,5 @@
-// What the exchange promises whatever the delays and speeds: the mean stays, the disagreement never
-// exceeds its start, and all come to agree.
+// The guarantees of the exchange for all delays and speeds: the mean is kept, the disagreement
+// never exceeds its start, and all workers come to agree.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,8 +16,8 @@ constexpr int kSeedsPerShard = 25;  // 200 in all, for each codec
 
 class Consensus : public ::testing::TestWithParam<int> {};
 
-/// Runs a case to its end, looking often; `excess` is the highest disagreement relative to the
-/// start, `drift` the mean's largest.
+/// Runs a case to its end and samples it often; `excess` is the highest disagreement relative to
+/// the start, `drift` the largest drift of the mean.
 void run_case(const test::SimCase& one, int looks) {
   SCOPED_TRACE(one.text);
   const bool exact =
@@ -81,8 +81,8 @@ TEST_P(Consensus, in_parts_keeps_the_mean_never_spreads_and_ends_in_agreement_af
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Consensus, ::testing::Range(0, kShards));
 
-/// Much is left to agree on, and one edge is a hundred times slower than the others: those who
-/// agree among themselves must not end before the rest has come round.
+/// Models are far apart, and one edge is a hundred times slower than the others: workers that agree
+/// among themselves must not end before the rest agrees with them.
 TEST(Finish, waits_for_those_beyond_a_slow_edge) {
   test::SimCase one{.text = "a slow edge", .dimension = 37};
   sim::SimulationConfig& config = one.config;
@@ -107,14 +107,13 @@ TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
   for (std::size_t i = 0; i < 20; ++i) {
     const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);
-    one.config.exchange.settle_deadline =
-        0.02;  // each call goes on from where the last one stopped
+    one.config.exchange.settle_deadline = 0.02;  // each call continues where the last one stopped
     SCOPED_TRACE(one.text);
     const auto objective = sim::make_agreement(one.dimension, one.config.seed);
     sim::Simulation simulation(one.config, *objective);
     simulation.run_until(simulation.end_time());
-    // What never rises counts open offers, too, which here are cut off at an arbitrary moment: so
-    // the disagreement alone may go up again by as much. And near agreement what is coded moves
+    // The quantity that never rises includes open offers, which are cut off here at an arbitrary
+    // moment, so the disagreement alone may rise by as much. And near agreement, coding moves
     // workers by the codec's floor, about 1.2e-4 each.
     constexpr double kFloor = 2e-4;
     const double coded = static_cast<double>(one.config.topology.size()) *

@@ -57,7 +57,7 @@ TEST(Failure, the_others_go_on_and_come_to_agree_and_name_the_dead) {
   }
 }
 
-/// What a silent neighbour may have answered is not waited for, long before it counts as gone.
+/// Nobody waits for an answer of a silent neighbour, long before that counts as gone.
 TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
   for (int i = 0; i < 8; ++i) {
     const std::uint64_t seed = test::case_seed(8050 + i);
@@ -74,7 +74,7 @@ TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
   }
 }
 
-/// Workers with parts of one objective, so that they keep apart a little for ever.
+/// Workers with parts of one objective, so that their models always differ a little.
 TEST(Failure, restarted_it_copies_a_neighbour_and_is_soon_as_near_as_the_others) {
   for (const double away : {1.0, 20.0, 80.0}) {
     for (int i = 0; i < 4; ++i) {

@@ -107,7 +107,7 @@ TEST_P(GridChange, a_worker_less_settles_what_is_under_way_and_the_sum_is_kept) 
 INSTANTIATE_TEST_SUITE_P(Codecs, GridChange, ::testing::ValuesIn(test::every_codec(100'000)),
                          [](const auto& info) { return test::codec_name(info.param); });
 
-/// A neighbour that is not there cannot settle anything: it is forgotten all the same.
+/// An absent neighbour cannot settle anything, but is forgotten all the same.
 TEST(GridChangeFaults, a_dead_neighbour_can_be_removed) {
   const sim::SimulationConfig config = config_of({}, 7200);
   const auto objective = sim::make_agreement(kDimension, config.seed);
@@ -120,7 +120,7 @@ TEST(GridChangeFaults, a_dead_neighbour_can_be_removed) {
   EXPECT_EQ(neighbours_of(simulation, 3), (std::vector<Rank>{1, 4}));
 }
 
-/// Turns that became free are taken again.
+/// Turns that became free are reused.
 TEST(GridChangeFaults, who_comes_after_one_that_left_takes_its_place) {
   const sim::SimulationConfig config = config_of({}, 7300);
   const auto objective = sim::make_agreement(kDimension, config.seed);

@@ -13,8 +13,8 @@ struct Seen {
   std::uint64_t steps = 0;
 };
 
-/// Steps of 0.1 s on torus:4x4; looked at whenever a step has just ended everywhere or is under
-/// way.
+/// Steps of 0.1 s on torus:4x4, sampled whenever a step has just ended everywhere or is in
+/// progress.
 Seen run(double linger, double latency) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:4x4");

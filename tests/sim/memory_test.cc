@@ -1,4 +1,4 @@
-// What a worker keeps for buckets under way is one budget, however many neighbours it has.
+// A worker's memory for buckets in flight is one budget, however many neighbours it has.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace stencil::sim {
 namespace {
 
-/// The most buckets that the one in the middle of so many workers had under way or kept at once.
+/// The most buckets that the middle worker of `workers` had in flight or kept at once.
 std::size_t most_payloads(int workers, std::size_t buckets) {
   SimulationConfig config = test::plain_config();
   std::string star;
@@ -27,7 +27,7 @@ std::size_t most_payloads(int workers, std::size_t buckets) {
 
 TEST(Memory, OfBucketsUnderWayIsOneBudgetWhateverTheNeighboursAndTheModel) {
   const EngineConfig engine;
-  // A reply is written before it is known whether it is to be kept.
+  // A reply is written before it is known whether it must be kept.
   const std::size_t budget = engine.window_total + engine.retained_total + 1;
   const std::size_t few = most_payloads(3, 40);
   EXPECT_LE(few, budget);

@@ -11,8 +11,8 @@
 namespace stencil {
 namespace {
 
-/// An agreement under way with `count` random outages, each between `shortest` and `longest`
-/// seconds, all over by the end of the run.
+/// A run with `count` random outages, each between `shortest` and `longest` seconds, all over
+/// before its end.
 test::SimCase with_outages(std::uint64_t seed, int count, double shortest, double longest) {
   const std::vector<CodecSpec> lossy = test::lossy_codecs(100'000);
   const CodecSpec codec = seed % 2 == 0 ? CodecSpec() : lossy[seed % lossy.size()];
@@ -93,7 +93,7 @@ TEST(Outage, longer_than_gone_after_shifts_the_mean_at_most_by_what_is_counted_a
     } else {
       EXPECT_LT(drift, 0.5);
     }
-    // Nothing is lost twice: from here on the mean stays.
+    // Nothing is lost twice: from now on the mean is kept.
     EXPECT_TRUE(simulation.finish());
     EXPECT_NEAR(simulation.snapshot().mean_drift, drift, 1e-5);
     EXPECT_EQ(test::total_counters(simulation).lost_in_flight, total.lost_in_flight);
@@ -124,8 +124,8 @@ TEST(Outage, buckets_in_flight_on_a_cut_link_go_to_the_other_neighbours_meanwhil
   EXPECT_EQ(simulation.status(0).neighbours[0].link, LinkState::kUp);
 }
 
-/// Buckets so large, or links so thin, that what is under way takes longer than the deadline of a
-/// reply: it is waited for while anything comes, or all of it would be sent again and again.
+/// Buckets so large, or links so thin, that messages in flight take longer than the deadline of a
+/// reply. A reply is waited for while anything comes; otherwise all would be sent again and again.
 TEST(ThinLinks, replies_that_take_long_are_waited_for) {
   sim::SimulationConfig config = test::plain_config();
   config.topology = Topology::parse("torus:3x3");

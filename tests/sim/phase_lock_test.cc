@@ -77,7 +77,7 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Says what the lock does here, for whoever wants the figures.
+/// Prints the effect of the phase lock.
 void tell(const sim::SimulationConfig& config, const Seen& without, const Seen& with) {
   std::cout << std::setprecision(3) << config.topology.spec() << ", steps vary by "
             << config.step_jitter << ": neighbours " << without.apart
@@ -108,8 +108,8 @@ TEST(PhaseLockRun, BearsStepsThatVaryMuch) {
   }
 }
 
-/// While workers are out of step, what waits for a part here that is not made yet keeps others from
-/// what they wait for.
+/// While workers are out of step, an offer held here for a part that is not ready holds up others
+/// in turn.
 TEST(PhaseLockRun, BringsWorkersTogetherThatBeginApartAlsoWithStepsMadeInParts) {
   for (const bool overlap : {false, true}) {
     sim::SimulationConfig without = config_of("torus:2x4", 0), with = config_of("torus:2x4", 0.15);

@@ -1,5 +1,5 @@
-// Edges in shared memory among edges on the wire, and edges that only one end shares: the promises
-// of the exchange stay the same.
+// Edges in shared memory among edges with messages, and edges that only one end shares: the
+// guarantees of the exchange stay the same.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace stencil {
 namespace {
 
-/// Each direction of each edge by itself, with this chance.
+/// Shares each direction of each edge independently, with this probability.
 void share_some(sim::SimulationConfig& config, double chance, bool both_ways) {
   Random random(Random::derive(config.seed, 0x73686172ULL));
   for (const auto& [a, b] : config.topology.edges()) {
@@ -100,7 +100,7 @@ TEST(SharedOnly, a_neighbour_that_died_and_came_back_is_met_anew) {
   for (const auto& neighbour : simulation.status(1).neighbours) EXPECT_TRUE(neighbour.shared);
   EXPECT_GT(simulation.status(2).engine.shares, 0U);
   EXPECT_LT(simulation.snapshot().disagreement, 1e-6);
-  // Whoever handed over its model goes on being asked: nobody has a request open by wire.
+  // A worker whose model was copied is still asked: nobody has a request open by messages.
   const EngineCounters before = test::total_counters(simulation);
   simulation.run_until(400);
   const EngineCounters after = test::total_counters(simulation);

@@ -1,4 +1,4 @@
-// What straying() estimates, beside what the engine's workers do.
+// straying() compared with the engine's workers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ constexpr std::size_t kFloats = 512;
 constexpr std::size_t kSteps = 120, kWarm = 40;
 constexpr double kMomentum = 0.9;
 
-/// Steps of unit variance along noise that goes on as momentum makes it; looks where workers stand
-/// when they take them.
+/// Steps of unit variance along noise with momentum; measures the distances of workers at each
+/// step.
 class Drifting final : public sim::Objective {
  public:
   Drifting(int workers, std::uint64_t seed) {
@@ -41,7 +41,7 @@ class Drifting final : public sim::Objective {
   }
   double value(std::span<const float> /*x*/) const override { return 0; }
 
-  /// In units of straying(), where nobody was faster than another.
+  /// In units of straying(), if no worker was faster than another.
   [[nodiscard]] double straying() const {
     double squares = 0;
     for (std::size_t step = kWarm; step < kSteps; ++step) {
@@ -109,7 +109,7 @@ TEST_P(StrayingRun, IsWhatWasReckonedWhereWorkersKeepInStep) {
   EXPECT_NEAR(seen.straying, told, 0.1 * told + 0.02);
 }
 
-/// Nobody waits for the last one, yet all that are together have each other's steps.
+/// Nobody waits for the last worker, yet all workers in step have each other's steps.
 TEST_P(StrayingRun, IsHardlyMoreWhereStepsVary) {
   const Topology topology = Topology::parse(GetParam().topology);
   const double told = straying(topology, GetParam().sweeps);
@@ -117,7 +117,7 @@ TEST_P(StrayingRun, IsHardlyMoreWhereStepsVary) {
   EXPECT_LT(seen.straying, 1.2 * told + 0.05);
 }
 
-/// Turns are kept there, too, and whoever has not made a part yet answers when it has.
+/// Turns are kept there too, and a worker whose part is not ready yet answers when it is.
 TEST_P(StrayingRun, IsHardlyMoreWhereStepsAreMadeInParts) {
   const Topology topology = Topology::parse(GetParam().topology);
   const double told = straying(topology, GetParam().sweeps);
@@ -127,7 +127,8 @@ TEST_P(StrayingRun, IsHardlyMoreWhereStepsAreMadeInParts) {
   EXPECT_LT(seen.models_sent, 1.3 * GetParam().sweeps);
 }
 
-/// What one end has asked for the other need not: a meeting takes an offer and an answer.
+/// A bucket that one end has asked for the other need not ask for: a meeting takes one offer and
+/// one answer.
 TEST_P(StrayingRun, TakesOneModelASweep) {
   const Topology topology = Topology::parse(GetParam().topology);
   const Found seen = found(topology, GetParam().sweeps, 0.1);

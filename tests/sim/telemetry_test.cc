@@ -34,7 +34,7 @@ TEST(Telemetry, every_worker_knows_the_network_mean_of_steps) {
   }
 }
 
-/// 64 workers, the largest that the promises are tried on.
+/// 64 workers, the largest grid of these tests.
 class Large : public ::testing::TestWithParam<std::tuple<const char*, CodecSpec>> {};
 
 TEST_P(Large, sixty_four_workers_keep_the_mean_and_agree) {
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Large,
                                                               "star:64"),
                                             ::testing::ValuesIn(test::dense_codecs())));
 
-/// Training goes on (no finish): what the running exchange alone reaches.
+/// During training (no finish): the accuracy of the running exchange alone.
 TEST(Running, falls_to_the_floor_that_each_codec_states) {
   for (const CodecSpec& codec : test::dense_codecs()) {
     for (const char* name : {"ring:8", "torus:4x4", "torus:2x3", "complete:4"}) {

@@ -1,4 +1,5 @@
-// Codec topk on the pump of real workers: every coordinate is reached in the end, whatever breaks.
+// Codec topk on the pump of real workers: every coordinate is exchanged in the end, whatever
+// breaks.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +26,7 @@ sim::SimulationConfig config_of(const char* topology, std::uint64_t index) {
   return config;
 }
 
-/// From starts that differ everywhere, without a step: nothing moves but by the exchange.
+/// From different starts, without steps: only the exchange moves models.
 TEST(TopKRun, BringsAllToAgreementWithoutAStep) {
   for (const char* topology : {"ring:2", "ring:8", "torus:4x4", "complete:4", "star:5"}) {
     for (const double jitter : {0.0, 0.02}) {  // in step, so that offers cross, and not

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// A program that links this counts what operator new is asked for.
+/// A program that links this counts the calls of operator new.
 namespace test {
 
 struct Allocations {
@@ -13,7 +13,7 @@ struct Allocations {
 
 /// Of the calling thread; may be reset.
 Allocations& allocations();
-/// So many times, since the program began.
+/// The number of calls since the program began.
 [[nodiscard]] std::uint64_t allocations_of_all_threads();
 
 }  // namespace test

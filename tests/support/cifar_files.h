@@ -31,7 +31,7 @@ void write_mnist(const std::filesystem::path& directory, std::size_t train, std:
 [[nodiscard]] Bytes gzip(std::span<const std::uint8_t> bytes);
 void write_bytes(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
 
-/// A folder of its own, gone with the object.
+/// A temporary folder, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();

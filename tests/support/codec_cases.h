@@ -22,16 +22,17 @@ inline void PrintTo(const CodecSpec& codec, std::ostream* out) {
 
 namespace test {
 
-/// What a dense codec is held to.
+/// The bounds of a dense codec.
 struct CodecCase {
   std::string_view name;
   /// Bounds of |decode(encode(x)) - x|: relative for large values, absolute for tiny ones.
   double relative_error;
   double absolute_error;
-  float largest;  ///< the largest value that survives; greater ones become it
-  /// The consensus distance that an exchange of it falls to while training goes on.
+  float largest;  ///< the largest value; greater ones saturate to it
+  /// The consensus distance that an exchange in it reaches during training.
   double floor;
-  /// How many neighbours share a scale; the relative error is of the largest magnitude among them.
+  /// How many adjacent values share a scale; the relative error is of the largest magnitude among
+  /// them.
   std::size_t block = 1;
 };
 inline void PrintTo(const CodecCase& codec, std::ostream* out) {
@@ -55,7 +56,7 @@ inline const CodecCase& codec_case(const CodecSpec& codec) {
   throw std::logic_error("no line in kCodecCases for codec " + name(codec));
 }
 
-/// A run's codec of each kind; `share` is for those that send a part.
+/// One codec of each kind; `share` is for those that send a part.
 inline std::vector<CodecSpec> every_codec(std::uint32_t share) {
   std::vector<CodecSpec> codecs;
   for (const CodecKind& kind : codec_kinds()) {
@@ -64,7 +65,7 @@ inline std::vector<CodecSpec> every_codec(std::uint32_t share) {
   return codecs;
 }
 
-/// The same without fp32, which loses nothing.
+/// The same without fp32, which is exact.
 inline std::vector<CodecSpec> lossy_codecs(std::uint32_t share) {
   std::vector<CodecSpec> codecs = every_codec(share);
   std::erase(codecs, CodecSpec{});

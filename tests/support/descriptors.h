@@ -5,7 +5,7 @@
 
 namespace fast::testing {
 
-/// As long as it lives, this process can open no further descriptor (EMFILE).
+/// During its lifetime this process can open no further descriptor (EMFILE).
 class NoDescriptorsLeft {
  public:
   NoDescriptorsLeft() {

@@ -11,8 +11,8 @@
 
 namespace stencil::test {
 
-/// One wire between two workers, rank 1 having dialled rank 0. Frames wait on it until the test
-/// passes them on, so that it decides what arrives, when, and what a break loses.
+/// One wire between two workers; rank 1 dialled rank 0. Frames wait on it until the test delivers
+/// them, so that the test decides what arrives, when, and what a break loses.
 class Wire {
  public:
   Wire();
@@ -20,19 +20,19 @@ class Wire {
 
   [[nodiscard]] Transport& end(Rank rank);
   void connect();
-  /// Both ends notice at once; what was under way is lost.
+  /// Breaks the connection: both ends notice at once, and frames in flight are lost.
   void cut();
-  /// Frames under way from `rank` to the other.
+  /// Frames in flight from `from` to the other.
   [[nodiscard]] std::size_t under_way(Rank from) const;
-  /// Passes on at most `count` of them, in order. How many it were.
+  /// Delivers at most `count` of them, in order. Returns their number.
   std::size_t deliver(Rank from, std::size_t count = SIZE_MAX);
-  /// Loses the next frame from `rank` in silence, as no honest transport does.
+  /// Silently loses the next frame from `from`, which no correct transport does.
   void swallow(Rank from);
-  /// Puts a message on the wire as if `from` had sent it, behind what is under way.
+  /// Puts a message on the wire as if `from` had sent it, after the frames in flight.
   void inject(Rank from, const Message& message);
-  /// Whose key each end has proven: its own rank's, unless a test says otherwise.
+  /// The rank that each end has proven: its own, unless a test sets another.
   std::optional<Rank> proven[2] = {0, 1};
-  /// What waits at the front, decoded.
+  /// The next message from `from`, decoded.
   [[nodiscard]] Message front(Rank from) const;
 
  private:
@@ -41,7 +41,8 @@ class Wire {
   bool up_ = false;
 };
 
-/// Two workers, ranks 0 and 1 of ring:2, each the real pump, on one Wire under a clock of the test.
+/// Two workers, ranks 0 and 1 of ring:2, each with the real pump, on one Wire under the test's
+/// clock.
 class EnginePair {
  public:
   struct Options {
@@ -54,7 +55,7 @@ class EnginePair {
     std::uint32_t retained_total = 64;
     Duration tell_every{};
     bool shareable = false;  ///< memory that other processes could map
-    bool sharing = false;    ///< and that the two of them do
+    bool sharing = false;    ///< the two workers map each other's memory
     bool keys = false;       ///< in use: see Wire::proven
   };
   explicit EnginePair(Options options);
@@ -70,23 +71,23 @@ class EnginePair {
   [[nodiscard]] std::vector<std::string>& log(Rank rank);
   [[nodiscard]] const EngineCounters& counters(Rank rank);
   [[nodiscard]] std::size_t open_offers(Rank rank);
-  /// What `rank` keeps of the other.
+  /// The state that `rank` keeps of the other.
   [[nodiscard]] const Neighbour& edge(Rank rank);
-  /// A new life of `rank`, with other options in its Hello where `change` says so.
+  /// Starts a new life of `rank`, with its options changed by `change`.
   void restart(Rank rank, const std::function<void(EngineConfig&)>& change = {});
 
   void turn(Rank rank);
   /// Begins a step at `rank`: folds, earns a sweep and asks.
   void boundary(Rank rank);
-  /// Passes everything on until nothing moves.
+  /// Delivers everything until no frame is in flight.
   void settle();
-  /// Lets time go by in ticks of 100 ms, passing frames on.
+  /// Advances time in ticks of 100 ms and delivers frames.
   void pass(double seconds);
-  /// Connects, and says all Hellos.
+  /// Connects, and exchanges all Hellos.
   void meet();
 
   [[nodiscard]] std::vector<float> z(Rank rank);
-  /// Sum of both models: what every delta keeps, once nothing is in flight.
+  /// Sum of both models, which every delta keeps once nothing is in flight.
   [[nodiscard]] double sum();
   std::vector<float> x[2];
 

@@ -3,8 +3,8 @@
 #include <hwy/targets.h>
 
 /// Runs `visit` once for every instruction set that this processor has and our kernels are compiled
-/// for, with exactly that one chosen, from the plainest on. Not for two threads at once: the choice
-/// is the process's.
+/// for, with exactly that one chosen, from the most basic on. Only one thread at a time: the choice
+/// is global to the process.
 namespace stencil::test {
 
 template <typename Visit>

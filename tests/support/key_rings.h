@@ -7,18 +7,18 @@
 
 namespace stencil::test {
 
-/// A pair of keys that is always the same for one number, and another for another.
+/// A pair of keys determined by a number; different numbers give different pairs.
 struct KeyPair {
   explicit KeyPair(std::uint8_t number);
   PublicKey open;
   std::array<std::uint8_t, kKeyBytes> secret;
 };
 
-/// The ring of whoever has pair `own`; rank K's keys are those of the pairs `by_rank[K]`.
+/// The key ring of a worker with pair `own`; rank K's keys are those of the pairs `by_rank[K]`.
 [[nodiscard]] std::shared_ptr<const KeyRing> ring(
     std::uint8_t own, const std::vector<std::vector<std::uint8_t>>& by_rank);
 
-/// Keys that a test replaces while they are in use. Set and read by one thread.
+/// Keys that a test replaces while they are in use. One thread.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<const KeyRing> first)

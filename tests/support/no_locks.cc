@@ -1,4 +1,4 @@
-// Preloaded into a program under test: flock() as on a file system that has no locks.
+// Preloaded into a program under test: flock() fails as on a file system without locks.
 #include <sys/file.h>
 
 #include <cerrno>

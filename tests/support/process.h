@@ -11,14 +11,14 @@
 
 namespace fast::testing {
 
-/// The long deadline of tests that run programs: a loaded machine is slow, but never this slow.
+/// The deadline of tests that run programs, longer than a loaded machine ever needs.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr std::chrono::seconds kPatience{600};
 #else
 inline constexpr std::chrono::seconds kPatience{150};
 #endif
 
-/// How a program ended and what it said.
+/// A program's exit and its output.
 struct ProgramResult {
   int code = -1;   ///< exit code; -1 where a signal ended it
   int signal = 0;  ///< that signal
@@ -42,8 +42,8 @@ class Program {
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
 
-  /// Takes its output and looks at `condition` again and again until it holds (true), or the
-  /// program ends or the deadline comes (false).
+  /// Reads its output and polls `condition` until it holds (returns true), or until the program
+  /// ends or the deadline passes (returns false).
   bool wait_until(const std::function<bool()>& condition, Seconds deadline = Seconds(60));
   /// Waits for its end.
   ProgramResult wait(Seconds deadline = Seconds(60));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads a safetensors file with nothing but Python's standard library, and says what is in it.
+"""Reads a safetensors file with only Python's standard library, and prints its content.
 
-Written from the format's specification and independent of FAST's own code, so that a test can ask
-whether others will understand the files that FAST writes. Prints one line a tensor: name, type,
+Written from the format's specification and independent of FAST's own code, so that a test can check
+whether other programs can read the files that FAST writes. Prints one line a tensor: name, type,
 shape, sum of its elements. Exit code 0: the file is right; 1: it is not; 2: usage.
 """
 import json

@@ -16,7 +16,7 @@
 
 namespace fast {
 
-/// A folder of this test alone, removed at its end.
+/// A test with a temporary folder.
 class ReportTest : public ::testing::Test {
  protected:
   ReportTest() {

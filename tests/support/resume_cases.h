@@ -22,8 +22,8 @@
 
 namespace fast::testing {
 
-/// A session that dies after so many steps of this life, as by SIGKILL: nothing is said, and what
-/// is not on the disk is lost.
+/// A session that dies after a number of steps of this life, as by SIGKILL: it sends no Leave, and
+/// what is not on the disk is lost.
 class DyingExchange final : public Exchange {
  public:
   struct Killed {};
@@ -45,7 +45,7 @@ class DyingExchange final : public Exchange {
   int left_;
 };
 
-/// One worker alone, with a learner of the test's, in a folder that is gone with this.
+/// One worker alone, with the test's learner, in a temporary folder.
 struct LoneWorker {
   std::function<std::unique_ptr<Learner>(const LearnerOptions&)> make_learner;
   WorkerConfig config = lone_config();
@@ -60,12 +60,12 @@ struct LoneWorker {
     config.batch = 8;
     config.epochs = 2;
     config.quiet = true;
-    config.jitter = 1e-3;  // random numbers of its own
+    config.jitter = 1e-3;  // uses the worker's random numbers
     config.checkpoint_every = 1e-9;
     return config;
   }
 
-  /// Runs until it has ended, or has died after `steps` (0: never) of this life.
+  /// Runs until it ends, or dies after `steps` steps (0: never) of this life.
   WorkerOutcome run(int steps = 0) {
     config.out = folder.path().string();
     const Dataset data = load_dataset(config.data, 1);
@@ -87,7 +87,7 @@ struct LoneWorker {
   }
 };
 
-/// Killed again and again, it ends bit for bit where it would have ended.
+/// A worker that is killed repeatedly ends with bit for bit the same model.
 inline void expect_that_resuming_changes_nothing(LoneWorker& undisturbed, LoneWorker& killed) {
   ASSERT_EQ(undisturbed.run().code, ExitCode::kOk);
   for (const int steps : {7, 1, 20}) EXPECT_EQ(killed.run(steps).text, "killed");

@@ -10,7 +10,8 @@
 
 namespace stencil::test {
 
-/// Sends bytes over a Unix socket, with so many descriptors beside them. False where it could not.
+/// Sends bytes over a Unix socket together with `count` descriptors. Returns false where that
+/// fails.
 inline bool send_with_descriptors(int socket, std::span<const std::byte> bytes,
                                   std::size_t descriptors) {
   std::vector<std::byte> copy(bytes.begin(), bytes.end());
@@ -32,8 +33,8 @@ inline bool send_with_descriptors(int socket, std::span<const std::byte> bytes,
   return ::sendmsg(socket, &message, MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
 }
 
-/// The next descriptor that this process would be given: the same before and after something that
-/// leaves none open.
+/// The next descriptor number of this process: the same before and after code that leaves none
+/// open.
 inline int next_descriptor() {
   const int fd = ::dup(STDERR_FILENO);
   ::close(fd);

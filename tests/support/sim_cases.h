@@ -18,7 +18,7 @@ namespace stencil::test {
 /// The bare exchange: one sweep a step, and no boundary waits for anything.
 [[nodiscard]] sim::SimulationConfig plain_config();
 
-/// A simulated run and what it is called in failure messages.
+/// A simulated run and its name in failure messages.
 struct SimCase {
   sim::SimulationConfig config = plain_config();
   std::string text;
@@ -31,13 +31,13 @@ struct SimCase {
 /// have 2 to 16 workers, with a few more and a star.
 [[nodiscard]] SimCase random_case(std::uint64_t seed, CodecSpec codec);
 
-/// The workers' models end to end: to be compared bit for bit.
+/// The workers' models end to end, for bitwise comparison.
 [[nodiscard]] std::vector<float> all_models(const sim::Simulation& simulation);
 
 /// Sums of the engine's counters over all workers.
 [[nodiscard]] EngineCounters total_counters(const sim::Simulation& simulation);
 
-/// |x - mean over `of`| summed in squares over the ranks in `of`.
+/// The sum of |x - mean over `of`|^2 over the ranks in `of`.
 [[nodiscard]] double spread2(const sim::Simulation& simulation, const std::vector<Rank>& of);
 
 }  // namespace stencil::test

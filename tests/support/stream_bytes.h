@@ -13,7 +13,7 @@
 
 namespace fast::testing {
 
-/// What a stream transport says on its sockets, for those who speak to one by hand.
+/// The bytes of a stream transport, for tests that speak to one by hand.
 inline std::string greeting() {
   return {reinterpret_cast<const char*>(stencil::kGreeting.data()), stencil::kGreeting.size()};
 }
@@ -50,7 +50,7 @@ class RawConnection {
   RawConnection& operator=(const RawConnection&) = delete;
 
   [[nodiscard]] int descriptor() const { return socket_; }
-  /// The other side may hang up in the middle.
+  /// The other side may close in the middle.
   void write(const std::string& bytes) const {
     (void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }

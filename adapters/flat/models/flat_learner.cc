@@ -16,8 +16,7 @@
 namespace fast {
 namespace {
 
-// Sixteen partial sums, so that the compiler may use vector registers without reordering rules
-// having to be relaxed.
+// Sixteen partial sums, so that the compiler can vectorise without relaxed floating-point rules.
 float dot(const float* a, const float* b, std::size_t size) {
   std::array<float, 16> sums{};
   std::size_t i = 0;
@@ -95,7 +94,7 @@ class Optimizer final : public Resumable {
     highest_rate_ = std::max(highest_rate_, last_rate_);
   }
 
-  // As adapters/torch/momentum_correction.h has it.
+  // See adapters/torch/momentum_correction.h.
   void correct_momentum(std::span<const float> values) {
     if (left_.size() != values.size()) return;
     std::size_t moved = 0;
@@ -125,7 +124,7 @@ class Optimizer final : public Resumable {
   std::vector<float> first_, second_;  // moments; `second_` is empty for SGD
   std::vector<float> left_;            // values after the last step, where momentum is corrected
   double last_rate_ = 0, highest_rate_ = 0;
-  double often_ = 1;  // share of the values that the exchange moves in a step, of late
+  double often_ = 1;  // recent share of the values that the exchange moves in a step
   int steps_ = 0;
 };
 
@@ -185,7 +184,7 @@ class FlatLearner final : public Learner {
       result.loss += std::log(sum) - (scores_[label] - highest);
       if (with_gradient) add_gradient(image, label, highest, sum, count);
     }
-    // NaN hides from max_element, so an infinite or undefined score is looked for in the sum.
+    // max_element does not see NaN, so an infinite or undefined score is detected in the sum.
     result.loss = count == 0 ? 0 : result.loss / static_cast<double>(count);
     return result;
   }
@@ -197,7 +196,7 @@ class FlatLearner final : public Learner {
     }
   }
 
-  // Of the mean cross entropy: (softmax - one_hot) / count, times the input.
+  // Adds the gradient of the mean cross entropy: (softmax - one_hot) / count, times the input.
   void add_gradient(const float* image, std::size_t label, float highest, double sum,
                     std::size_t count) {
     float* bias = gradient_.data() + classes_ * pixels_;

@@ -10,8 +10,8 @@ namespace fast {
 
 /// Softmax regression in plain C++ (model "linear"): one weight matrix "fc.weight" [classes,
 /// pixels] and "fc.bias" [classes], trained by SGD with momentum or by AdamW. Layout, initial
-/// weights and updates are those of the LibTorch model "linear", so the two may stand on one grid.
-/// Runs on the calling thread whatever `options.threads` says. Throws ConfigError for another model
+/// weights and updates are those of the LibTorch model "linear", so the two can train on one grid.
+/// Runs on the calling thread whatever `options.threads` is. Throws ConfigError for another model
 /// or optimizer.
 [[nodiscard]] std::unique_ptr<Learner> make_flat_learner(const LearnerOptions& options);
 

@@ -13,9 +13,9 @@ namespace fast {
 /// The names that make_model() takes: "linear", "mlp", "resnet8" ..
 [[nodiscard]] std::vector<std::string_view> torch_model_names();
 
-/// A model for images of `shape`. Weights are drawn here, by our own generator and not by
-/// LibTorch's: equal seeds give equal weights in every process, with every version of LibTorch.
-/// Throws ConfigError for an unknown name, listing the known ones.
+/// A model for images of `shape`. Its weights are drawn by our own generator, not by LibTorch's, so
+/// that equal seeds give equal weights in every process and with every version of LibTorch. Throws
+/// ConfigError for an unknown name, listing the known ones.
 [[nodiscard]] std::shared_ptr<Model> make_model(std::string_view name, const ImageShape& shape,
                                                 std::uint64_t seed);
 

@@ -37,11 +37,11 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options
   throw ConfigError("unknown optimizer '" + options.name + "'", "use sgd or adamw");
 }
 
-// A step allocates and frees the same few MiB again and again; by default glibc hands them back to
-// the kernel each time, and clearing fresh pages then costs a quarter of a resnet8 step.
+// A step allocates and frees the same few MiB each time. By default glibc returns them to the
+// kernel, and clearing fresh pages then costs a quarter of a resnet8 step.
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that glibc accepts
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
 #endif
@@ -54,7 +54,7 @@ void set_threads(int threads) {
     at::set_num_interop_threads(1);
   } catch (const c10::Error&) {
     // LibTorch allows this once a process, before its first parallel work. Nothing here runs
-    // operations side by side, so a pool that exists already stays idle.
+    // operations in parallel, so an existing pool stays idle.
   }
 }
 
@@ -66,7 +66,7 @@ std::size_t count_correct(const torch::Tensor& logits, std::span<const std::int6
   return correct;
 }
 
-// Views of the batch's memory; LibTorch has no tensors of constant data, and the models only read.
+// Views of the batch's memory. LibTorch has no tensors of constant data; the models only read.
 torch::Tensor images(const Batch& batch, const ImageShape& shape) {
   return torch::from_blob(
       const_cast<float*>(batch.images.data()),

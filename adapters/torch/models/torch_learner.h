@@ -22,10 +22,11 @@ class TorchTrainer;
 class TorchLearner final : public Learner {
  public:
   /// Sets, for the whole process, LibTorch's thread counts (`options.threads` within an operation,
-  /// one between operations) and glibc's malloc to keep what is freed. `log` hears of re-homed
-  /// parameters and may be empty. Throws ConfigError for an unknown model or optimizer.
+  /// one between operations) and glibc's malloc to keep freed memory. `log` gets a line about
+  /// parameters that the adapter moved back, and may be empty. Throws ConfigError for an unknown
+  /// model or optimizer.
   explicit TorchLearner(const LearnerOptions& options, stencil::LogSink log = {});
-  /// The same with a model of one's own; options.model and .seed are not used.
+  /// The same with a model of the caller; options.model and .seed are not used.
   TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
                stencil::LogSink log = {});
   ~TorchLearner() override;
@@ -38,9 +39,9 @@ class TorchLearner final : public Learner {
   void begin_statistics() override;
   void accumulate_statistics(const Batch& batch) override;
 
-  // The parts of train_step(), for who has something to do with gradients in between.
+  // The parts of train_step(), for callers that change gradients in between.
   void clear_gradients();
-  /// Adds to the gradients; where the loss is not finite, it leaves them alone.
+  /// Adds to the gradients, except where the loss is not finite.
   StepResult backward(const Batch& batch);
   /// The optimizer's step.
   void update();

@@ -17,7 +17,7 @@
 namespace fast::compare {
 namespace {
 
-// As torch.nn.parallel.DistributedDataParallel has them.
+// The sizes of torch.nn.parallel.DistributedDataParallel.
 constexpr std::int64_t kFirstBucketBytes = 1 << 20;
 constexpr std::int64_t kBucketBytes = 25 << 20;
 
@@ -27,7 +27,7 @@ c10::intrusive_ptr<c10d::ProcessGroup> meet(const Place& place) {
                                 deadline);
 }
 
-/// `bucket_kib` 0: buckets as DistributedDataParallel has them unasked.
+/// `bucket_kib` 0: the default buckets of DistributedDataParallel.
 std::unique_ptr<c10d::Reducer> make_reducer(const std::vector<torch::Tensor>& parameters,
                                             const c10::intrusive_ptr<c10d::ProcessGroup>& group,
                                             int bucket_kib) {
@@ -52,8 +52,8 @@ class AllReduceLearner final : public WrappedLearner {
         place_(place),
         group_(meet(place)),
         reducer_(make_reducer(inner_->model().parameters(), group_, bucket_kib)) {
-    // The reducer waits in a callback at the end of the backward pass. One that is queued before,
-    // with the first gradient, is called before.
+    // The reducer waits in a callback at the end of the backward pass. A callback queued earlier,
+    // with the first gradient, is called earlier.
     inner_->model().parameters().back().register_hook([this](const torch::Tensor&) {
       torch::autograd::Engine::get_default_engine().queue_callback(
           [this] { computed_ = Clock::now(); });
@@ -64,7 +64,7 @@ class AllReduceLearner final : public WrappedLearner {
     try {
       inner_->clear_gradients();
       const Clock::time_point begun = Clock::now();
-      reducer_->rebuild_buckets();  // in the second step all agree on an order here
+      reducer_->rebuild_buckets();  // in the second step all workers agree on an order here
       reducer_->prepare_for_forward();
       reducer_->prepare_for_backward({});
       const Clock::time_point prepared = Clock::now();
@@ -73,7 +73,7 @@ class AllReduceLearner final : public WrappedLearner {
       result.waited = std::chrono::duration<double>(waited).count();
       if (std::isfinite(result.loss)) inner_->update();
       ++steps_;
-      (void)connections_.count();  // others may close theirs when they are done
+      (void)connections_.count();  // other workers may close their connections when they are done
       return result;
     } catch (const std::exception& error) {
       std::string what = error.what();
@@ -92,7 +92,7 @@ class AllReduceLearner final : public WrappedLearner {
   Place place_;
   Clock::time_point computed_;  ///< the last step's gradients
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
-  std::unique_ptr<c10d::Reducer> reducer_;  // whose making has connected everybody
+  std::unique_ptr<c10d::Reducer> reducer_;  // its constructor has connected all workers
   TcpBytes connections_;
   std::uint64_t steps_ = 0;
 };

@@ -11,11 +11,11 @@
 
 namespace fast::compare {
 
-/// The exchange of a strategy that does its own elsewhere (or none): counts samples, no more.
+/// The exchange of a strategy that exchanges elsewhere or not at all: it only counts samples.
 class CountedExchange final : public Exchange {
  public:
-  /// `progress`, where given, knows better than counting one's own samples; `bytes` says what was
-  /// sent. Both are called by the training thread.
+  /// `progress`, where given, replaces the count of the worker's own samples; `bytes` returns the
+  /// bytes sent. The training thread calls both.
   CountedExchange(int workers, std::uint64_t budget, std::function<double()> progress = {},
                   std::function<std::uint64_t()> bytes = {})
       : share_(static_cast<double>(workers) / static_cast<double>(budget)),
@@ -49,8 +49,7 @@ class CountedExchange final : public Exchange {
   double loss_ = 0;
 };
 
-/// Of workers that each make their share of the budget, where `progress` does not say otherwise.
-/// Both as above.
+/// For workers that each use their share of the budget, unless `progress` is given. Both as above.
 inline MakeExchange make_counted(const Place& place, std::function<std::uint64_t()> bytes = {},
                                  std::function<double()> progress = {}) {
   return [place, bytes = std::move(bytes), progress = std::move(progress)](ModelAdapter&,

@@ -11,7 +11,7 @@
 namespace fast::compare {
 namespace {
 
-/// Runs a command whose words are all ours; true where it ends with 0.
+/// Runs a command without any user input in it; returns true where it ends with 0.
 bool run(const std::string& command) {
   return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
 }
@@ -23,7 +23,7 @@ void demand(const std::string& command) {
                     "out, or use time = \"virtual\"");
 }
 
-/// A queue of 50 ms, as a home router has it; at least a few full packets.
+/// A queue of 50 ms, like a home router's; at least a few full packets.
 std::string shaping(double mbit) {
   const double burst = std::max(16384.0, mbit * 1e6 / 8 / 250);
   return fmt::format("root tbf rate {:.0f}kbit burst {:.0f} latency 50ms", mbit * 1000, burst);

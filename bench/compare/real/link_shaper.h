@@ -5,9 +5,9 @@
 
 namespace fast::compare {
 
-/// A network namespace for each process of a run, joined by a bridge, with what each can send and
-/// receive limited by tc's tbf: real links of a chosen rate on one machine. Taken down on
-/// destruction, also what an earlier run that died has left of the same names.
+/// A network namespace for each process of a run, joined by a bridge. tc's tbf limits the rates at
+/// which each can send and receive: real links of a chosen rate on one machine. The destructor
+/// removes them; leftovers of an earlier run with the same names are removed too.
 class LinkShaper {
  public:
   /// `mbit` 0: no namespaces, everything on 127.0.0.1. Throws ConfigError where this is not Linux
@@ -17,10 +17,10 @@ class LinkShaper {
   LinkShaper(const LinkShaper&) = delete;
   LinkShaper& operator=(const LinkShaper&) = delete;
 
-  /// Throws as the constructor would, before there is anything to run.
+  /// Throws where the constructor would throw.
   static void check(double mbit) { const LinkShaper probe(1, mbit); }
   [[nodiscard]] bool active() const { return active_; }
-  /// Where process `index` is reached.
+  /// The address of process `index`.
   [[nodiscard]] std::string host(int index) const;
   /// Arguments for kLauncher that run `program` as process `index`; empty where not active.
   [[nodiscard]] std::vector<std::string> launcher_arguments(int index,
@@ -34,7 +34,7 @@ class LinkShaper {
 
   int processes_;
   bool active_;
-  std::string prefix_;  ///< of names: no two running comparisons share one
+  std::string prefix_;  ///< of names; differs between running comparisons
   int subnet_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace fast::compare {
 
-/// What one process of a real run is told by its launcher.
+/// The options that the launcher passes to one process of a real run.
 struct MemberOptions {
-  std::filesystem::path run;  ///< the run folder; its cell.json says what to do
+  std::filesystem::path run;  ///< the run folder; its cell.json holds the cell
   int rank = 0;               ///< the number of workers: the parameter server
   std::string run_id;
   std::string host = "127.0.0.1";

@@ -55,7 +55,7 @@ class GradientTrader final : public WrappedLearner {
     return result;
   }
 
-  /// Of all workers together.
+  /// The progress of all workers together.
   [[nodiscard]] double progress() const { return static_cast<double>(made_.value()) / budget_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_; }
 
@@ -76,7 +76,7 @@ class GradientTrader final : public WrappedLearner {
     std::size_t offset = 0;
     for (auto& parameter : inner_->model().parameters()) {
       auto own = parameter.grad();
-      // Read only: from_blob has no view of what is const.
+      // Only read; from_blob takes no const data.
       auto* const from = const_cast<char*>(gradient.data<char>()) + offset;
       own.copy_(torch::from_blob(from, own.sizes()));
       offset += own.nbytes();

@@ -4,11 +4,11 @@
 
 namespace fast::compare {
 
-/// stencil-gradients, for the record: as the first FAST did, a worker sends each of its gradients
-/// to its neighbours and applies theirs, whenever they have come, as optimizer steps of its own. It
-/// waits for nobody. Unlike there, queues have a bound, so that a neighbour which is far behind
-/// misses gradients, and workers make the budget together: what a slow one or a dead one does not,
-/// the others do.
+/// stencil-gradients, for comparison with the first FAST: a worker sends each of its gradients to
+/// its neighbours and applies theirs, when they have arrived, as optimizer steps of its own. It
+/// waits for nobody. Unlike in the first FAST, queues are bounded, so that a neighbour that is far
+/// behind misses gradients, and workers share the budget: the others use the part of a slow or dead
+/// worker.
 ///
 /// A message is one gradient: floats, parameter after parameter.
 ///

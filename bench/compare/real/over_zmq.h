@@ -8,10 +8,10 @@
 
 namespace fast::compare {
 
-// What strategies that send gradients over ZeroMQ have in common.
+// The common parts of strategies that send gradients over ZeroMQ.
 
 /// The address that another process of the run writes to `file` once it can be reached. Throws
-/// DeadlineError that names `who` where it does not within `deadline` seconds.
+/// DeadlineError, naming `who`, after `deadline` seconds.
 [[nodiscard]] std::string await_address(const std::filesystem::path& file, const std::string& who,
                                         double deadline);
 

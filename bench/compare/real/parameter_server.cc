@@ -35,7 +35,7 @@ class ServerClient final : public WrappedLearner {
     try {
       send(Request::kBye, {});
     } catch (const std::exception&) {
-      // The server is gone already, or will notice at its deadline.
+      // The server has ended already, or will notice at its deadline.
     }
   }
 
@@ -69,7 +69,7 @@ class ServerClient final : public WrappedLearner {
     if (share.size() != sizeof progress_ || parameters.size() != values.size_bytes()) lost();
     std::memcpy(&progress_, share.data(), sizeof progress_);
     std::memcpy(values.data(), parameters.data(), parameters.size());
-    bytes_ += parameters.size();  // the server's link carries them
+    bytes_ += parameters.size();  // sent over the server's link
   }
 
   [[noreturn]] void lost() const {
@@ -136,7 +136,7 @@ class Server {
     for (const auto& [rank, unused] : answered) answer(std::to_string(rank));
   }
 
-  /// The mean of what is waiting, summed in rank order, as one step of the optimizer.
+  /// Applies the mean of the waiting gradients, summed in rank order, as one optimizer step.
   void apply() {
     const torch::NoGradGuard no_grad;
     learner_.clear_gradients();

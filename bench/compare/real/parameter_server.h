@@ -9,9 +9,9 @@ namespace fast::compare {
 // server has the optimizer and answers with the parameters.
 //
 // A request is [kind: 'p'ush, 'g'et or 'b'ye][gradient, floats; push only]; the answer is [share of
-// the budget, double][parameters, floats]. One of each is under way per worker.
+// the budget, double][parameters, floats]. Each worker has one of each in flight.
 
-/// A worker's side: train_step() pushes its gradient and takes over what comes back.
+/// A worker's side: train_step() pushes its gradient and adopts the parameters of the answer.
 [[nodiscard]] Participant make_server_client(const Place& place,
                                              std::unique_ptr<TorchLearner> learner);
 

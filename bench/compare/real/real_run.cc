@@ -109,7 +109,7 @@ class RealRun {
     if (shown_ && budget > 0) shown_(samples / budget);
   }
 
-  /// The run folder as `fast train` leaves it, its report page too.
+  /// Completes the run folder as `fast train` does, including the report page.
   void report(const LaunchResult& launched, CellResult& result) {
     std::map<int, int> codes;
     for (int rank = 0; rank < cell_.workers(); ++rank) {

@@ -10,7 +10,7 @@ namespace {
 namespace ipc = boost::interprocess;
 
 ipc::mapped_region map(const std::filesystem::path& file) {
-  std::ofstream(file, std::ios::app);  // makes one where there is none
+  std::ofstream(file, std::ios::app);  // creates the file if needed
   std::filesystem::resize_file(file, sizeof(std::uint64_t));
   return {ipc::file_mapping(file.c_str(), ipc::read_write), ipc::read_write};
 }

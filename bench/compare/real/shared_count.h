@@ -6,8 +6,8 @@
 
 namespace fast::compare {
 
-/// A number that all processes of a run add to: how many samples they have made together. It lies
-/// in a file, so what a killed process has added stays. Any thread of any of them.
+/// The number of samples that all processes of a run have trained together. It is stored in a file,
+/// so the count of a killed process is kept. Any thread of any process.
 class SharedCount {
  public:
   /// Zero where the file is new. Throws boost::interprocess::interprocess_exception or

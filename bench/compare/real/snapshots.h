@@ -8,16 +8,16 @@
 
 namespace fast::compare {
 
-/// A worker's weights at one mark of the budget, and when that was.
+/// A worker's weights at one mark of the budget, and the time of that.
 struct Snapshot {
   double seconds = 0;  ///< since this worker joined
-  double samples = 0;  ///< made by this worker
+  double samples = 0;  ///< trained by this worker
   double bytes = 0;    ///< sent by this worker
   Weights weights;
 };
 
-/// Passes everything on to another exchange and saves the worker's weights at each mark, below
-/// `folder`. Saving is not counted as exchange: it happens after the boundary.
+/// Forwards to another exchange and saves the worker's weights at each mark, below `folder`. Saving
+/// happens after the boundary and does not count as exchange.
 class SnapshotExchange final : public Exchange {
  public:
   SnapshotExchange(ModelAdapter& adapter, std::unique_ptr<Exchange> inner,
@@ -41,7 +41,7 @@ class SnapshotExchange final : public Exchange {
   int next_ = 0;
 };
 
-/// Nothing where this worker did not get there.
+/// Returns nothing where this worker did not reach that mark.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(const std::filesystem::path& folder, int index,
                                                     std::size_t parameters);
 

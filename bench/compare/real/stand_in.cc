@@ -24,7 +24,7 @@ void wait_until(std::int64_t ticks) {
   std::this_thread::sleep_until(Clock::time_point(Clock::duration(ticks)));
 }
 
-/// The identity, which lasts until given times, forward and backward.
+/// The identity function, which waits until given times, forward and backward.
 struct Wait : torch::autograd::Function<Wait> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, torch::Tensor through,
                                std::int64_t forward_end, std::int64_t backward_end) {

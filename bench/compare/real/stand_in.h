@@ -8,12 +8,12 @@
 
 namespace fast::compare {
 
-/// A model with the parameters of `like` that waits instead of computing, so that more workers than
-/// cores can show what exchange costs in time. A step's wait is laid over forward (one third) and
-/// backward pass (two thirds), an equal share for each weight matrix or filter bank, and a
-/// parameter's gradient (all zero) is there when its layer's share is over: what overlaps with the
-/// backward pass overlaps here too. Its scores mean nothing. Evaluating does not wait.
-/// `step_seconds()` says how long the next step is to last.
+/// A model with the parameters of `like` that waits instead of computing, so that the time of an
+/// exchange can be measured with more workers than cores. A step's wait is divided between forward
+/// (one third) and backward pass (two thirds), in equal shares for each weight matrix or filter
+/// bank. A parameter's gradient (all zero) is ready when its layer's share is over, so that
+/// exchanges overlap with the backward pass as with a real model. Its scores mean nothing.
+/// Evaluation does not wait. `step_seconds()` returns the time of the next step.
 [[nodiscard]] std::shared_ptr<Model> make_stand_in(const Model& like, const ImageShape& shape,
                                                    std::function<double()> step_seconds);
 

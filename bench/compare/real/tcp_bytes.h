@@ -5,13 +5,13 @@
 
 namespace fast::compare {
 
-/// What this process has sent over the TCP connections that it held open when this was made, as the
-/// kernel counts them (TCP_INFO: payload, what was sent again left out). For libraries that count
-/// nothing themselves. One thread.
+/// The bytes that this process has sent over the TCP connections that were open at construction, as
+/// the kernel counts them (TCP_INFO: payload, without retransmissions). For libraries that do not
+/// count bytes. One thread.
 class TcpBytes {
  public:
   TcpBytes();
-  /// So far. Of a connection that was closed meanwhile: until the count before.
+  /// The bytes so far. A connection that was closed counts as of the call before.
   std::uint64_t count();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace fast::compare {
 
-/// A TorchLearner whose step is somebody else's; all the rest is its own.
+/// A TorchLearner whose step a derived class replaces.
 class WrappedLearner : public Learner {
  public:
   explicit WrappedLearner(std::unique_ptr<TorchLearner> inner) : inner_(std::move(inner)) {}

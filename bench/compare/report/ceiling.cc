@@ -5,7 +5,7 @@
 namespace fast::compare {
 
 std::optional<double> speedup_ceiling(const Cell& cell, double model_bytes) {
-  constexpr int kRounds = 1000;  // enough to level out jitter
+  constexpr int kRounds = 1000;  // enough to average out jitter
   if (cell.clockwork.step_seconds <= 0 || model_bytes <= 0) return std::nullopt;
   Cell reduced = cell;
   reduced.strategy.name = "allreduce";

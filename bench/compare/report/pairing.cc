@@ -21,7 +21,7 @@ struct Paired {
   std::vector<Pair> pairs;
 };
 
-/// Tells an all-reduce run from others; timed anew it is the same.
+/// Identifies an all-reduce run, whatever its clock.
 auto identity(const RunEnd& run) {
   return std::tie(run.seed, run.accuracy, run.loss);
 }
@@ -45,7 +45,7 @@ std::vector<Paired> all_pairs(const std::vector<Group>& groups) {
     if (base == group.rows.end()) continue;
     for (const Row& row : group.rows) {
       if (row.cell.job.epochs != base->cell.job.epochs) continue;
-      if (hash(timeless(row.cell)) == hash(timeless(base->cell))) continue;  // the same, timed anew
+      if (hash(timeless(row.cell)) == hash(timeless(base->cell))) continue;  // the same, reclocked
       for (const RunEnd& ours : row.ends) {
         const auto theirs = std::ranges::find(base->ends, ours.seed, &RunEnd::seed);
         if (theirs == base->ends.end()) continue;

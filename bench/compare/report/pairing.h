@@ -13,14 +13,15 @@ struct Difference {
   double mean = 0, error = 0;
 };
 
-/// How a strategy ends beside all-reduce, all conditions of one kind of time and one way to deal
-/// out the data together: differences to the first all-reduce of the same condition and seed that
-/// has seen as many samples. Chance that both ends of a pair share (the seed's shards and initial
-/// weights, the condition) is gone from them.
+/// The final results of a strategy compared with all-reduce, over all conditions of one kind of
+/// time and one partition: differences to the first all-reduce of the same condition and seed that
+/// has seen as many samples. Variation that both runs of a pair share (the seed's shards and
+/// initial weights, the condition) cancels.
 ///
 /// An all-reduce learns the same under conditions that change only time, so several pairs may share
-/// its chance. The standard error heeds that: it is clustered by all-reduce runs (Liang and Zeger
-/// 1986), Var(mean) = G / (G - 1) * sum over the G runs of (sum of its pairs' residuals)^2 / n^2.
+/// one run. The standard error accounts for that: it is clustered by all-reduce runs (Liang and
+/// Zeger 1986), Var(mean) = G / (G - 1) * sum over the G runs of (sum of its pairs' residuals)^2 /
+/// n^2.
 struct Pairing {
   std::string label;      ///< of its rows
   std::string partition;  ///< of the data: "iid", ..
@@ -36,7 +37,8 @@ struct Pairing {
   std::optional<Unseen> unseen = std::nullopt;  ///< of the mean model on the unseen examples
 };
 
-/// Of every label, partition and time beside two all-reduce runs or more, in the order of the rows.
+/// One for each label, partition and kind of time that has two all-reduce runs or more, in the
+/// order of the rows.
 [[nodiscard]] std::vector<Pairing> pairings(const std::vector<Group>& groups);
 
 }  // namespace fast::compare

@@ -32,7 +32,7 @@ std::string number(const std::optional<Spread>& s, double scale, int digits) {
   return s ? fmt::format("{:.{}f}", s->mean * scale, digits) : std::string("–");
 }
 
-/// Of all workers' steps together, as if they went in step.
+/// Milliseconds per step over all workers, as if they were in step.
 std::string step_milliseconds(const Row& row) {
   const double round = static_cast<double>(row.cell.workers()) * row.cell.job.batch;
   return row.samples_per_second ? fmt::format("{:.1f}", 1e3 * round / row.samples_per_second->mean)

@@ -27,7 +27,7 @@ ordered_json json_number(const std::optional<Spread>& s) {
   return {{"mean", s->mean}, {"deviation", s->deviation}, {"count", s->count}};
 }
 
-/// What tells a row from others of its condition.
+/// The fields that distinguish a row from others of its condition.
 ordered_json strategy_json(const Row& row) {
   const Strategy& s = row.cell.strategy;
   return {{"label", row.label},
@@ -104,7 +104,7 @@ ordered_json pairing_json(const Pairing& pairing) {
           {"unseen", std::move(unseen)}};
 }
 
-/// Cells may have been made on several machines, by several versions.
+/// The versions and machines that computed the cells.
 std::vector<std::string> makers(const std::vector<Finished>& finished) {
   std::set<std::string> out;
   for (const Finished& one : finished) {

@@ -8,7 +8,7 @@
 
 namespace fast::compare {
 
-/// What stands beside the figures.
+/// Information about a comparison, shown with its figures.
 struct Circumstances {
   std::string name;      ///< of the comparison
   std::string question;  ///< Spec::question

@@ -17,7 +17,7 @@
 namespace fast::compare {
 namespace {
 
-/// Real and virtual time are never together, whatever they are called.
+/// Real and virtual time are never in one group, even under the same name.
 bool same_group(const Cell& a, const Cell& b) {
   return a.condition.name == b.condition.name && a.time == b.time;
 }
@@ -30,7 +30,7 @@ bool same_row(const Cell& a, const Cell& b) {
          a.strategy.learning_rate == b.strategy.learning_rate;
 }
 
-/// y at x on the curve of points (x, y); its last value beyond its end, nothing before its start.
+/// y at x on the curve of points (x, y): the last value after its end, nothing before its start.
 template <typename X>
 std::optional<double> accuracy_at(const std::vector<CurvePoint>& curve, double x, X x_of) {
   if (curve.empty() || x < x_of(curve.front())) return std::nullopt;
@@ -64,7 +64,7 @@ void mean_curve(const std::vector<const CellResult*>& results, Row& row) {
   }
 }
 
-/// "linger 0", "codec int4": each option that is not as usual.
+/// "linger 0", "codec int4": each option that differs from the usual one.
 std::vector<std::string> differences(const stencil::ExchangeOptions& options,
                                      const stencil::ExchangeOptions& usual) {
   std::vector<std::string> usually, out;
@@ -84,7 +84,7 @@ std::vector<std::string> differences(const stencil::ExchangeOptions& options,
   return out;
 }
 
-/// Its strategy's name and what of it is not as it comes.
+/// The strategy's name and its options that differ from the usual ones.
 std::string text_of(const Cell& cell) {
   const Strategy& s = cell.strategy;
   Strategy usual = usual_strategy(s.name);
@@ -100,8 +100,8 @@ std::string text_of(const Cell& cell) {
   return out;
 }
 
-/// Rates are named where rows of any group differ by them alone, epochs where they are not those of
-/// the group's first row.
+/// Names rows. Rates are added where rows of a group differ only in them, epochs where they differ
+/// from those of the group's first row.
 void name_rows(std::vector<Group>& groups) {
   std::map<std::string, std::set<double>> rates;
   for (const Group& group : groups) {
@@ -246,7 +246,7 @@ std::vector<Group> make_groups(const std::vector<Finished>& finished) {
       unplaced = rest;
     }
     race(group, mine);
-    double model_bytes = 0;  // nothing where a run ended too early
+    double model_bytes = 0;  // 0 where a run ended too early
     for (const Finished* one : mine) model_bytes = std::max(model_bytes, one->result.model_bytes);
     group.ceiling = speedup_ceiling(mine.front()->cell, model_bytes);
     groups.push_back(std::move(group));

@@ -23,7 +23,7 @@ struct Spread {
 };
 [[nodiscard]] Spread spread_of(const std::vector<double>& values);
 
-/// Where a run of one seed ended.
+/// The final results of one seed's run.
 struct RunEnd {
   std::uint64_t seed = 0;
   double accuracy = 0;  ///< of the mean model
@@ -36,7 +36,7 @@ struct RunEnd {
 /// One strategy under one condition, all seeds together.
 struct Row {
   Cell cell;                       ///< of the first seed
-  std::string label;               ///< what it is called: no other of its group is called so
+  std::string label;               ///< its name, unique within its group
   std::vector<std::string> cells;  ///< names of the files of all seeds
   int seeds = 0, diverged = 0, failed = 0;
   int lost = 0;                              ///< workers that died in runs that ended well
@@ -56,7 +56,7 @@ struct Row {
   std::optional<double> at_equal_bytes;  ///< and when the leanest exchanging row was done
 };
 
-/// A condition's rows, and the target that they race for.
+/// A condition's rows, and the target accuracy.
 struct Group {
   Condition condition;
   double target = 0;  ///< held-out accuracy: kTargetShare of the all-reduce's last (or the best's)
@@ -70,15 +70,15 @@ inline constexpr double kTargetShare = 0.95;
 
 [[nodiscard]] std::vector<Group> make_groups(const std::vector<Finished>& finished);
 
-/// When a curve first reaches `accuracy`, between its points by straight lines.
+/// When a curve first reaches `accuracy`, interpolated linearly between its points.
 [[nodiscard]] std::optional<double> seconds_until(const std::vector<CurvePoint>& curve,
                                                   double accuracy);
 
-/// How many times as fast as its group's first all-reduce a row is: to the target or, where nothing
+/// The speed-up of a row over its group's first all-reduce: in time to the target or, where nothing
 /// is learnt (stand-in), in samples per second. Nothing for that all-reduce itself.
 [[nodiscard]] std::optional<double> speedup(const Group& group, const Row& row);
 
-/// A strategy's row by the machine's clock and by the modelled one, all else equal.
+/// A strategy's rows under the machine's clock and under the modelled clock, all else equal.
 struct Check {
   const Row* real = nullptr;
   const Row* modelled = nullptr;

@@ -5,8 +5,8 @@
 
 namespace fast::compare {
 
-/// stencil-gradients, for the record: as the first FAST did, a worker sends each gradient to its
-/// neighbours and applies theirs, whenever they have arrived, as optimizer steps of its own.
+/// stencil-gradients, for comparison with the first FAST: a worker sends each gradient to its
+/// neighbours and applies theirs, when they have arrived, as optimizer steps of its own.
 [[nodiscard]] CellResult run_gradients(const Cell& cell, const Split& split, Recorder& recorder);
 
 }  // namespace fast::compare

@@ -33,7 +33,7 @@ CellResult Recorder::finish(VirtualWorkers& workers,
   result.unseen = judged.unseen;
   result.consensus = mean.consensus;
   for (int worker = 0; worker < static_cast<int>(models.size()); ++worker) {
-    // Replicas that are one and the same are judged once.
+    // Identical replicas are evaluated once.
     result.workers.push_back(models.size() == 1 && workers.count() > 1
                                  ? *result.mean_model
                                  : evaluator_.own_accuracy(models[static_cast<std::size_t>(worker)],

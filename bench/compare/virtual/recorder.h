@@ -9,22 +9,23 @@
 
 namespace fast::compare {
 
-/// Told of each step made; judges the mean model whenever the next mark of the budget is reached.
+/// Notes each step, and evaluates the mean model whenever the next mark of the budget is reached.
 class Recorder {
  public:
-  /// `shown(share)` is told of progress, for people; may be empty.
+  /// Calls `shown(share)` with the progress; it may be empty.
   Recorder(const Cell& cell, const Split& split, std::function<void(double)> shown);
 
   struct Moment {
     double samples = 0, seconds = 0, bytes = 0;
   };
-  /// True where at() would judge.
+  /// Whether at() would evaluate.
   [[nodiscard]] bool due(double samples, std::uint64_t budget) const;
-  /// `weights()` gives the models as they stand; called at marks alone.
+  /// `weights()` returns the present models; it is called only at marks.
   void at(const Moment& moment, std::uint64_t budget,
           const std::function<std::vector<std::span<const float>>()>& weights);
 
-  /// After the end of training: judges the mean and each worker's own model. `seconds` of training.
+  /// After training: evaluates the mean and each worker's own model. `seconds` is the training
+  /// time.
   [[nodiscard]] CellResult finish(VirtualWorkers& workers,
                                   const std::vector<std::span<const float>>& models,
                                   const Moment& moment);

@@ -10,7 +10,7 @@
 namespace fast::compare {
 namespace {
 
-/// Each on its own; the mean is taken by whoever judges.
+/// Each worker on its own; the evaluation takes the mean.
 class Apart : public RoundStrategy {
  public:
   Apart(const Cell& cell, const Split& split) : workers_(cell, split, cell.workers()) {}
@@ -26,7 +26,8 @@ class Apart : public RoundStrategy {
   VirtualWorkers workers_;
 };
 
-/// Averaged gradients of all workers, one optimizer step: replicas stay equal, so one does for all.
+/// Averages the gradients of all workers for one optimizer step. Replicas stay equal, so one model
+/// stands for all.
 class AveragedGradients final : public RoundStrategy {
  public:
   AveragedGradients(const Cell& cell, const Split& split) : workers_(cell, split, 1) {}

@@ -5,22 +5,23 @@
 
 namespace fast::compare {
 
-/// A strategy in which every worker makes step k before any makes step k + 1, or which does not
-/// depend on when they do: single, local, allreduce, parameter-server-sync, stencil-sync. What it
-/// learns depends on samples alone; time is added by a RoundClock.
+/// A strategy in which every worker takes step k before any takes step k + 1, or whose result does
+/// not depend on that order: single, local, allreduce, parameter-server-sync, stencil-sync. What it
+/// learns depends only on samples; a RoundClock adds the time.
 class RoundStrategy {
  public:
   virtual ~RoundStrategy() = default;
-  /// One step of every worker, the `last` one or not. False where a loss is not finite.
+  /// Takes one step of every worker; `last` marks the last one. Returns false where a loss is not
+  /// finite.
   virtual bool round(double progress, bool last) = 0;
   [[nodiscard]] virtual VirtualWorkers& workers() = 0;
 };
 
-/// Nothing where the cell's strategy does not go by rounds.
+/// Null where the cell's strategy does not go by rounds.
 [[nodiscard]] std::unique_ptr<RoundStrategy> make_round_strategy(const Cell& cell,
                                                                  const Split& split);
 
-/// True for the strategies above.
+/// Whether it is one of the strategies above.
 [[nodiscard]] bool goes_by_rounds(const Strategy& strategy);
 
 }  // namespace fast::compare

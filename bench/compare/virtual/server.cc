@@ -27,8 +27,8 @@ CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) 
   StepTimes times(cell);
   const double model_bytes = static_cast<double>(weights.size_bytes());
 
-  // What each worker has pulled; gradients are taken there. The learner holds the server's own
-  // parameters and optimizer, and lends its memory to workers.
+  // The parameters that each worker has pulled and at which it computes gradients. The learner
+  // holds the server's own parameters and optimizer, and lends its memory to workers.
   std::vector<Weights> pulled(static_cast<std::size_t>(workers.count()),
                               Weights(weights.begin(), weights.end()));
   Weights server(weights.begin(), weights.end());
@@ -51,8 +51,8 @@ CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder) 
     learner.update();
     std::ranges::copy(weights, server.begin());
 
-    // The server's link carries one gradient and one model at a time; what is under way does not
-    // keep it from the next.
+    // The server's link carries one gradient and one model at a time; latency does not block the
+    // next one.
     in_busy = std::max(in_busy, push.at + times.latency()) + times.sending(model_bytes);
     out_busy = std::max(out_busy, in_busy) + times.sending(model_bytes);
     mine = server;

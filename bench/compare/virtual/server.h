@@ -5,9 +5,9 @@
 
 namespace fast::compare {
 
-/// parameter-server, asynchronous, as MXNet's dist_async: a worker pushes each gradient, the server
+/// parameter-server, asynchronous, as MXNet's dist_async: a worker pushes each gradient; the server
 /// applies it at once, whatever has happened since that worker's last pull, and answers with the
-/// parameters. The server's link is one for all.
+/// parameters. All workers share the server's link.
 [[nodiscard]] CellResult run_server(const Cell& cell, const Split& split, Recorder& recorder);
 
 }  // namespace fast::compare

@@ -43,7 +43,7 @@ class Training final : public stencil::sim::Objective {
   VirtualWorkers& workers_;
 };
 
-/// Virtual seconds that workers may take to agree in the end.
+/// Virtual seconds that workers may take to settle.
 constexpr double kSettleSeconds = 60;
 
 stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
@@ -71,7 +71,7 @@ CellResult run_stencil(const Cell& cell, const Split& split, Recorder& recorder)
   stencil::sim::Simulation simulation(simulation_config(cell), training);
   const double per_worker =
       static_cast<double>(workers.budget()) / workers.count() / workers.batch();
-  // As real workers do, each goes by what gossip has told it of everybody's steps.
+  // Like a real worker, each uses what gossip has told it of all workers' steps.
   training.progress = [&](stencil::Rank rank) {
     return simulation.telemetry(rank)[0] / per_worker;
   };

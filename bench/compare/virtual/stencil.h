@@ -5,8 +5,8 @@
 
 namespace fast::compare {
 
-/// stencil-async and stencil-bounded:K: stencil/sim's workers, that is the product's own pump,
-/// mixer and engine, driving real models.
+/// stencil-async and stencil-bounded:K: the workers of stencil/sim, with the product's own pump,
+/// mixer and engine, train real models.
 [[nodiscard]] CellResult run_stencil(const Cell& cell, const Split& split, Recorder& recorder);
 
 }  // namespace fast::compare

@@ -10,15 +10,15 @@
 
 namespace fast::compare {
 
-/// How long steps and messages last by a cell's clockwork and condition. Deterministic in the seed.
+/// The times of steps and messages by a cell's clockwork and condition. Deterministic in the seed.
 class StepTimes {
  public:
   explicit StepTimes(const Cell& cell);
-  /// Of worker `rank`'s next step, seconds.
+  /// Seconds of worker `rank`'s next step.
   [[nodiscard]] double next(int rank);
-  /// Until `bytes` have left a worker and arrived, nothing else being sent.
+  /// Seconds from sending to arrival of `bytes` on an idle link.
   [[nodiscard]] double transfer(double bytes) const { return sending(bytes) + latency_; }
-  /// How long they keep the link.
+  /// Seconds for which they occupy the link.
   [[nodiscard]] double sending(double bytes) const { return bytes / rate_; }
   [[nodiscard]] double latency() const { return latency_; }
   [[nodiscard]] double bytes_per_second() const { return rate_; }
@@ -29,18 +29,18 @@ class StepTimes {
   std::vector<stencil::Random> random_;
 };
 
-/// When rounds end, and what they send, for the strategies that go by rounds.
+/// The end of each round and the bytes sent, for strategies that go by rounds.
 ///
-/// all-reduce: a ring's 2 (N - 1) messages of 1 / N of what is reduced. Unasked, all of them but
-/// what exceeds the backward pass (two thirds of a step) are taken to be hidden behind it: in its
-/// favour, as no buckets can. With buckets of a size, each is reduced once everybody's backward
-/// pass has filled it, to which gradients are taken to come evenly, and the one before is done: of
-/// the last nothing is hidden.
+/// all-reduce: a ring's 2 (N - 1) messages of 1 / N of the reduced bytes. By default all of them
+/// are assumed to be hidden behind the backward pass (two thirds of a step), except what exceeds
+/// it; this favours all-reduce more than any buckets could. With a bucket size, a bucket is reduced
+/// when every worker's backward pass has filled it and the bucket before is done. Gradients are
+/// assumed to come evenly. Nothing of the last bucket is hidden.
 ///
-/// parameter-server-sync: the server's one link carries N models in and N out.
+/// parameter-server-sync: the server's only link carries N models in and N out.
 ///
-/// stencil-sync: a worker waits for its neighbours' round alone; its link carries one model for
-/// each of them.
+/// stencil-sync: a worker waits only for its neighbours' round; its link carries one model for each
+/// of them.
 ///
 /// local, single: nobody waits.
 class RoundClock {
@@ -48,18 +48,18 @@ class RoundClock {
   RoundClock(const Cell& cell, double model_bytes);
   /// Ends one more round.
   void tick();
-  /// When the last worker has ended it.
+  /// When the last worker has ended the round.
   [[nodiscard]] double seconds() const;
-  /// Sent so far by all workers (and a server), without headers.
+  /// Bytes sent so far by all workers (and a server), without headers.
   [[nodiscard]] double bytes() const;
 
  private:
   enum class Kind { kApart, kAllReduce, kServer, kNeighbours };
-  /// Of an all-reduce, by when everybody is ready and how long their steps took.
+  /// The end of an all-reduce, given when all workers are ready and the longest step.
   [[nodiscard]] double hidden_reduce(double ready, double longest) const;
-  /// Likewise, by when each began and how long its step took.
+  /// Likewise, given the time of each worker's step.
   [[nodiscard]] double bucket_by_bucket(const std::vector<double>& step) const;
-  /// How long a ring takes to reduce so many.
+  /// Seconds in which a ring reduces so many bytes.
   [[nodiscard]] double reducing(double bytes) const;
 
   Kind kind_;

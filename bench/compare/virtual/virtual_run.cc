@@ -34,7 +34,7 @@ CellResult run_rounds(const Cell& cell, const Split& split, Recorder& recorder) 
   return recorder.finish(workers, workers.all_weights(), moment);
 }
 
-/// The grid nearest to a square, for those who do not care who neighbours whom.
+/// The grid nearest to a square, for strategies that do not use neighbours.
 std::string squarest(int workers) {
   for (int side = static_cast<int>(std::sqrt(workers)); side > 1; --side) {
     if (workers % side == 0) return fmt::format("torus:{}x{}", side, workers / side);

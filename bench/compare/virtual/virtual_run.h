@@ -8,23 +8,23 @@
 
 namespace fast::compare {
 
-/// Trains a cell with real gradients under a virtual clock, in this thread: each worker has, by
-/// that clock, a core of its own. `shown(share of the budget)` is called as it goes on.
+/// Trains a cell with real gradients under a virtual clock, in this thread; by that clock each
+/// worker has a core of its own. Calls `shown(share of the budget)` during the run.
 ///
-/// What the strategies of rounds learn does not depend on time, so slow workers, jitter and links
-/// only change their clock.
+/// What strategies of rounds learn does not depend on time, so slow workers, jitter and links
+/// change only their clock.
 [[nodiscard]] CellResult run_virtually(const Cell& cell, const Split& split,
                                        const std::function<void(double)>& shown);
 
-/// The cell without what changes nothing but its time (slow workers, jitter, links), and on the
-/// squarest grid of its size where neighbours do not matter, where its strategy learns the same
-/// with and without; otherwise the cell itself.
+/// The timeless twin of a cell whose strategy learns the same without it: without slow workers,
+/// jitter and links, which change only its time, and on the squarest grid of its size where
+/// neighbours do not matter. Otherwise the cell itself.
 [[nodiscard]] Cell timeless(const Cell& cell);
 
-/// By any clock the cell learns the same: it goes by rounds, under a virtual clock.
+/// Whether the cell learns the same under any clock: it goes by rounds, under a virtual clock.
 [[nodiscard]] bool learns_by_any_clock(const Cell& cell);
 
-/// The result of `cell`, from that of its timeless twin and the cell's own clock.
+/// The result of `cell`, computed from its timeless twin's result and the cell's own clock.
 [[nodiscard]] CellResult retimed(const Cell& cell, CellResult twin);
 
 }  // namespace fast::compare

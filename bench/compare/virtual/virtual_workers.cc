@@ -18,7 +18,7 @@ VirtualWorkers::VirtualWorkers(const Cell& cell, const Split& split, int models)
   const ImageSet& train = split.training.train;
   for (int rank = 0; rank < count_; ++rank) {
     shards_.push_back(partition(train.labels, cell.condition.partition, count_, rank, cell.seed));
-    // As Worker seeds its own: real and virtual runs see the same batches.
+    // The seeds are those of Worker, so that real and virtual runs see the same batches.
     loaders_.emplace_back(
         split.training, shards_.back(), static_cast<std::size_t>(batch_),
         stencil::Random::derive(cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));

@@ -12,11 +12,11 @@
 
 namespace fast::compare {
 
-/// The workers of a virtual run: real models, real data, in one thread. What a strategy adds is how
-/// their weights meet.
+/// The workers of a virtual run: real models and real data in one thread. A strategy adds how their
+/// weights are averaged.
 class VirtualWorkers {
  public:
-  /// `models` of them: as many as workers, or one where all replicas are equal anyway.
+  /// `models` is the number of models: one for each worker, or one where all replicas are equal.
   VirtualWorkers(const Cell& cell, const Split& split, int models);
 
   [[nodiscard]] int count() const { return count_; }
@@ -32,10 +32,10 @@ class VirtualWorkers {
 
   /// Sets the rate for this share of the budget.
   void set_rate(int i, double progress);
-  /// Before models are averaged for the last time: worker i's statistics of its own shard, where
-  /// the strategy averages those too.
+  /// Call it before models are averaged for the last time: estimates worker i's statistics on its
+  /// own shard, where the strategy averages those too.
   void estimate_statistics(int i);
-  /// One local step of worker i at `progress`. False where the loss is not finite.
+  /// Takes one local step of worker i at `progress`. Returns false where the loss is not finite.
   bool step(int i, double progress);
 
  private:

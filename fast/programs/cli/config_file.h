@@ -6,8 +6,8 @@
 
 namespace fast {
 
-/// Makes `app` read the file given to --config: TOML, whose keys are the app's options. A key that
-/// is none of them, or of a wrong type, is a ConfigError that names file, line and key. `app` must
+/// Makes `app` read the file given to --config: TOML, whose keys are the app's options. Parsing
+/// throws ConfigError, naming file, line and key, for an unknown key or a wrong type. `app` must
 /// outlive the parsing.
 void use_config_file(CLI::App& app);
 

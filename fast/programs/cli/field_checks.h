@@ -4,7 +4,7 @@
 
 namespace fast {
 
-/// A visitor of a program's options: throws ConfigError, naming the flag, at the first value which
+/// A visitor of a program's options: throws ConfigError, naming the flag, at the first value that
 /// its field does not allow.
 class FieldChecks {
  public:

@@ -21,7 +21,7 @@ std::string environment_name(std::string_view key) {
   return out;
 }
 
-/// CLI11's list of names: "--model,-m", "--overlap,!--no-overlap".
+/// The names of an option as CLI11 takes them: "--model,-m", "--overlap,!--no-overlap".
 template <typename T>
 std::string names_of(const OptionField<T>& field) {
   std::string names = as_flag(field.key);

@@ -16,10 +16,9 @@ class Option;
 
 namespace fast {
 
-/// A visitor of option fields that adds each to a command line: its flag, its variable of the
-/// environment (FAST_LEARNING_RATE for learning_rate) unless that is ignored, its default and its
-/// help. The values must
-/// outlive the parsing. Ranges are checked afterwards, when file and flags have been read.
+/// A visitor of option fields that adds each to a command line: its flag, its environment variable
+/// (FAST_LEARNING_RATE for learning_rate) unless that is ignored, its default and its help. The
+/// values must outlive the parsing. Ranges are checked later, when file and flags have been read.
 class OptionBinder {
  public:
   enum class Environment { kRead, kIgnored };
@@ -28,7 +27,7 @@ class OptionBinder {
       : app_(app), environment_(environment) {}
 
   void group(const char* title) { group_ = title; }
-  /// By flag ("--codec"): how its values begin.
+  /// The beginnings of an option's values, by flag ("--codec").
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& choices() const {
     return choices_;
   }

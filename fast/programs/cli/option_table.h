@@ -32,7 +32,7 @@ using stencil::Range;
 
 inline constexpr Range kAnyShare{.least = 0, .most = 1};
 
-/// A check that a text is one of `names`.
+/// Returns a check that a text is one of `names`.
 template <typename Names>
 [[nodiscard]] std::function<void(const std::string&)> one_of(std::string_view kind, Names names) {
   return [kind, names](const std::string& text) { stencil::check_choice(kind, text, names); };
@@ -49,7 +49,7 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
           .unit = "N",
           .help = "how many workers; 0: as many as the topology has, and nothing else is accepted",
           .range = {.least = 0, .most = stencil::Topology::kMaxSize},
-          .remedy = "leave it out, or say how many the topology has",
+          .remedy = "leave it out, or give the topology's number of workers",
           .example = 4},
       config.workers);
   if (set == OptionSet::kWorker) {
@@ -80,17 +80,17 @@ void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
   visit(OptionField<double>{.key = "checkpoint_every",
                             .unit = "SECONDS",
-                            .help = "between two checkpoints of a worker, from which the same "
-                                    "command goes on; 0: never",
+                            .help = "time between two checkpoints of a worker, from which the same "
+                                    "command resumes; 0: never",
                             .range = {.least = 0, .most = 1e7},
                             .remedy = "use 0 (never) to 10 million seconds",
                             .example = 600},
         w.checkpoint_every);
   if (set != OptionSet::kWorker) return;
-  visit(OptionField<bool>{.key = "fresh",
-                          .help = "begin anew where there is a checkpoint to go on from",
-                          .example = true},
-        w.fresh);
+  visit(
+      OptionField<bool>{
+          .key = "fresh", .help = "begin anew even where there is a checkpoint", .example = true},
+      w.fresh);
 }
 
 template <typename Visitor>
@@ -115,19 +115,18 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                .choices = dataset_choices(),
                                .also = "-d"},
       w.data);
-  visit(
-      OptionField<std::string>{
-          .key = "partition",
-          .unit = "NAME",
-          .help = "who gets which examples: iid, dirichlet:ALPHA, by-label or own (all that is "
-                  "here)",
-          .check =
-              [](const std::string& name) {
-                (void)partition(std::vector<std::uint8_t>(16, 0), name, 2, 0, 1);
-              },
-          .example = "by-label",
-          .choices = {"iid", "dirichlet:", "by-label", "own"}},
-      w.partition);
+  visit(OptionField<std::string>{.key = "partition",
+                                 .unit = "NAME",
+                                 .help = "how workers share the examples: iid, dirichlet:ALPHA, "
+                                         "by-label or own (each trains on all of its own data)",
+                                 .check =
+                                     [](const std::string& name) {
+                                       (void)partition(std::vector<std::uint8_t>(16, 0), name, 2, 0,
+                                                       1);
+                                     },
+                                 .example = "by-label",
+                                 .choices = {"iid", "dirichlet:", "by-label", "own"}},
+        w.partition);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
                             .help = "passes over the training set, by all workers together",
@@ -154,7 +153,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
         o.name);
   visit(OptionField<double>{.key = "learning_rate",
                             .unit = "RATE",
-                            .help = "at its highest; not scaled by the number of workers",
+                            .help = "highest rate; not scaled by the number of workers",
                             .range = kPositive,
                             .remedy = "use more than 0, e.g. 0.1",
                             .example = 0.4,
@@ -162,7 +161,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
         o.learning_rate);
   visit(OptionField<double>{.key = "momentum",
                             .unit = "SHARE",
-                            .help = "of sgd; 0 <= SHARE < 1",
+                            .help = "momentum of sgd; 0 <= SHARE < 1",
                             .range = {.least = 0, .most = 1, .below = true},
                             .remedy = "use 0 to below 1",
                             .example = 0.5},
@@ -173,16 +172,14 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .help = "sgd's momentum looks ahead, which tolerates that workers are out of step",
           .example = false},
       o.nesterov);
-  visit(
-      OptionField<double>{
-          .key = "momentum_correction",
-          .unit = "SHARE",
-          .help = "of what neighbours moved the model by that goes into sgd's momentum: 0 to 1; "
-                  "less where averages are rare",
-          .range = kAnyShare,
-          .remedy = "use 0 to 1",
-          .example = 0.25},
-      o.momentum_correction);
+  visit(OptionField<double>{.key = "momentum_correction",
+                            .unit = "SHARE",
+                            .help = "share of the exchange's moves of the model that enters sgd's "
+                                    "momentum, 0 to 1; less where averages are rare",
+                            .range = kAnyShare,
+                            .remedy = "use 0 to 1",
+                            .example = 0.25},
+        o.momentum_correction);
   visit(OptionField<double>{.key = "weight_decay",
                             .unit = "RATE",
                             .help = "pull towards zero",
@@ -219,8 +216,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
       OptionField<std::string>{
           .key = "buffers",
           .unit = "HOW",
-          .help = "BatchNorm statistics, which each worker takes of its own shard when training "
-                  "is over: mix: averaged with everybody's; local: kept",
+          .help = "BatchNorm statistics, which each worker estimates on its own shard after "
+                  "training; mix: average them over all workers; local: keep them",
           .check = one_of("buffers", std::array<std::string_view, 2>{"mix", "local"}),
           .example = "local",
           .choices = {"mix", "local"}},
@@ -251,7 +248,7 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
         w.quiet);
   visit(OptionField<double>{.key = "report_every",
                             .unit = "SECONDS",
-                            .help = "between two lines of metrics.jsonl",
+                            .help = "time between two lines of metrics.jsonl",
                             .range = {.least = 0, .most = 1e7, .above = true},
                             .remedy = "use more than 0 seconds, up to 10 million",
                             .example = 5},
@@ -260,7 +257,7 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
   visit.group("For experiments");
   visit(OptionField<std::map<int, double>>{.key = "slow",
                                            .unit = "RANK:FACTOR",
-                                           .help = "stretch that worker's steps (repeatable)",
+                                           .help = "stretch this worker's steps (repeatable)",
                                            .example = {{1, 4}}},
         config.slow);
   visit(OptionField<double>{.key = "jitter",
@@ -281,8 +278,8 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
 
 }  // namespace option_table
 
-/// The one list of the programs' options. Calls visit(field, value) for each option of `set` in the
-/// order of the help, and visit.group(title) before each group.
+/// The only list of the programs' options. Calls visit(field, value) for each option of `set` in
+/// the order of the help, and visit.group(title) before each group.
 template <typename Visitor>
 void visit_options(TrainConfig& config, OptionSet set, const Models& models, Visitor& visit) {
   option_table::visit_place(config, set, visit);

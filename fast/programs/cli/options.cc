@@ -32,7 +32,7 @@ class TomlWriter {
   [[nodiscard]] const std::string& result() const { return out_; }
 
  private:
-  /// TOML's integers have 64 bits with a sign; what is larger stands in quotes.
+  /// TOML's integers are signed 64-bit; larger ones are written in quotes.
   static std::string text(std::uint64_t value) {
     const std::string digits = std::to_string(value);
     return value > std::numeric_limits<std::int64_t>::max() ? toml_string(digits) : digits;
@@ -56,7 +56,7 @@ class TomlWriter {
   std::string out_;
 };
 
-/// CLI11's layout without the variable's name on every line: the footer gives the rule.
+/// CLI11's layout without the environment variable on every line; the footer gives the rule.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(36); }

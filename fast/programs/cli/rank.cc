@@ -23,8 +23,8 @@ std::optional<int> number(std::string_view text) {
 
 struct Launcher {
   const char* rank;
-  const char* size;  ///< null: it does not tell
-  bool needs_size;   ///< the name of its rank is too common to be trusted alone
+  const char* size;  ///< null: the launcher has none
+  bool needs_size;   ///< the variable of its rank is too common to be trusted alone
 };
 
 constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
@@ -49,7 +49,7 @@ std::optional<FoundRank> rank_of_launcher(const Environment& environment, int wo
     if (!text || (launcher.needs_size && !environment(launcher.size))) continue;
     const std::optional<int> rank = number(*text);
     if (!rank) {
-      throw ConfigError(fmt::format("{}={} is no rank", launcher.rank, *text), "say --rank RANK");
+      throw ConfigError(fmt::format("{}={} is no rank", launcher.rank, *text), "give --rank RANK");
     }
     check_size(environment, launcher, workers);
     return FoundRank{*rank, launcher.rank};
@@ -68,7 +68,7 @@ std::string label_of(std::string_view endpoint) {
   return first_label(endpoint.substr(0, endpoint.rfind(':')));
 }
 
-/// Some peer is called NAME-K for its rank K.
+/// Whether some peer is called NAME-K for its rank K.
 bool is_set(const std::string& name, const SessionOptions& session, int workers) {
   const Peers peers(session.peers, session.peers_file, session.peer_template);
   for (int rank = 0; rank < workers; ++rank) {
@@ -112,7 +112,7 @@ FoundRank detect_rank(const Environment& environment, const std::string& host,
       fmt::format("no rank: no launcher gives one ({}), and the host's name, '{}', is not that of "
                   "a set, NAME-N with peers NAME-K",
                   variables, host),
-      "say --rank RANK");
+      "give --rank RANK");
 }
 
 }  // namespace fast

@@ -25,7 +25,7 @@ bool read_number(std::string_view text, double& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Reads numbers and single characters off the front of a text.
+/// Reads numbers and single characters from the front of a text.
 class Reader {
  public:
   Reader(const char* option, const std::string& text, const char* form)
@@ -90,7 +90,7 @@ using stencil::Range;
 constexpr Range kSeconds{.least = 0, .most = 1e5};
 constexpr char kSecondsRemedy[] = "use 0 to 1e5 s";
 
-/// Of the exchange's options, those that the simulator has a use for.
+/// Passes on those options of the exchange that the simulator uses.
 template <typename Visitor>
 class SimulatedOnly {
  public:
@@ -120,32 +120,32 @@ void visit_workers(SimulateQuery& q, Visitor& visit) {
         q.dimension);
   visit(OptionField<double>{.key = "learning_rate",
                             .unit = "RATE",
-                            .help = "of the gradient steps",
+                            .help = "rate of the gradient steps",
                             .range = kPositive,
                             .remedy = "use more than 0",
                             .also = "--lr"},
         q.learning_rate);
   visit(OptionField<double>{.key = "noise",
                             .unit = "SIZE",
-                            .help = "of the quadratic's gradients",
+                            .help = "noise of the quadratic's gradients",
                             .range = kNotNegative,
                             .remedy = "use 0 or more"},
         q.noise);
   visit(OptionField<int>{.key = "steps",
                          .unit = "COUNT",
-                         .help = "of a worker of speed 1",
+                         .help = "steps of a worker of speed 1",
                          .range = {.least = 1, .most = 100'000'000},
                          .remedy = "use 1 to 100000000"},
         q.steps);
   visit(OptionField<double>{.key = "step_time",
                             .unit = "SECONDS",
-                            .help = "of a worker of speed 1",
+                            .help = "time of a step of a worker of speed 1",
                             .range = {.least = 0, .most = 1e5, .above = true},
                             .remedy = "use more than 0, up to 1e5 s"},
         q.step_time);
   visit(OptionField<double>{.key = "jitter",
                             .unit = "SHARE",
-                            .help = "a step takes up to so much longer, at random",
+                            .help = "a step takes up to this share longer, at random",
                             .range = {.least = 0, .most = 100},
                             .remedy = "use a share of 0 to 100"},
         q.jitter);
@@ -176,13 +176,13 @@ void visit_network(SimulateQuery& q, Visitor& visit) {
         q.latency);
   visit(OptionField<double>{.key = "latency_jitter",
                             .unit = "SECONDS",
-                            .help = "up to so much more, at random",
+                            .help = "up to this much more latency, at random",
                             .range = kSeconds,
                             .remedy = kSecondsRemedy},
         q.latency_jitter);
   visit(OptionField<double>{.key = "bandwidth",
                             .unit = "BYTES/S",
-                            .help = "of each link and direction; 0: unlimited",
+                            .help = "rate of each link and direction; 0: unlimited",
                             .range = kNotNegative,
                             .remedy = "use bytes a second, 0 for no limit"},
         q.bandwidth);
@@ -196,8 +196,8 @@ void visit_network(SimulateQuery& q, Visitor& visit) {
         q.rows);
   visit(OptionField<bool>{.key = "finish", .help = "end as a real run does: settle, then freeze"},
         q.finish);
-  visit(OptionField<bool>{.key = "json", .help = "for programs"}, q.json);
-  visit(OptionField<bool>{.key = "csv", .help = "for spreadsheets"}, q.csv);
+  visit(OptionField<bool>{.key = "json", .help = "print JSON, for programs"}, q.json);
+  visit(OptionField<bool>{.key = "csv", .help = "print CSV, for spreadsheets"}, q.csv);
 }
 
 void check_ranges(const SimulateQuery& query) {
@@ -222,12 +222,12 @@ std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& 
       ->take_last();
   OptionBinder binder(app, OptionBinder::Environment::kIgnored);
   visit_workers(q, binder);
-  repeat("--slow", q.slow, "RANK:FACTOR", "stretch that worker's steps", "Workers");
-  repeat("--kill", q.kills, "RANK:TIME", "that worker dies then", "Workers");
-  repeat("--restart", q.restarts, "RANK:TIME", "and is started anew then", "Workers");
+  repeat("--slow", q.slow, "RANK:FACTOR", "stretch this worker's steps", "Workers");
+  repeat("--kill", q.kills, "RANK:TIME", "this worker dies at that time", "Workers");
+  repeat("--restart", q.restarts, "RANK:TIME", "and starts again at that time", "Workers");
   visit_network(q, binder);
-  repeat("--link", q.links, "A-B:LATENCY[,BANDWIDTH]", "one edge that differs", "Network");
-  repeat("--break", q.breaks, "A-B:FROM[-TO]", "one edge carries nothing then", "Network");
+  repeat("--link", q.links, "A-B:LATENCY[,BANDWIDTH]", "an edge with other properties", "Network");
+  repeat("--break", q.breaks, "A-B:FROM[-TO]", "an edge carries nothing in that time", "Network");
   auto choices = binder.choices();
   choices["--topology"] = stencil::topology_choices();
   return choices;

@@ -12,7 +12,7 @@ class App;
 
 namespace fast {
 
-/// What fast simulate was asked for, as text where it needs a parser of its own.
+/// The options of fast simulate, as text where they need a parser of their own.
 struct SimulateQuery {
   std::string topology = "torus:64x64", objective = "quadratic";
   stencil::ExchangeOptions exchange{.settle_target = 1e-4, .settle_deadline = 60};
@@ -27,22 +27,22 @@ struct SimulateQuery {
   bool finish = false, json = false, csv = false;
 };
 
-/// Something that happens to a worker at a time.
+/// An event of a worker: it dies, or starts again.
 struct SimulatedEvent {
   double time = 0;  ///< virtual seconds
   stencil::Rank rank = 0;
   bool restart = false;  ///< otherwise it dies
 };
 
-/// Adds the options to `app`, bound to `query`, which must outlive the parsing. Returns how values
-/// of an option begin, by flag.
+/// Adds the options to `app`, bound to `query`, which must outlive the parsing. Returns the
+/// beginnings of each option's values, by flag.
 std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& app,
                                                                       SimulateQuery& query);
 
 /// Checks everything and builds the configuration. Throws ConfigError.
 [[nodiscard]] stencil::sim::SimulationConfig simulation_config(const SimulateQuery& query);
 
-/// Deaths and returns, sorted by time. Throws ConfigError.
+/// The events of --kill and --restart, sorted by time. Throws ConfigError.
 [[nodiscard]] std::vector<SimulatedEvent> simulated_events(const SimulateQuery& query,
                                                            const stencil::Topology& topology);
 

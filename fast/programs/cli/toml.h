@@ -18,13 +18,13 @@ struct TomlEntry {
   int line = 0;
 };
 
-/// The body of a flat configuration file, in the order of its lines. Throws ConfigError that names
-/// file and line for what is no TOML, for sections, dates and nested values.
+/// Parses the body of a flat configuration file, in the order of its lines. Throws ConfigError,
+/// naming file and line, for invalid TOML and for sections, dates and nested values.
 [[nodiscard]] std::vector<TomlEntry> parse_flat_toml(std::string_view text,
                                                      const std::string& name);
 
-/// A TOML string with quotes and escapes, on one line. Throws ConfigError for bytes that are no
-/// UTF-8, which TOML cannot hold.
+/// A TOML string with quotes and escapes, on one line. Throws ConfigError for invalid UTF-8, which
+/// TOML cannot hold.
 [[nodiscard]] std::string toml_string(const std::string& text);
 
 }  // namespace fast

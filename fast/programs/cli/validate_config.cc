@@ -39,7 +39,7 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
   if (config.workers != 0 && config.workers != topology.size()) {
     throw ConfigError(fmt::format("--workers {} contradicts --topology {}, which has {}",
                                   config.workers, topology.spec(), topology.size()),
-                      fmt::format("leave --workers out, or say --workers {}", topology.size()));
+                      fmt::format("leave --workers out, or give --workers {}", topology.size()));
   }
   check_slow(config, topology);
   return topology;
@@ -55,7 +55,7 @@ void validate_place(const SessionOptions& session, const stencil::Topology& topo
   if (session.listen.empty() && session.peers.empty() && session.peers_file.empty() &&
       session.peer_template.empty() && last > 0) {
     throw ConfigError("a worker that neither listens nor knows a peer can reach nobody",
-                      "say --listen, --peer, --peers or --peer-template");
+                      "give --listen, --peer, --peers or --peer-template");
   }
   for (const auto& [rank, endpoint] : session.peers) {
     if (rank > last || !topology.are_neighbours(session.rank, rank)) {

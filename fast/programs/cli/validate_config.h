@@ -8,10 +8,10 @@ namespace fast {
 
 /// Checks everything about a configuration that can be checked without touching data, folders or
 /// the network: topology, --workers, names, ranges. Throws ConfigError, naming option, value and
-/// remedy. Returns the topology, which every caller needs next.
+/// remedy. Returns the topology.
 [[nodiscard]] stencil::Topology validate_config(const TrainConfig& config, const Models& models);
 
-/// Checks that the rank stands on the topology, that every --peer is a neighbour of it, and its key
+/// Checks that the rank is on the topology, that every --peer is a neighbour of it, and its key
 /// files. Throws ConfigError.
 void validate_place(const SessionOptions& session, const stencil::Topology& topology);
 

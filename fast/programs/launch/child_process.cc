@@ -165,7 +165,7 @@ std::string ChildProcess::activity() const {
   std::ifstream in(fmt::format("/proc/{}/stat", pid_));
   std::string text;
   if (!std::getline(in, text)) return "";
-  // The command name in parentheses may hold anything; fields are counted from behind it.
+  // The command name in parentheses may hold any character; fields are counted after it.
   std::istringstream fields(text.substr(text.rfind(')') + 1));
   const std::vector<std::string> words{std::istream_iterator<std::string>(fields),
                                        std::istream_iterator<std::string>()};

@@ -13,20 +13,20 @@ struct ChildExit {
   int code = 0;    ///< exit code; 0 where a signal ended it
   int signal = 0;  ///< 0 where it exited by itself
   [[nodiscard]] bool ok() const { return code == 0 && signal == 0; }
-  /// What a shell would say: the code, or 128 + signal.
+  /// The code as a shell gives it: the exit code, or 128 + signal.
   [[nodiscard]] int shell_code() const { return signal != 0 ? 128 + signal : code; }
 };
 
 /// "SIGKILL" for 9, and so on.
 [[nodiscard]] std::string signal_name(int signal);
 
-/// A started program: its own process group (so that the terminal's Ctrl-C reaches only us, and we
-/// decide whom to tell), an unblocked signal mask, stdin from /dev/null, stdout and stderr into a
-/// pipe of which the last lines are kept. It gets SIGTERM when the thread that made it ends,
-/// however that comes about. One thread.
+/// A started program. It has its own process group (so that the terminal's Ctrl-C reaches only us,
+/// and we decide which child gets a signal), an unblocked signal mask, stdin from /dev/null, and
+/// stdout and stderr into a pipe of which the last lines are kept. It gets SIGTERM when the thread
+/// that started it ends, however that ends. One thread.
 class ChildProcess {
  public:
-  /// `environment` is added to ours, "" removing a variable. Throws FileError where the program
+  /// `environment` is added to ours; "" removes a variable. Throws FileError where the program
   /// cannot be run.
   ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
                const std::map<std::string, std::string>& environment);
@@ -41,18 +41,18 @@ class ChildProcess {
   [[nodiscard]] const ChildExit& exit() const { return exit_; }
   void signal(int number) const;
 
-  /// Looks whether it has ended, without waiting; true when it has ended just now.
+  /// Checks, without waiting, whether it has ended; returns true at the call that notices it.
   bool reap();
 
-  /// Its output; -1 once that is at its end.
+  /// The descriptor of its output; -1 after the end of the output.
   [[nodiscard]] int descriptor() const { return output_; }
-  /// Takes what it has written since, without waiting.
+  /// Reads what it has written since, without waiting.
   void read_output();
-  /// The last lines it wrote, oldest first.
+  /// The last lines that it wrote, oldest first.
   [[nodiscard]] std::vector<std::string> last_lines() const;
 
-  /// Something that changes while the process lives and works: its CPU time and whether it is
-  /// stopped, from /proc. "" where that cannot be read.
+  /// A text that changes while the process works: its CPU time and whether it is stopped, from
+  /// /proc. "" where that cannot be read.
   [[nodiscard]] std::string activity() const;
 
  private:

@@ -8,7 +8,8 @@
 namespace fast {
 namespace {
 
-/// A launcher's own: its files, its signals, and what starting a worker takes for a moment.
+/// The launcher's own descriptors: its files, its signals, and those that starting a worker needs
+/// for a moment.
 constexpr std::size_t kOwn = 24;
 
 }  // namespace
@@ -27,7 +28,7 @@ void check_descriptor_limit(int workers, std::size_t limit) {
   throw stencil::ResourceError(
       fmt::format("{} workers take {} open files, and no more than {} are allowed", workers, needed,
                   limit),
-      fmt::format("say `ulimit -n {}` before, or ask whoever set the limit", needed));
+      fmt::format("run `ulimit -n {}` first, or have the limit raised", needed));
 }
 
 }  // namespace fast

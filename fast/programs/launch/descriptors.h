@@ -4,10 +4,12 @@
 
 namespace fast {
 
-/// Raises this process's limit of open files as far as it may, for children too. Returns it.
+/// Raises this process's limit of open files as far as allowed, for children too. Returns the
+/// limit.
 std::size_t raise_descriptor_limit();
 
-/// Throws ResourceError, with the number, where a launcher of so many workers needs more.
+/// Throws ResourceError, naming the number needed, where a launcher of `workers` workers needs more
+/// than `limit`.
 void check_descriptor_limit(int workers, std::size_t limit);
 
 }  // namespace fast

@@ -94,7 +94,7 @@ class Launch {
                     true);
       for (const auto& worker : workers_) {
         worker->signal(SIGTERM);
-        worker->signal(SIGCONT);  // one that is stopped could not hear it otherwise
+        worker->signal(SIGCONT);  // a stopped process gets the signal only then
       }
     }
   }
@@ -165,7 +165,7 @@ class Launch {
   std::vector<std::unique_ptr<ChildProcess>> workers_;
   std::vector<Activity> activity_;
   bool interrupted_ = false;
-  bool finished_ = false;  ///< somebody, and well
+  bool finished_ = false;  ///< at least one worker has finished successfully
   std::optional<Clock::time_point> kill_at_;
 };
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr char kCheckpointName[] = "checkpoint.safetensors";
 
-/// Files of an earlier run, by the names that we give.
+/// The files of an earlier run, by the names that we give.
 std::vector<fs::path> earlier_files(const fs::path& root) {
   const RunFolder run(root);
   std::vector<fs::path> candidates = run.means();
@@ -56,7 +56,7 @@ LockFile taken(const fs::path& folder) {
 LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(taken(folder)) {
   const std::vector<fs::path> earlier = earlier_files(folder);
   if (earlier_run == Earlier::kResume) {
-    // Addresses of processes that are no more would be dialled in vain.
+    // Old endpoint files are removed: nobody listens at their addresses any more.
     std::error_code ignored;
     for (const fs::path& file : earlier) {
       if (file.filename() == "endpoint") fs::remove(file, ignored);
@@ -70,9 +70,9 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(
                                 earlier.front().lexically_relative(folder).string()),
                     resumable
                         ? fmt::format("go on with it: fast train --resume {}; or choose another "
-                                      "--out, or say --overwrite",
+                                      "--out, or give --overwrite",
                                       folder.string())
-                        : "choose another --out, or say --overwrite");
+                        : "choose another --out, or give --overwrite");
   }
   for (const fs::path& file : earlier) {
     std::error_code error;
@@ -90,7 +90,7 @@ std::optional<std::string> resumable_run_id(const fs::path& folder, int workers)
       const auto checkpoint = Checkpoint::newest(RunFolder(folder).checkpoint(rank), quiet);
       if (checkpoint) return stencil::value_of(checkpoint->terms(), "run id");
     } catch (const FileError&) {
-      // Its worker will say so; any other's will do here.
+      // That worker will report the damage; another worker's checkpoint is enough here.
     }
   }
   return std::nullopt;

@@ -8,37 +8,36 @@
 
 namespace fast {
 
-/// A run folder that is ours alone until this is destroyed: two launchers never write to one
-/// folder. The lock goes with the process, however that ends.
+/// A locked run folder: until this is destroyed no other launcher writes to it. The lock ends with
+/// the process, however that ends.
 class LockedFolder {
  public:
-  /// What becomes of a run that the folder holds already.
+  /// What to do with a run that the folder already holds.
   enum class Earlier {
     kRefuse,
-    kRemove,  ///< its files are removed: those whose names are ours, no others
-    kResume,  ///< it goes on
+    kRemove,  ///< its files are removed, but only those with names that we give
+    kResume,  ///< the run resumes
   };
-  /// Creates the folder where there is none. Throws FileError where it cannot be written, where
-  /// another process holds it, and, with kRefuse, where it holds a run.
+  /// Creates the folder if it does not exist. Throws FileError where it cannot be written, where
+  /// another process has locked it, and, with kRefuse, where it holds a run.
   LockedFolder(const std::filesystem::path& folder, Earlier earlier);
 
-  /// False on a file system that has no locks: nobody is kept out.
+  /// False on a file system without locks, where no other process is kept out.
   [[nodiscard]] bool locked() const { return lock_.locked(); }
 
  private:
   LockFile lock_;
 };
 
-/// The id of the run in this folder, where at least one of `workers` left a checkpoint to go on
-/// from.
+/// The id of the run in this folder, if at least one of `workers` left a checkpoint to resume from.
 [[nodiscard]] std::optional<std::string> resumable_run_id(const std::filesystem::path& folder,
                                                           int workers);
 
-/// Of one run of fast train: no two are alike, on one machine or on several.
+/// A new run id, unique on one machine and across machines.
 [[nodiscard]] std::string fresh_run_id();
 
-/// fast-worker beside this program, or `wish` where that is not empty. Throws ConfigError where it
-/// is not there or not executable.
+/// The path of fast-worker beside this program, or `wish` where that is not empty. Throws
+/// ConfigError where it does not exist or is not executable.
 [[nodiscard]] std::string find_worker_program(const std::string& wish);
 
 }  // namespace fast

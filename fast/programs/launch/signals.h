@@ -23,18 +23,18 @@ class WritesMayFail {
   struct sigaction old_pipe_, old_size_;
 };
 
-/// Tells requests to end from each other. Whoever asks often does it twice at once: `timeout`
-/// signals its child and then the child's group.
+/// Distinguishes requests to end. One request often sends two signals: `timeout` signals its child
+/// and then the child's group.
 class StopRequests {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Signals that come so soon after the first are one request with it.
+  /// Signals within this time after the first belong to the same request.
   static constexpr std::chrono::seconds kOneRequest{2};
 
   enum class Meaning {
     kFirst,
-    kSame,   ///< of the first request
-    kAgain,  ///< whoever asks has lost patience
+    kSame,   ///< a signal of the first request
+    kAgain,  ///< a second request
   };
   [[nodiscard]] Meaning on_signal(Clock::time_point now);
 
@@ -43,10 +43,10 @@ class StopRequests {
 };
 
 /// SIGINT, SIGTERM and SIGHUP as events instead of handlers: blocks them in the calling thread and
-/// in all threads it starts afterwards (make one first thing in main), so that they arrive in
-/// descriptor() alone. Optionally SIGCHLD too. A signal that was ignored stays ignored (nohup, jobs
-/// in the background of a script), and so is the SIGHUP of a terminal that has gone away: nobody
-/// asked the program to end. The destructor restores the mask.
+/// in all threads that it starts afterwards (make one at the beginning of main), so that they
+/// arrive only in descriptor(). Optionally SIGCHLD too. A signal that was ignored stays ignored
+/// (nohup, background jobs of a script). The SIGHUP of a terminal that has gone away is ignored
+/// too, since nobody asked the program to end. The destructor restores the mask.
 class SignalQueue {
  public:
   explicit SignalQueue(bool children);
@@ -56,7 +56,7 @@ class SignalQueue {
 
   /// Readable when next() has something. Closed on exec.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// The number of a signal that arrived, 0 where none has. Does not block.
+  /// The number of a signal that has arrived; 0 where none has. Does not block.
   [[nodiscard]] int next();
 
  private:
@@ -64,11 +64,11 @@ class SignalQueue {
 
   int descriptor_ = -1;
   sigset_t old_mask_;
-  std::array<bool, 3> terminals_;  ///< which of stdin, stdout and stderr were one
+  std::array<bool, 3> terminals_;  ///< which of stdin, stdout and stderr were terminals
 };
 
-/// A thread that sets `stop` at the first such signal, and ends the process at once, with
-/// ExitCode::kInterrupted, at the next request (see StopRequests).
+/// A thread that sets `stop` at the first such signal. At the next request (see StopRequests) it
+/// ends the process at once with ExitCode::kInterrupted.
 class StopOnSignal {
  public:
   explicit StopOnSignal(std::atomic<bool>& stop);

@@ -11,8 +11,8 @@
 
 namespace fast {
 
-/// What a run shows while it goes on: follows every worker's metrics and keeps the live table, or
-/// plain lines; `quiet` leaves only what went wrong. One thread.
+/// Shows a run's progress: follows every worker's metrics and updates the live table, or prints
+/// plain lines. With `quiet` it shows only problems. One thread.
 class TrainMonitor {
  public:
   TrainMonitor(const RunFolder& folder, int workers, bool quiet);
@@ -21,11 +21,11 @@ class TrainMonitor {
   void say(const std::string& line, bool bad);
   void finish();
 
-  /// A worker that died and was started again by hand, not by us, goes on without the launcher:
-  /// waits until all such have ended, as long as they show life. True where there was any.
+  /// Waits until workers that died and were restarted by hand have ended, as long as they write
+  /// metrics. Returns true where there was such a worker.
   bool wait_for_returned(double patience_seconds);
 
-  /// Has any worker got as far as to write its first line?
+  /// Whether any worker has written its first line.
   [[nodiscard]] bool any_started() const;
 
  private:

@@ -88,7 +88,8 @@ EdgeList parse_lines(std::string_view text, const std::string& spec) {
   return edges;
 }
 
-/// The lowest rank that no edge names; there is one whenever ranks outnumber what edges can join.
+/// The lowest rank that no edge names. There is one whenever there are more ranks than the edges
+/// can join.
 Rank first_unnamed(const EdgeList& edges) {
   std::vector<Rank> named;
   named.reserve(2 * edges.size());
@@ -136,7 +137,7 @@ Graph parse_edges(std::string_view text, const std::string& spec) {
   Rank highest = 0;
   for (const auto& edge : edges) highest = std::max(highest, edge.second);
 
-  // Checked before anything is allocated by rank: a file of one line may name rank 1,000,000.
+  // This check comes before any allocation per rank: a file of one line may name rank 1,000,000.
   const Rank unnamed = first_unnamed(edges);
   if (unnamed <= highest) {
     throw ConfigError("topology " + in_quotes(spec) + " is disconnected: rank " +

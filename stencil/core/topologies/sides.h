@@ -6,7 +6,7 @@
 
 namespace stencil::internal {
 
-/// Throws ConfigError: `cause`, and as the remedy the forms of all kinds.
+/// Throws ConfigError with `cause`; its remedy lists the forms of all kinds.
 [[noreturn]] void refuse(std::string_view spec, const std::string& cause);
 
 /// A number of workers: decimal, 1 or more, without sign or leading zero, so that one graph has one

@@ -7,7 +7,8 @@
 
 namespace stencil {
 
-/// Offers show every value and replies hold every difference, each by a Codec. Keeps nothing.
+/// Offers show every value and replies hold every difference, each coded by a Codec. It has no
+/// state per neighbour.
 class DenseEdgeCodec final : public EdgeCodec {
  public:
   /// A Codec with its number on the wire.

@@ -1,8 +1,8 @@
-// Which message of a run is coded how. A run is configured with one codec, but two kinds of numbers
+// How each message of a run is coded. A run is configured with one codec, but two kinds of numbers
 // travel:
 // - values, the model itself, offered or pulled: their coding error does not shrink as workers
-//   agree, so they keep 8 bits and more where the configured codec is coarser, or tell the last
-//   bits alone, which at the other end are of a value that is known nearly (codec/residue.h);
+//   agree, so they keep at least 8 bits where the configured codec is coarser, or send only the
+//   last bits of a value that the other end nearly knows (codec/residue.h);
 // - differences, the replies: they shrink as workers agree, and both ends apply what was decoded,
 //   so a coarse codec slows agreement a little and moves no mean.
 //
@@ -11,8 +11,8 @@
 //     values pulled      fp32   fp16   bf16   fp16   fp16       -
 //     differences        fp32   fp16   bf16   int8   int4       of that part, in fp16
 //
-// While a worker joins and when a run ends all goes exactly, in fp32, and so does the reply to
-// values that came exactly.
+// While a worker joins and when a run ends, everything travels exactly, in fp32, and so does the
+// reply to values that came exactly.
 
 #include "stencil/mix/codecs/kinds.h"
 
@@ -66,7 +66,7 @@ std::string print_share(std::uint32_t share) {
   return "0." + digits;
 }
 
-// The numbers are the wire's: they stay what they are.
+// The numbers are part of the wire format and must not change.
 constexpr CodecKind kKinds[] = {
     {.number = kExact, .name = "fp32", .dense = make<Fp32Codec>, .values = kExact},
     {.number = kFp16, .name = "fp16", .dense = make<Fp16Codec>, .values = kFp16},

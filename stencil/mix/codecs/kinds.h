@@ -16,13 +16,13 @@
 namespace stencil {
 
 /// One codec that a run can be configured with. To add one: a file pair here or in codec/ and a
-/// line in kinds.cc; options, messages, help texts, the contract suites and the benches go by this
+/// line in kinds.cc. Options, messages, help texts, the contract suites and the benches use this
 /// list.
 struct CodecKind {
   CodecNumber number = kExact;
   std::string_view name;  ///< "fp16"; "topk" where a parameter follows it
 
-  /// Codes every value or difference of a bucket; null for codecs that are no Codec.
+  /// Codes every value or difference of a bucket; null for kinds that have no Codec.
   std::unique_ptr<const Codec> (*dense)() = nullptr;
   /// How whole models are pulled in mode sync: the number of a dense codec.
   CodecNumber values = kExact;
@@ -35,7 +35,7 @@ struct CodecKind {
   // Of a codec with a parameter.
   std::string_view form = {};   ///< "topk:F"
   std::string_view range = {};  ///< "0 < F <= 0.5, e.g. topk:0.01"
-  /// Nothing where the text is no such parameter.
+  /// Returns nothing where the text is not a valid parameter.
   std::optional<std::uint32_t> (*parse)(std::string_view parameter) = nullptr;
   std::string (*print)(std::uint32_t parameter) = nullptr;
 };
@@ -54,7 +54,8 @@ struct CodecKind {
 /// How whole models are pulled in mode sync, see CodecKind::values.
 [[nodiscard]] CodecNumber pulled_as(const CodecSpec& spec);
 
-/// As --codec calls it: "fp16", "topk:0.01"; "codec 77" for one that this build does not know.
+/// The codec as --codec takes it: "fp16", "topk:0.01"; "codec 77" for one that this build does not
+/// know.
 [[nodiscard]] std::string name(const CodecSpec& spec);
 
 /// "fp32", "fp16", .., "topk:": how the names of codecs begin.
@@ -66,7 +67,7 @@ struct CodecKind {
 /// Throws ConfigError that lists the forms.
 [[nodiscard]] CodecSpec parse_codec(std::string_view text);
 
-/// Throws ConfigError where the two do not go together.
+/// Throws ConfigError where `mode` cannot use `codec`.
 void check_codec(const CodecSpec& codec, const Mode& mode);
 
 }  // namespace stencil

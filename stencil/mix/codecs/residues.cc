@@ -20,9 +20,9 @@ static_assert(kBlockFloats % residue::kBlock == 0);
 
 constexpr float kFurthest = 0x1p100F;
 
-/// Both ends were found `now` apart at most; 0 where that could not be read. What is held grows at
-/// once and shrinks by an eighth at a time: exchanges soon after a step find neighbours further
-/// apart than later ones.
+/// Notes that the two ends were at most `now` apart; 0 where that could not be read. `held` grows
+/// at once and shrinks by an eighth at a time, since exchanges soon after a step find neighbours
+/// further apart than later ones.
 void note(float& held, float now) {
   held = now > 0 ? std::max(now, held * 0.875F) : std::min(4 * held, kFurthest);
 }
@@ -33,8 +33,8 @@ std::span<Byte> part(std::span<Byte> bytes, std::size_t begin, std::size_t n) {
   return bytes.subspan(residue::size(begin), residue::size(n));
 }
 
-/// Notes that `n` values from `begin` on differ from the neighbour's by `scale` times `d`. Where
-/// that is 0 throughout, the block was not read: what is read is off by what was rounded.
+/// Notes that `n` values from `begin` on differ from the neighbour's by `scale` times `d`. A block
+/// whose differences are all 0 was not read: values that are read differ at least by rounding.
 void note(std::span<float> known, std::size_t begin, const float* d, std::size_t n, float scale) {
   for (std::size_t from = 0; from < n; from += residue::kBlock) {
     std::uint32_t largest = 0;
@@ -45,8 +45,8 @@ void note(std::span<float> known, std::size_t begin, const float* d, std::size_t
   }
 }
 
-/// The same of offers that crossed, both rounded, which may well be equal; blocks that could not be
-/// read become 0.
+/// The same for offers that crossed. Both were rounded, so they may well be equal. Blocks that
+/// could not be read become 0.
 void note_crossed(std::span<float> known, std::size_t begin, std::span<float> apart) {
   for (std::size_t from = 0; from < apart.size(); from += residue::kBlock) {
     const auto block = apart.subspan(from, std::min(residue::kBlock, apart.size() - from));
@@ -58,7 +58,7 @@ void note_crossed(std::span<float> known, std::size_t begin, std::span<float> ap
   }
 }
 
-/// What residues show near exact values, less those; at most a block.
+/// The values that `residues` show near the exact ones, minus the exact ones; at most one block.
 bool subtract_exact(std::span<const std::byte> residues, std::span<const std::byte> exact,
                     std::span<float> apart) {
   Block near;
@@ -74,8 +74,8 @@ std::span<const std::byte> part(const CodedOffer& offer, std::size_t begin, std:
                      : part(offer.bytes, begin, n);
 }
 
-/// Theirs less ours into `apart`, as both ends know it from the two offers, with the sign changed
-/// at the other; NaN in blocks where they do not. False where an offer is none that is ever sent.
+/// Writes theirs minus ours into `apart`, as both offers tell it; the other end computes the
+/// negative. Blocks that cannot be compared become NaN. Returns false where an offer is malformed.
 bool subtract(const CodedOffer& theirs, const CodedOffer& ours, std::size_t begin,
               std::span<float> apart) {
   const auto a = part(theirs, begin, apart.size()), b = part(ours, begin, apart.size());

@@ -11,14 +11,14 @@
 namespace stencil {
 
 /// Codec int4: the edge-delta rule (edge_delta.h) where offers are residues (codec/residue.h) and
-/// replies are differences in 4 bits. Keeps how far apart each block of 64 values was lately found
-/// from the neighbour's: from this the steps of the next offer to it follow. One float a block. It
-/// decides how finely is offered and never what is applied; where that is too fine, the block is
-/// not read, which both ends see.
+/// replies are differences in 4 bits. Keeps, as one float for each block of 64 values, how far the
+/// block last was from the neighbour's. The steps of the next offer follow from it. It decides how
+/// fine an offer is and never what is applied; where an offer is too fine, the block is not read,
+/// and both ends notice.
 class ResidueEdgeCodec final : public EdgeCodec {
  public:
-  /// Blocks are taken to be a thousandth of their largest value of `initial` apart, until something
-  /// is known.
+  /// Until a distance is known, a block is taken to be a thousandth of its largest value of
+  /// `initial` apart.
   ResidueEdgeCodec(CodecNumber number, const Layout& layout, std::span<const float> initial);
 
   [[nodiscard]] CodedForm offer_form(std::size_t floats) const override;
@@ -31,7 +31,7 @@ class ResidueEdgeCodec final : public EdgeCodec {
   [[nodiscard]] edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,
                                           CodedOffer theirs) override;
 
-  /// For each block of a bucket the largest distance of a value, as offers go by it.
+  /// The largest distance of a value in each block of a bucket, from which offers take their steps.
   [[nodiscard]] std::span<float> apart(std::uint32_t bucket) {
     return std::span(apart_).subspan(bucket * blocks_, blocks_);
   }

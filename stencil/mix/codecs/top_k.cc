@@ -14,8 +14,8 @@ namespace {
 
 using edge_delta::Outcome;
 
-/// Magnitudes by sign-less exponent and 4 bits of fraction. In bin 0 are 0 and what is not worth
-/// showing: below 2^-126 / 16.
+/// Bins of magnitudes, by exponent and 4 bits of fraction. Bin 0 holds 0 and magnitudes below
+/// 2^-126 / 16, which are not worth showing.
 constexpr int kDropped = 19;
 constexpr std::uint32_t kBins = 1U << (31 - kDropped);
 
@@ -33,7 +33,7 @@ struct Choice {
   std::size_t of_edge = 0;
 };
 
-/// `bins` counts those of `news`.
+/// `bins` counts the magnitudes of `news`.
 Choice choose(Bins& bins, std::span<const float> news, std::uint32_t turn, std::size_t count) {
   Choice choice{.stretch = TopKEdgeCodec::by_turns(count), .edge = kBins - 1};
   const auto at = [&](std::size_t i) { return (turn + i) % news.size(); };
@@ -49,7 +49,7 @@ Choice choose(Bins& bins, std::span<const float> news, std::uint32_t turn, std::
   return choice;
 }
 
-/// In increasing order.
+/// Writes the chosen coordinates in increasing order.
 void write_choice(Choice choice, std::span<const float> news, std::uint32_t turn,
                   std::span<std::uint32_t> chosen) {
   std::size_t count = 0;
@@ -70,7 +70,7 @@ void write_choice(Choice choice, std::span<const float> news, std::uint32_t turn
       chosen[count++] = chosen[j];
     }
   };
-  // The stretch may go on at the bucket's begin.
+  // The stretch may wrap around to the start of the bucket.
   const std::size_t end = turn + choice.stretch;
   const std::size_t wrapped = end > news.size() ? end - news.size() : 0;
   take_all(0, wrapped);
@@ -79,7 +79,8 @@ void write_choice(Choice choice, std::span<const float> news, std::uint32_t turn
   take_furthest(std::min(end, news.size()), news.size());
 }
 
-/// The first coordinate from `turn` on that is not among those visited, which increase.
+/// Finds the first coordinate from `turn` on that is not among those visited, which come in
+/// increasing order.
 class TurnsTaken {
  public:
   TurnsTaken(std::uint32_t turn, std::size_t floats) : next_(turn), floats_(floats) {}
@@ -144,7 +145,7 @@ Outcome TopKEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
   }
   const std::span news = std::span(news_).first(y.size());
   Outcome outcome;
-  // Two tables in turns: a count that was just written cannot be read at once.
+  // Two tables, used alternately: a count that was just written cannot be read at once.
   Bins bins{}, others{};
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
     const kernels::Sums sums =

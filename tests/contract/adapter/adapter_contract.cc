@@ -113,7 +113,7 @@ TEST_P(AdapterContract, APartIsPulledAndPushedAlone) {
 TEST_P(AdapterContract, WhatIsPushedUnchangedStaysAsItIsToTheLastBit) {
   const auto model = GetParam().make();
   auto odd = numbers(size_of(*model), 9);
-  for (double& value : odd) value += std::ldexp(1.0, -40) / 3;  // no float has it
+  for (double& value : odd) value += std::ldexp(1.0, -40) / 3;  // no float has this digit
   model->write(odd);
   const auto before = model->read();
   (void)pulled(*model);

@@ -12,14 +12,14 @@
 
 namespace fast::testing {
 
-/// A model in some framework with its adapter. Any model will do: nothing is trained.
+/// A model in some framework, with its adapter. Any model can be used, since nothing is trained.
 class AttachedModel {
  public:
   virtual ~AttachedModel() = default;
   [[nodiscard]] virtual ModelAdapter& adapter() = 0;
-  /// All exchanged parameters in the layout's order, as the framework itself has them.
+  /// All exchanged parameters in the layout's order, as the framework has them.
   [[nodiscard]] virtual std::vector<double> read() = 0;
-  /// The same way back, as an optimizer's step does; rounded to the framework's types.
+  /// Writes them back, as an optimizer's step does; rounds to the framework's types.
   virtual void write(std::span<const double> values) = 0;
 };
 
@@ -29,7 +29,7 @@ struct AdapterCase {
   std::function<std::unique_ptr<AttachedModel>()> make;
 };
 
-/// What every adapter must hold to: adapter_contract.cc. Instantiate it in a file of its own:
+/// The contract of every adapter, in adapter_contract.cc. Instantiate it in a file of its own:
 ///   INSTANTIATE_TEST_SUITE_P(Flat, AdapterContract, ::testing::Values(...), case_name);
 class AdapterContract : public ::testing::TestWithParam<AdapterCase> {};
 

@@ -33,7 +33,7 @@ std::vector<float> noise(std::uint64_t index, std::size_t floats) {
   return values;
 }
 
-/// One end of an edge, with a model of two buckets; which began apart from the other's.
+/// One end of an edge, with a model of two buckets that differs from the other end's.
 struct End {
   static constexpr std::size_t kFloats = 700;
   static constexpr std::size_t kBucket = 400;
@@ -152,13 +152,14 @@ TEST_P(EdgeCodecContract, an_offer_that_crosses_an_exact_one_keeps_the_sum) {
   expect_sums(before);
 }
 
-/// Whoever asks, and in whatever way; and never further apart on the way than they began.
+/// For either end as asker and every kind of meeting; the ends are never further apart than at the
+/// start.
 TEST_P(EdgeCodecContract, exchanges_bring_two_ends_together) {
   for (const bool crossing : {false, true}) {
     SCOPED_TRACE(crossing);
     ends_ = {End(GetParam(), 1), End(GetParam(), 2)};
     const double start = apart2();
-    // Those that keep what they know of the other find it out by answers.
+    // Codecs with state about the other end learn it from answers.
     for (const std::uint32_t bucket : {0U, 1U}) ask(0, bucket);
     for (int round = 0; round < 300; ++round) {
       for (const std::uint32_t bucket : {0U, 1U}) {
@@ -166,7 +167,7 @@ TEST_P(EdgeCodecContract, exchanges_bring_two_ends_together) {
       }
       ASSERT_LE(apart2(), start * 1.01);
     }
-    // As near as values are told: bf16 to 2^-8 of themselves.
+    // Within the precision of the values: bf16 keeps 2^-8 of them.
     EXPECT_LT(std::sqrt(apart2() / start), 0.01);
   }
 }
@@ -204,8 +205,8 @@ TEST_P(EdgeCodecContract, a_model_that_is_not_finite_is_neither_offered_nor_mixe
   }
 }
 
-/// A neighbour may send anything at all: it is refused and nothing is changed, or what comes of it
-/// is finite.
+/// A neighbour may send anything: either it is refused and changes nothing, or its result is
+/// finite.
 TEST_P(EdgeCodecContract, any_bytes_leave_a_finite_model_and_what_is_refused_changes_nothing) {
   Random random(seed());
   int refused = 0;
@@ -237,12 +238,12 @@ TEST_P(EdgeCodecContract, any_bytes_leave_a_finite_model_and_what_is_refused_cha
   EXPECT_GT(refused, 0);
 }
 
-/// An answer that is lost is lost for both ends; the edge goes on from any such state.
+/// A lost answer is lost for both ends; the edge continues from any such state.
 TEST_P(EdgeCodecContract, lost_answers_and_restarts_of_one_end_leave_it_sound) {
   for (int round = 0; round < 300; ++round) {
     const auto bucket = static_cast<std::uint32_t>(round % 2);
     if (round % 50 == 10) {
-      // Withdrawn: it was never answered.
+      // Withdrawn: the offer was never answered.
       (void)ends_[0].offer(bucket);
     }
     if (round % 50 == 30) {

@@ -118,7 +118,7 @@ TEST_P(EmbeddingContract, AnOptionThatIsNoneIsRefusedByName) {
   EXPECT_THAT(worker->error(), HasSubstr("rank 5 "));
 }
 
-// One of the two says so, the other may hear of it or not.
+// One of the two reports the difference; the other may notice it or not.
 TEST_P(EmbeddingContract, AModelOfOtherTypesIsRefused) {
   EmbeddingCase other = GetParam();
   other.types[0] = other.types[0] == ElementType::kF32 ? ElementType::kBF16 : ElementType::kF32;

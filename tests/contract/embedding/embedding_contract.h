@@ -13,11 +13,11 @@
 
 namespace fast::testing {
 
-/// What a training loop calls, in this order.
+/// The calls of a training loop, in this order.
 enum class Call { kOpen, kJoin, kExchange, kFinish };
 
-/// A model and its session, through one of the surfaces that users embed. Methods that can fail
-/// return a code, and error() then says why.
+/// A model and its session, through one of the interfaces that users embed. Methods that can fail
+/// return a code; error() then gives the cause.
 class EmbeddedWorker {
  public:
   explicit EmbeddedWorker(const std::vector<stencil::ElementType>& types) : model(types) {}
@@ -29,10 +29,10 @@ class EmbeddedWorker {
   virtual std::string endpoint() = 0;
   virtual std::string error() = 0;
 
-  PlainModel model;  ///< what the framework has; begins as 0, 221 numbers
+  PlainModel model;  ///< the framework's memory: 221 numbers, 0 at first
 };
 
-/// A surface over memory of some types: those of PlainModel's parameters.
+/// An interface over PlainModel's parameters of the given types.
 struct EmbeddingCase {
   std::string name;
   std::vector<stencil::ElementType> types;
@@ -40,10 +40,10 @@ struct EmbeddingCase {
       make;
 };
 
-/// What every surface must hold to, in whatever language it is: embedding_contract.cc.
+/// The contract of every embedding interface, in any language: embedding_contract.cc.
 class EmbeddingContract : public ::testing::TestWithParam<EmbeddingCase> {};
 
-/// A surface with each type, and with all of them at once.
+/// An interface with each type, and with all types at once.
 [[nodiscard]] std::vector<EmbeddingCase> every_type(
     const std::function<std::unique_ptr<EmbeddedWorker>(const std::vector<stencil::ElementType>&)>&
         make);

@@ -17,7 +17,7 @@ struct LearnerCase {
   std::function<std::unique_ptr<Learner>(const LearnerOptions&)> make;
 };
 
-/// What every learner must hold to: learner_contract.cc. Instantiate it in a file of its own:
+/// The contract of every learner, in learner_contract.cc. Instantiate it in a file of its own:
 ///   INSTANTIATE_TEST_SUITE_P(Flat, LearnerContract, ::testing::Values(...), case_name);
 class LearnerContract : public ::testing::TestWithParam<LearnerCase> {
  protected:

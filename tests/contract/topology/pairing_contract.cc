@@ -1,4 +1,4 @@
-// What is made from a graph: weights, their eigenvalues, turns and the number of sweeps.
+// What is derived from a graph: weights, their eigenvalues, turns and the number of sweeps.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -11,7 +11,7 @@
 
 namespace stencil::contract {
 
-/// One kind of topology under test, by some of it.
+/// One kind of topology under test, with examples.
 struct TopologyCase {
   std::string name;  ///< letters, digits and underscores
   std::function<std::vector<Topology>()> make;
@@ -20,7 +20,7 @@ inline void PrintTo(const TopologyCase& kind, std::ostream* out) {
   *out << kind.name;
 }
 
-/// What every topology must be, and what weights, turns and sweeps must make of it.
+/// The contract of every topology, and of the weights, turns and sweeps derived from it.
 class TopologyContract : public ::testing::TestWithParam<TopologyCase> {
  protected:
   std::vector<Topology> topologies_ = GetParam().make();

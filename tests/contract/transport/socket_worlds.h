@@ -16,8 +16,8 @@ class TcpWorld final : public TransportWorld {
  public:
   TcpWorld(std::string scheme, MakeTransport make) : scheme_(std::move(scheme)), make_(make) {}
   ~TcpWorld() override;
-  /// A bound socket that never listens keeps the port from everybody who does not, as the
-  /// transport does, set SO_REUSEADDR on it by name.
+  /// A bound socket that never listens keeps the port from other programs, except those that, like
+  /// the transport, set SO_REUSEADDR and name the port.
   std::string free_endpoint() override;
   std::string any_endpoint() override { return scheme_ + "127.0.0.1:0"; }
   std::unique_ptr<Transport> make(const TransportOptions& options) override {

@@ -43,7 +43,7 @@ class Strangers : public ::testing::Test {
     EXPECT_EQ(received.link, friends_link_);
   }
 
-  /// Nothing but the count may tell of them.
+  /// Only the count may show them.
   void expect_strangers(std::uint64_t count) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     do {
@@ -96,7 +96,7 @@ TEST_F(Strangers, WhoSendsAFrameIsALinkUntilItSendsAnythingElse) {
   const RawConnection connection(server_->endpoint());
   const std::string frame = framed("abc", "payload");
   for (const char byte : greeting() + frame) connection.write(std::string(1, byte));
-  // What it says is for the wire layer to judge.
+  // The wire layer checks its content.
   const Received first = expect_frame(*server_);
   EXPECT_NE(first.link, friends_link_);
   EXPECT_EQ(first.frame.header.size(), 3U);

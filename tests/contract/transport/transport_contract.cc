@@ -1,4 +1,4 @@
-// Frames: whole, in order, bounded, and to nobody else.
+// Frames: complete, in order, bounded, and delivered to the right receiver only.
 #include "tests/contract/transport/transport_contract.h"
 
 #include <array>
@@ -71,7 +71,7 @@ TEST_P(TransportContract, ALinkThatNobodyReadsFillsUpAndThenFlowsOn) {
   auto client = dialler(options);
   const LinkId link = connect(*client, *server);
   const Frame model = numbered_frame(0, 65536);
-  // Twice the queues, and what the system's buffers hold below them.
+  // Twice the queues, plus what the system's buffers hold.
   constexpr std::uint64_t kMost = 2000;
   std::uint64_t sent = 0;
   const auto next_frame = [&] {
@@ -232,7 +232,7 @@ TEST_P(TransportContract, CountsAddUp) {
   EXPECT_EQ(up.strangers + down.strangers + up.discarded + down.discarded, 0U);
 }
 
-/// One worker's thread: counts a frame up and sends it back, until it has gone far enough.
+/// One worker's thread: increments the number of a frame and sends it back, up to a limit.
 class Player {
  public:
   Player(Transport& transport, std::uint64_t last) : transport_(transport), last_(last) {

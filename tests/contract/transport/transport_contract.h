@@ -16,7 +16,8 @@
 
 namespace stencil::contract {
 
-/// One kind of transport under test: makes them, and knows addresses at which they can listen.
+/// One kind of transport under test: makes transports, and knows endpoints at which they can
+/// listen.
 class TransportWorld {
  public:
   virtual ~TransportWorld() = default;
@@ -25,7 +26,7 @@ class TransportWorld {
   /// Asks for an endpoint that the transport chooses by itself.
   virtual std::string any_endpoint() = 0;
   virtual std::unique_ptr<Transport> make(const TransportOptions& options) = 0;
-  /// How a listener of this world is dialled.
+  /// The address by which a listener of this world is dialled.
   virtual PeerAddress address(const std::string& endpoint) { return endpoint; }
 };
 
@@ -37,20 +38,20 @@ inline void PrintTo(const TransportKind& kind, std::ostream* out) {
   *out << kind.name;
 }
 
-/// What every transport must do; instantiated in a file of its own for each kind.
+/// The contract of every transport; instantiated in a file of its own for each kind.
 class TransportContract : public ::testing::TestWithParam<TransportKind> {
  protected:
   std::unique_ptr<Transport> listener(TransportOptions options = {});
   std::unique_ptr<Transport> listener_at(const std::string& endpoint);
   std::unique_ptr<Transport> dialler(TransportOptions options = {});
-  /// Dials `server`, whose endpoint it is, and waits for the link to be up. `server` has its turns.
+  /// Dials the endpoint of `server` and waits for the link to be up; lets `server` work meanwhile.
   LinkId connect(Transport& client, Transport& server);
   LinkId connect(Transport& client, Transport& server, const PeerAddress& address);
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
 };
 
-/// What a transport that proves keys must do beside that.
+/// The additional contract of a transport that proves keys.
 class KeyedTransportContract : public TransportContract {
  protected:
   KeyedTransportContract();
@@ -59,7 +60,7 @@ class KeyedTransportContract : public TransportContract {
   /// Dials with the key of this pair.
   std::unique_ptr<Transport> client(std::uint8_t pair);
 
-  /// server() has counted a stranger, and complained of this.
+  /// Whether server() has counted a stranger and logged this cause.
   [[nodiscard]] bool refused(const Transport& server, const std::string& cause) const;
 
   test::Keys server_keys_, client_keys_;
@@ -73,19 +74,19 @@ inline constexpr std::chrono::seconds kDeadline{20};
 using Instant = std::chrono::steady_clock::time_point;
 bool wait_readable(const std::vector<Transport*>& transports, Instant deadline);
 
-/// The next event; nothing past the deadline. `other` has a turn whenever it wants one, as its own
-/// loop would give it (a transport may do all its work in its caller's calls); what it receives is
-/// lost.
+/// The next event; nothing past the deadline. Lets `other` work whenever it wants to, as its own
+/// loop would (a transport may do all its work in its caller's calls); drops what `other` receives.
 std::optional<Received> next_event(Transport& transport, Transport* other = nullptr);
 /// Skips other events. Fails the test past the deadline.
 Received expect_event(Transport& transport, LinkEvent event, Transport* other = nullptr);
 Received expect_frame(Transport& transport, Transport* other = nullptr);
 
-/// Sends as soon as the link takes it, keeping what comes in meanwhile. Fails past the deadline.
+/// Sends as soon as the link accepts the frame, and keeps what arrives meanwhile. Fails past the
+/// deadline.
 void send_in_time(Transport& transport, LinkId link, Frame frame,
                   std::vector<Received>* meanwhile = nullptr);
 
-/// A frame that can be told from others, and the check that it is the one.
+/// A frame that is distinguishable from others, and the check that a frame is that one.
 Frame numbered_frame(std::uint64_t number, std::size_t payload_bytes);
 void expect_numbered(const Frame& frame, std::uint64_t number, std::size_t payload_bytes);
 std::uint64_t number_of(const Frame& frame);

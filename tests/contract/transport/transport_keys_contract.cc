@@ -9,21 +9,21 @@ using test::KeyPair;
 using test::Keys;
 using test::ring;
 
-// A transport that proves keys instantiates it; one that does not refuses them.
+// Transports that prove keys instantiate it; others refuse keys.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KeyedTransportContract);
 
 namespace {
 
 const std::vector<std::vector<std::uint8_t>> kEverybody = {{10}, {11}, {12}};
 
-/// Passes events of both on until `done`, false past the deadline.
+/// Serves the events of both until `done`; returns false past the deadline.
 bool serve_until(Transport& a, Transport& b, const std::function<bool()>& done) {
   const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   do {
     while (a.receive() || b.receive()) {
     }
     if (done()) return true;
-    // What is counted need not make a descriptor readable.
+    // A refused link need not make a descriptor readable.
     (void)wait_readable({&a, &b}, std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
   } while (std::chrono::steady_clock::now() < deadline);
   return false;

@@ -1,4 +1,4 @@
-// Whoever connects to a ZeroMQ listener by hand, with keys in use and without.
+// Strangers that connect to a ZeroMQ listener by hand, with keys and without.
 #include <poll.h>
 
 #include <filesystem>
@@ -27,13 +27,13 @@ std::uint64_t peak_kilobytes() {
   return 0;
 }
 
-/// The 64 bytes of ZMTP 3.1 (ZeroMQ RFC 37) that both ends say first.
+/// The 64 bytes of ZMTP 3.1 (ZeroMQ RFC 37) that both ends send first.
 std::string zmtp_greeting(const std::string& mechanism) {
   std::string bytes = "\xff" + std::string(8, '\0') + "\x7f\x03\x01" + mechanism;
   bytes.resize(64, '\0');
   return bytes;
 }
-/// Of a DEALER, without keys.
+/// The handshake of a DEALER, without keys.
 std::string zmtp_ready() {
   const std::string property = std::string("\x0b") + "Socket-Type" + std::string("\0\0\0\x06", 4) +
                                "DEALER" + "\x08" + "Identity" + std::string(4, '\0');
@@ -63,7 +63,7 @@ class ZmqStrangers : public ::testing::TestWithParam<bool> {
     expect_numbered(expect_frame(*server_, friend_.get()).frame, number_, 100);
   }
 
-  /// Nothing but the count may tell of them.
+  /// Only the count may show them.
   void expect_strangers(std::uint64_t least) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     do {

@@ -5,7 +5,7 @@
 namespace stencil::contract {
 namespace {
 
-/// All go by keys: whoever listens by rank 0's, whoever dials by rank 1's.
+/// All transports use keys: listeners have rank 0's, diallers rank 1's.
 class KeyedWorld final : public TransportWorld {
  public:
   std::string free_endpoint() override { return inner_.free_endpoint(); }

@@ -115,7 +115,7 @@ struct Device {
   }
 
   Worker worker;
-  float memory[4] = {1, 1, 1, 1};  ///< what the framework computes with
+  float memory[4] = {1, 1, 1, 1};  ///< the framework's memory
   double doubles[3] = {}, whatever = 0;
   std::uint16_t half = 0;
   std::uint64_t pulled = 0, pushed = 0;
@@ -267,7 +267,7 @@ TEST(CSession, OtherInitialWeightsAreRefused) {
   both(first, second, [&](Worker& worker) {
     const fast_code code = fast_join(worker.session);
     if (code == FAST_REFUSED) ++refused;
-    fast_stop(first.session);  // the end that refuses need not hear of it again
+    fast_stop(first.session);  // the end that refuses need not be refused too
     fast_stop(second.session);
   });
   EXPECT_GE(refused, 1);

@@ -1,4 +1,4 @@
-// What the program of the comparison makes, keeps, shows and refuses.
+// What fast-compare computes, keeps, shows and refuses.
 #include <gmock/gmock.h>
 #include <signal.h>
 

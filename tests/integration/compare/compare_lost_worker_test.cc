@@ -1,4 +1,4 @@
-// What a strategy makes of a worker that is killed.
+// How each strategy copes with a killed worker.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Have all four made a step?
+/// Whether all four workers have taken a step.
 bool all_step(const testing::RunWatch& run) {
   for (int rank = 0; rank < 4; ++rank) {
     if (run.step(rank) == 0) return false;

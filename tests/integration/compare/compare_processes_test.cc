@@ -128,7 +128,7 @@ TEST_F(RealRun, an_all_reduce_tells_its_waiting_from_its_computing) {
   EXPECT_LT(waited[1], 1);
 }
 
-/// A learner's step with a gradient that is somebody else's.
+/// A learner's step with the gradient of another learner.
 void step_by(TorchLearner& learner, TorchLearner& with_gradient) {
   const torch::NoGradGuard no_grad;
   auto own = learner.model().parameters();

@@ -21,11 +21,11 @@ struct Ground {
   int victim;
 };
 
-/// Steps are stretched, so that workers wait more than they compute; but not by far, for a stop in
-/// the middle of a computation is stretched as well.
+/// Steps are stretched, so that workers wait more than they compute; but only a little, since a
+/// stop in the middle of a computation is stretched as well.
 class FaultsTest : public ::testing::TestWithParam<Ground> {
  protected:
-  /// Ends when each worker has made about so many steps.
+  /// Ends when each worker has taken about this many steps.
   void start(int steps, std::vector<std::string> more = {}, const std::string& slow = "50") {
     constexpr int kExamples = 512, kBatch = 32;
     const int epochs = (steps * workers_ * kBatch + kExamples - 1) / kExamples;
@@ -71,13 +71,13 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
   [[nodiscard]] bool every_neighbour(const std::function<bool(int)>& holds) const {
     return std::all_of(neighbours_.begin(), neighbours_.end(), holds);
   }
-  /// How often each neighbour of the victim has said so of it.
+  /// How often each neighbour of the victim has logged this event about it.
   [[nodiscard]] std::map<int, int> said(const std::string& name) const {
     std::map<int, int> counts;
     for (const int rank : neighbours_) counts[rank] = run_.events(rank, name, victim_);
     return counts;
   }
-  /// Each neighbour of the victim says so of it once more than it had.
+  /// Waits until each neighbour of the victim logs this event about it once more.
   [[nodiscard]] bool until_said_again(const std::string& name,
                                       const std::map<int, int>& had) const {
     return until([&] {
@@ -85,7 +85,7 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
           [&](int rank) { return run_.events(rank, name, victim_) > had.at(rank); });
     });
   }
-  /// As the last line of `rank` has it.
+  /// From the last line of `rank`.
   [[nodiscard]] bool shares_with_victim(int rank) const {
     const auto lines = run_.history(rank).progress;
     const auto& seen = lines.back().neighbours;
@@ -93,14 +93,14 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
                        [&](const auto& n) { return n.rank == victim_ && n.shared; });
   }
   [[nodiscard]] bool sharing() const { return GetParam().transport == std::string("shared"); }
-  /// Models went through shared memory where that is what is tried here, and only there.
+  /// Models went through shared memory exactly where this test uses it.
   void expect_ended(int rank, int exit_code) const {
     const WorkerHistory history = run_.history(rank);
     ASSERT_TRUE(history.end) << rank;
     EXPECT_EQ(history.end->exit_code, exit_code) << rank << ": " << history.end->text;
     EXPECT_EQ(history.end->counters.at("shares") > 0, sharing()) << rank;
   }
-  /// One comes and goes, the others may not even cough.
+  /// One worker comes and goes; the others must not be affected.
   void expect_others_ended(int exit_code = 0) const {
     for (int rank = 0; rank < workers_; ++rank) {
       if (rank != victim_) expect_ended(rank, exit_code);
@@ -150,7 +150,7 @@ double largest_loss(const WorkerHistory& history, std::size_t from) {
 }
 
 TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
-  // It goes on until all has been seen, and then ends in good order.
+  // The run continues until all has been seen, and then ends in good order.
   start(1000000, {"--warmup", "0", "--suspect-after", "1", "--gone-after", "60"}, "100");
   const auto suspected = said("suspect"), up = said("up");
   kill(pids_.at(victim_), SIGKILL);
@@ -203,7 +203,7 @@ TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
     EXPECT_LE(largest_loss(history, lines_before[rank]), 1.5 * largest_loss(before, 0) + 0.1)
         << "the loss of worker " << rank << " jumped";
   }
-  // Its neighbours take it for one of them again.
+  // Its neighbours accept it again.
   ASSERT_TRUE(until_said_again("up", up)) << "the neighbours do not take it back";
   ASSERT_TRUE(until([&] {
     return every_neighbour([&](int rank) { return shares_with_victim(rank) == sharing(); });
@@ -219,8 +219,8 @@ TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
   expect_others_ended(130);
   expect_ended(victim_, 130);
   EXPECT_EQ(run_.summary()["restarted_ranks"], nlohmann::json({victim_}));
-  // Interrupted, they stand as they stood: the mean distance from the mean model is less than what
-  // a worker sees of its neighbours, unless one stands apart.
+  // After an interruption models are as they were: the mean distance from the mean model is less
+  // than a worker's distance from its neighbours, unless one worker is far from the others.
   double seen = 0;
   for (const int rank : neighbours_) {
     seen = std::max(seen, run_.history(rank).progress.back().consensus_distance);

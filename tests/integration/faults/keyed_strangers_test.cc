@@ -1,4 +1,4 @@
-// A grid whose links are proven, and everybody else who comes by.
+// A grid whose links are proven, and strangers that connect to it.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

@@ -35,7 +35,7 @@ class Stranger {
     say(text({frame.header.data(), frame.header.size()}), text(stencil::view(frame.payload)));
   }
 
-  /// What is said in answer to a Hello: the text of a refusal, "" where none comes.
+  /// The answer to a Hello: the text of a refusal, "" where none comes.
   std::string refusal() {
     for (;;) {
       while (std::optional<stencil::Frame> frame = reader_.next()) {
@@ -96,8 +96,8 @@ class StrangersTest : public ::testing::Test {
     port_ = run_.port(0);
     ASSERT_GT(port_, 0);
   }
-  /// Ends the run, in good order, once it has gone on after all this: the counters in the end line
-  /// of the worker that was bothered.
+  /// Ends the run in good order after it has continued for a while. Returns the counters in the end
+  /// line of worker 0.
   std::map<std::string, std::uint64_t> finish() {
     EXPECT_TRUE(run_.all_go_on(*program_, {0, 1, 2, 3})) << program_->err();
     for (int rank = 0; rank < kWorkers; ++rank) EXPECT_TRUE(run_.trains(rank)) << rank;
@@ -178,7 +178,7 @@ TEST_F(StrangersTest, FramesThatAreNoMessagesAreCountedAndSaidOnce) {
   for (int i = 0; i < kFrames; ++i) {
     stranger.say("no header " + std::to_string(i), std::string(1000, 'x'));
   }
-  // Whoever is no neighbour is told so; then all before has been read, too.
+  // A worker that is not a neighbour gets a refusal, which shows that all before has been read too.
   stranger.say(hello(2));
   EXPECT_THAT(stranger.refusal(), HasSubstr("rank 2 is no neighbour of rank 0"));
   const std::uint64_t after = resident_kib(pid_);
@@ -213,7 +213,7 @@ TEST_F(StrangersTest, AHelloOfAnotherRunProtocolOrRankIsRefusedByNamingWhatDiffe
     EXPECT_THAT(wrong.refusal(), HasSubstr("no neighbour")) << "to the second alone";
     EXPECT_THAT(refusal(hello(1000)), HasSubstr("no neighbour"));
   }
-  // One that claims to be a neighbour, but never said Hello, is not listened to.
+  // A stranger that claims to be a neighbour but has sent no Hello is ignored.
   Stranger stranger(port_);
   stencil::Message offer = hello(1);
   offer.body = stencil::Offer{.sequence = 1,

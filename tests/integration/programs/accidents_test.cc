@@ -1,4 +1,4 @@
-// Mistakes that users make, and what the world does to them: each is harmless or loud.
+// Mistakes of users and accidents of the system: each is harmless or reported.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ class AccidentsTest : public ::testing::Test {
   static nlohmann::json summary_of(const fs::path& run) {
     return nlohmann::json::parse(read_text(run / "summary.json"));
   }
-  /// A small job; `more` wins over it.
+  /// A small job; `more` overrides its options.
   [[nodiscard]] Strings job(const Strings& more) const {
     Strings all = {"train",    "--model",    "linear", "--data",       "synthetic:200,50",
                    "--epochs", "1",          "--out",  run().string(), "--threads",
@@ -128,7 +128,7 @@ TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
 }
 
 TEST_F(AccidentsTest, NoRoomForWhatWillComeIsToldBeforeTraining) {
-  // A limit of file sizes, in kB, stands for a disk with little room.
+  // A limit of file sizes, in kB, simulates a disk with little room.
   std::string line = "ulimit -f 64; exec '" FAST_PROGRAM "'";
   for (const std::string& word : job({"--epochs", "100000"})) line += " '" + word + "'";
   const ProgramResult result = run_program("/bin/bash", {"-c", line}, {}, kPatience);

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Both programs, each with a run folder that must not come into being.
+/// Both programs, each with a run folder that must not be created.
 class BadInputTest : public ::testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] bool is_worker() const { return std::string(GetParam()) == "worker"; }

@@ -1,4 +1,4 @@
-// A run that somebody or something ends, or seems to end: no model is lost.
+// A run that is ended by a signal, or seems to be: no model is lost.
 #include <gmock/gmock.h>
 #include <pty.h>
 #include <signal.h>

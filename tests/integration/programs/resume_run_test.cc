@@ -1,4 +1,4 @@
-// Whatever is killed goes on where it was, when the same command is given again.
+// A killed run resumes when the same command is given again.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
-/// Which checkpoint is there: a new one has another modification time.
+/// Identifies the present checkpoint: a new one has another modification time.
 fs::file_time_type newest(const fs::path& file) {
   std::error_code none;
   const fs::file_time_type time = fs::last_write_time(file, none);
@@ -32,7 +32,7 @@ WorkerHistory history(const fs::path& run, int rank) {
   return parse_metrics(read_text(RunFolder(run).metrics(rank)));
 }
 
-/// The step that the present life of `rank` went on from; -1: it did not.
+/// The step from which the present life of `rank` resumed; -1: it did not resume.
 long resumed_at(const fs::path& run, int rank) {
   const std::string log = read_text(RunFolder(run).log(rank));
   const std::string words = "goes on from step ";
@@ -40,8 +40,8 @@ long resumed_at(const fs::path& run, int rank) {
   return at == std::string::npos ? -1 : std::stol(log.substr(at + words.size()));
 }
 
-/// Waits until each of `workers` has written two checkpoints more than it has now: the second holds
-/// all that is known now. Returns its steps, as its metrics tell.
+/// Waits until each of `workers` has written two more checkpoints; the second holds all that is
+/// known now. Returns its steps, from its metrics.
 std::vector<std::uint64_t> safe_steps(Program& program, const fs::path& run, int workers) {
   std::vector<std::uint64_t> steps;
   for (int rank = 0; rank < workers; ++rank) {

@@ -126,7 +126,7 @@ TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
     }
     return difference / size;
   };
-  // In lock step there is no settling; where all neighbour all, one average is the mean.
+  // In lock step there is no settling; on a complete graph one average is the mean.
   for (const auto& [mode, how] : {std::pair("async", "mix"), {"sync", "mix"}, {"async", "local"}}) {
     const std::string name = std::string(mode) + "-" + how;
     std::vector<std::string> some = wishes("complete:3", "1", name);
@@ -276,7 +276,7 @@ TEST_F(TrainTest, WhenTheLauncherIsKilledItsWorkersSaveTheirModelsAndEnd) {
   EXPECT_EQ(program.wait(kPatience).signal, SIGKILL);
   Program observer("/bin/sleep", {"60"});
   EXPECT_TRUE(observer.wait_until([&] {
-    // A zombie that nobody has reaped yet is dead, too.
+    // A zombie that nobody has reaped yet is dead too.
     return std::all_of(workers.begin(), workers.end(), [](pid_t worker) {
       const std::string stat = read_text("/proc/" + std::to_string(worker) + "/stat");
       return stat.empty() || stat.find(") Z ") != std::string::npos;

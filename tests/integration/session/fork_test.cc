@@ -1,4 +1,4 @@
-// A process that is forked off a worker's: it disturbs nothing.
+// A process forked from a worker's does not disturb it.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::set<int> open_descriptors() {
   return out;
 }
 
-/// Two workers of this process on real sockets; `work` is given both when they have exchanged.
+/// Two workers of this process on real sockets; `work` gets both when they have exchanged.
 template <typename Work>
 void with_two(Work work) {
   Quadratic models[2] = {Quadratic(0), Quadratic(1)};

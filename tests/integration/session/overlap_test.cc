@@ -1,4 +1,4 @@
-// Steps that a session is told of part by part, before their boundary.
+// Steps that become ready part by part, before their boundary.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t kFloats = 1000;  // four buckets of a KiB, the last one shorter
 
-/// Only mode async has a use for it; the others hear it and go on as ever.
+/// Only mode async uses it; the other modes ignore it.
 class OverlapTest : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Modes, OverlapTest, ::testing::ValuesIn(kSessionModes), mode_name);
 
-/// Each worker adds 1 to all of its model in each step, so all end at as many as they made,
+/// Each worker adds 1 to all of its model in each step, so all end at their number of steps,
 /// whatever was exchanged and when.
 TEST_P(OverlapTest, WhatIsMadeIsExchangedBeforeTheStepEndsAndTheMeanIsKept) {
   constexpr int kSteps = 30, kLooked = 20;

@@ -1,4 +1,4 @@
-// What two sessions of one process ask operator new for once they are under way.
+// Allocations of two sessions of one process after their start.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,8 +26,8 @@ struct Way {
   [[nodiscard]] bool shared() const { return transport == "shared"; }
 };
 
-/// Every mode by every transport whose code is ours (libzmq allocates for each message), but
-/// lock-step in shared memory, which there is not.
+/// Every mode over every transport whose code is ours (libzmq allocates for each message), except
+/// lock step in shared memory, which does not exist.
 std::vector<Way> all_ways() {
   std::vector<Way> ways;
   for (const char* const mode : kSessionModes) {
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, SessionCostTest, ::testing::ValuesIn(all_ways()),
                            return mode.substr(0, mode.find(':')) + "_" + info.param.transport;
                          });
 
-/// One of two, drawn to a model of its own.
+/// One of two workers, each drawn to a model of its own.
 class Worker {
  public:
   Worker(std::size_t buckets, const SessionOptions& options)
@@ -64,7 +64,7 @@ class Worker {
   [[nodiscard]] std::uint64_t frames() const {
     return session_.status().counter("frames_received");
   }
-  /// How often the whole model has come, or was averaged in shared memory.
+  /// How often the whole model was received, or averaged in shared memory.
   [[nodiscard]] std::uint64_t models() const {
     const SessionStatus now = session_.status();
     return (now.counter("bytes_received") + now.counter("bytes_shared")) /
@@ -78,10 +78,10 @@ class Worker {
   Session session_;
 };
 
-/// Of a round in which no thread but this one allocates, or of the last one before `until`. A round
-/// acts for `least`, and until `count` has grown by `more`. How far pools must grow, within what
-/// the windows allow, shows only as threads happen to meet, so warm-up has no fixed length; what
-/// belongs to a step, a turn or a status is part of every round.
+/// The allocations of a round in which no other thread allocates, or of the last round before
+/// `until`. A round acts for at least `least`, and until `count` has grown by `more`. How far pools
+/// grow, within the windows, depends on the timing of threads, so warm-up has no fixed length.
+/// Allocations of a step, a turn or a status occur in every round.
 template <typename Count, typename Act>
 std::uint64_t allocations_once_warm(Clock::time_point until, Clock::duration least, Count count,
                                     std::uint64_t more, Act act) {

@@ -1,4 +1,4 @@
-// Stopping, leaving, and those who come when others have left.
+// Stopping, leaving, and workers that come when others have left.
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -35,7 +35,7 @@ TEST_F(SessionTest, WhoeverComesWhenAllHaveLeftDoesNotWaitForThem) {
     Quadratic first(0), second(1);
     std::string warnings;
     SessionOptions patient = options("ring:2", 0);
-    // Who waited for the other until it is given up would not be settled in time.
+    // A worker that waited until the other is given up would not settle in time.
     patient.exchange.settle_deadline = 30;
     patient.exchange.gone_after = 300;
     patient.log = [&warnings](stencil::LogLevel level, std::string_view text) {

@@ -58,7 +58,7 @@ TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
   }
 }
 
-/// A file on a network that hangs: opening a pipe that nobody writes to takes as long.
+/// Simulates a file on a network that hangs: opening a pipe without a writer blocks too.
 TEST_F(SessionTest, AFileOfPeersThatCannotBeReadHoldsUpNothing) {
   const std::string path = ::testing::TempDir() + "fast_peers_" + std::to_string(::getpid());
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -73,7 +73,7 @@ TEST_F(SessionTest, AFileOfPeersThatCannotBeReadHoldsUpNothing) {
     for (int step = 0; step < 3; ++step) session.exchange({.samples = 1, .loss = 1});
     EXPECT_EQ(session.steps(), 3U);
   }
-  // Lets go of the thread that reads it.
+  // Releases the thread that reads it.
   const int writer = ::open(path.c_str(), O_WRONLY | O_NONBLOCK);
   ::close(writer);
   ::unlink(path.c_str());
@@ -86,7 +86,7 @@ TEST_F(SessionTest, AModelThatIsNoNumberAnyMoreIsAnErrorAndIsNotPassedOn) {
   one.join();
   zero.exchange({.samples = 1, .loss = 1});
   first.x[7] = std::nanf("");
-  // A bucket that the background holds at a boundary is folded, and looked at, at a later one.
+  // A bucket that the background thread holds at a boundary is folded, and checked, at a later one.
   EXPECT_THROW(for (int i = 0; i < 10'000; ++i) zero.exchange({.samples = 1, .loss = 1}),
                NonFiniteError);
   for (int step = 0; step < 20; ++step) one.exchange({.samples = 1, .loss = 1});

@@ -1,4 +1,4 @@
-// Sessions whose ends prove who they are, by keys in files.
+// Sessions that prove their ranks by keys in files.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -119,7 +119,7 @@ TEST_F(SessionKeysTest, KeysThatAreWrongAreRefusedAtSetUp) {
 }
 
 TEST_F(SessionKeysTest, KeysAreReplacedWorkerByWorkerWhileTheyTrain) {
-  // Each worker has a folder of its own, as on hosts of their own.
+  // Each worker has a folder of its own, as on separate hosts.
   const std::string old_keys = make_keys("old", 2), new_keys = make_keys("new", 2);
   std::vector<std::string> own;
   for (const int rank : {0, 1}) {

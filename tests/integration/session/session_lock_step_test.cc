@@ -56,8 +56,8 @@ TEST_F(SessionTest, LockStepIsWhatMatrixAlgebraSays) {
   }
 }
 
-/// Lock-step never shares memory, so that to allow it or not can change nothing: this holds it to
-/// that, and shows that the bits do not depend on what carries the frames.
+/// Lock step never shares memory, so allowing it must change nothing. This checks that, and that
+/// the bits do not depend on the transport.
 TEST_F(SessionTest, LockStepSharesNoMemoryAndIsTheSameToTheBitHoweverItsFramesTravel) {
   constexpr int kWorkers = 6;
   std::string folder = ::testing::TempDir() + "fast-lock-step-XXXXXX";

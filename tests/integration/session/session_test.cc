@@ -33,7 +33,7 @@ TEST_P(SessionModeTest, TwoWorkersInOneProcessComeTogetherAgainAndAgain) {
       EXPECT_EQ(session.steps(), 30U);
       EXPECT_EQ(session.finish(), Agreement::kAgreed);
     });
-    // Lock-step workers stand apart by their last step, the others have settled.
+    // Lock-step workers differ by their last step; the others have settled.
     const float apart = distance(workers[0]->x, workers[1]->x);
     EXPECT_LT(apart, std::string(GetParam()) == "sync" ? 0.3F : 1e-2F) << repetition;
     if (HasFailure()) return;
@@ -57,7 +57,7 @@ TEST_P(SessionModeTest, OneWorkerAloneNeedsNobody) {
   EXPECT_EQ(session.joined_from(), std::nullopt);
 }
 
-/// Nobody forbids it: each still hears what the other has seen, and they end as others do.
+/// It is allowed: each worker still learns what the other has seen, and they end as others do.
 TEST_P(SessionModeTest, WorkersWithoutParametersExchangeTheirLosses) {
   in_threads(2, [&](int rank) {
     std::vector<float> nothing;
@@ -139,8 +139,8 @@ TEST_F(SessionTest, WhoLingersLeavesABoundaryWithTheAverage) {
       return;
     }
     published.wait();
-    // Who has not heard of the neighbour yet has no sweep to begin, nor a reason to linger next
-    // time.
+    // A worker that does not know the neighbour's state yet has no sweep to begin and no reason to
+    // linger next time.
     while (session.status().neighbours[0].state != stencil::WorkerState::kTraining) {
       std::this_thread::yield();
     }

@@ -1,5 +1,5 @@
-// A worker that the system gives no memory to share, or no socket to meet at, says so once, and
-// goes on by messages, in memory of its own.
+// A worker that gets no memory to share, or no socket for meeting, logs it once and exchanges by
+// messages, with private memory.
 #include "fast/session/sharing.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// From here on the system refuses this call to the calling thread and to those that it starts.
+/// From now on the system refuses this call to the calling thread and to threads that it starts.
 void forbid(long call) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -42,15 +42,15 @@ void forbid(long call) {
   ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-/// What a worker said of having no shared memory, and how many buckets it averaged there.
+/// What a worker logged about missing shared memory, and how many buckets it averaged there.
 struct Outcome {
   std::vector<std::string> said;
   std::uint64_t shares = 0;
 };
 
 /// Two workers come from 10 and 20 to 15; `before` is done in the thread of the first. Workers meet
-/// in shared memory when they come to it, and exchange by messages until then: who is `to_share`
-/// exchanges until one has, or this test's patience ends.
+/// in shared memory as soon as it is mapped, and exchange by messages until then. With `to_share`
+/// they exchange until one bucket was averaged there or the test's deadline ends.
 std::vector<Outcome> run_two(bool to_share, const std::function<void()>& before) {
   const auto network = std::make_shared<stencil::InprocNetwork>();
   std::vector<Outcome> outcomes(2);

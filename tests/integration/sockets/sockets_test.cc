@@ -12,10 +12,10 @@ namespace {
 
 using Edge = std::pair<int, int>;
 
-/// Which workers are connected to which, as the system's tables of sockets tell.
+/// The connections between workers, from the system's tables of sockets.
 struct Picture {
   std::map<Edge, int> between;  ///< lower rank, higher rank -> connections
-  int unknown = 0;              ///< connections with nobody of the run, or not yet in both tables
+  int unknown = 0;              ///< connections outside the run, or not yet in both tables
 };
 
 Picture look(const std::map<int, pid_t>& pids) {

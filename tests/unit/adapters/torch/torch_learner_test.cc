@@ -193,7 +193,7 @@ TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
   bool early = false;
   learner.adapter().on_ready([&](std::size_t first) {
     ASSERT_LT(first, from);
-    // What is not told yet is as it was.
+    // Values that are not ready yet are unchanged.
     early |= first > 0 && std::equal(values.begin(), values.begin() + 10, seen.begin());
     std::copy(values.begin() + static_cast<std::ptrdiff_t>(first),
               values.begin() + static_cast<std::ptrdiff_t>(from),
@@ -266,7 +266,7 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
     EXPECT_EQ(trained(0.5, kPush, plain, 0), trained(0, kPush, plain, 0)) << "a warm-up begins so";
     const auto uncorrected = trained(0, kPush, plain), corrected = trained(0.5, kPush, plain);
     for (std::size_t i = 0; i < corrected.size(); ++i) {
-      // Half of the push is now a part of the step before, of which nine tenths go on.
+      // Half of the push is now a part of the step before, of which nine tenths persist.
       ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
     }
     nesterov = true;
@@ -279,7 +279,7 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
   }
 }
 
-// What is put into momentum goes on for ten steps, unanswered where models meet seldom.
+// A correction of momentum acts for ten steps, and nothing opposes it where models meet seldom.
 TEST(TorchLearner, CorrectedMomentumBearsThatModelsMeetSeldom) {
   const ImageShape shape{3, 8, 8, 5};
   // Squared distance of two learners with data of their own, summed over what remains of it.

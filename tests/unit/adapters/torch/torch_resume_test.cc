@@ -1,4 +1,4 @@
-// A LibTorch model goes on bit for bit: optimizer, momentum correction, statistics, random numbers.
+// A LibTorch model resumes bit for bit: optimizer, momentum correction, statistics, random numbers.
 #include <gtest/gtest.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
@@ -90,7 +90,7 @@ std::vector<float> train(MakeOptimizer make, int steps, const std::string& resum
   return {values.begin(), values.end()};
 }
 
-/// As in a program of one's own: nothing but the session is told of checkpoints.
+/// As in a user's program: only the session is configured for checkpoints.
 TEST(TorchTrainerResumeTest, EveryOptimizerComesAlong) {
   const std::vector<std::pair<const char*, MakeOptimizer>> optimizers = {
       {"SGD",

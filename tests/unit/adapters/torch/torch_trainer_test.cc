@@ -1,4 +1,4 @@
-// The step for a model and an optimizer of one's own: what it is equal to, and what it refuses.
+// TorchTrainer's step for any model and optimizer: what it equals, and what it refuses.
 #include "adapters/torch/torch_trainer.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ std::vector<float> values(Net& net) {
   return all;
 }
 
-/// The same loop by hand, with what is asked for beside.
+/// The same loop by hand, with the requested options.
 template <typename Optimizer>
 std::vector<float> by_hand(const std::function<Optimizer(Net&)>& make, int steps, double clip = 0,
                            bool freeze = false) {
@@ -114,7 +114,7 @@ const std::function<torch::optim::AdamW(Net&)> kAdamW = [](Net& net) {
   return torch::optim::AdamW(net->parameters(), torch::optim::AdamWOptions(0.01));
 };
 
-// Nothing is exchanged here, so that momentum has nothing to take in.
+// Nothing is exchanged here, so momentum is not corrected.
 TEST(TorchTrainer, AStepIsTheOptimizersToTheBitInTheBackwardPassAndAfterIt) {
   for (const bool in_backward : {false, true}) {
     const TorchTrainerOptions options{.step_in_backward = in_backward};
@@ -151,7 +151,7 @@ TEST(TorchTrainer, ClippingWithStepsInTheBackwardPassIsRefusedByName) {
                   AllOf(HasSubstr("clip_norm 0.5"), HasSubstr("step_in_backward = false"))));
 }
 
-/// Gradients of several losses add up to those of one step; it is made by the last of them.
+/// Gradients of several losses add up for one step, which the last loss takes.
 TEST(TorchTrainer, GradientsCanBeAccumulated) {
   std::vector<std::vector<float>> results;
   for (const int way : {0, 1, 2}) {
@@ -265,7 +265,7 @@ TEST(TorchTrainer, MomentumTakesInWhatNeighboursMovedWithSeveralGroups) {
     TorchTrainer trainer(*net, optimizer, {.momentum_correction = share});
     for (std::uint64_t step = 0; step < 3; ++step) {
       (void)trainer.update(loss_of(net, batch(step)));
-      // Stands in for the exchange.
+      // Takes the place of the exchange.
       const torch::NoGradGuard no_grad;
       for (auto& parameter : net->parameters()) parameter.add_(1e-3);
     }

@@ -46,7 +46,7 @@ TEST(Cell, its_hash_knows_everything_that_determines_it_and_no_more) {
   other = cell;
   other.tuning = true;
   EXPECT_NE(hash(other), hash(cell));
-  // Real time is measured, so what a virtual clock goes by does not matter.
+  // Real time is measured, so the parameters of the virtual clock do not matter.
   other = cell;
   other.time = TimeKind::kReal;
   Cell real = other;

@@ -1,4 +1,4 @@
-// What the strategies that wait learn, against plain LibTorch.
+// The results of strategies in rounds, compared with plain LibTorch.
 #include "bench/compare/virtual/rounds.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Cell cell_of(const std::string& strategy) {
   return cell;
 }
 
-/// One worker in plain LibTorch: nothing of ours but the initial weights and the batches.
+/// One worker in plain LibTorch, except for our initial weights and batches.
 struct Plain {
   Plain(const Cell& cell, const ImageShape& shape)
       : shape(shape),
@@ -107,7 +107,7 @@ TEST(LockStep, is_a_step_of_each_and_then_metropolis_hastings_weights) {
       plain[i]->optimizer.step();
       x.push_back(plain[i]->flat());
     }
-    // ring:4: everybody has two neighbours, so all weights are 1 / 3.
+    // ring:4: every worker has two neighbours, so all weights are 1 / 3.
     for (int i = 0; i < 4; ++i) plain[i]->set((x[i] + x[(i + 1) % 4] + x[(i + 3) % 4]) / 3);
   }
   for (int i = 0; i < 4; ++i) {

@@ -47,7 +47,7 @@ TEST(RoundClock, of_an_all_reduce_in_buckets_the_last_is_hidden_by_nothing) {
   cell.strategy.exchange.bucket_kib = 500;
   const double hidden = 0.2 / 3 * 0.488;
   EXPECT_NEAR(seconds_of(cell, 10), 10 * (0.1 - hidden + 0.15), 1e-9);
-  // Small ones on a quick link: what counts is who is last, and the last bucket.
+  // Small buckets on a fast link: the slowest worker and the last bucket determine the time.
   cell.strategy.exchange.bucket_kib = 10;
   cell.clockwork.rate_mbit = 800;
   cell.condition.slow = {{0, 2.0}};

@@ -99,7 +99,7 @@ TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {
   const bool free = one.strategy.name == "stencil-async" || one.strategy.name == "single" ||
                     one.strategy.name == "parameter-server" ||
                     one.strategy.name == "stencil-gradients";
-  // Three workers and a quarter do what four did.
+  // Three workers and a quarter of one do the work of four.
   if (free) {
     EXPECT_LT(stretched, 1.4);
   } else {
@@ -107,8 +107,8 @@ TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {
   }
 }
 
-/// The losses of the mean model in the second half of a run; what came before was spent on finding
-/// into step.
+/// The losses of the mean model in the second half of a run; in the first half workers get into
+/// step.
 std::vector<double> losses(const Cell& cell) {
   const CellResult result = run_virtually(cell, load_split(cell, {}), {});
   std::vector<double> out;

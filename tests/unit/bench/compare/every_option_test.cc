@@ -31,7 +31,7 @@ const Models& models() {
   return kModels;
 }
 
-/// What fast-worker would run with.
+/// The options that fast-worker would run with.
 ExchangeOptions parsed(const std::vector<std::string>& args) {
   TrainConfig config = default_config(models());
   CLI::App app("", "fast-worker");
@@ -81,7 +81,7 @@ void for_each_option(Check check) {
   EXPECT_GT(index, 10U);
 }
 
-/// Its example as a command line, a file or a variable writes it.
+/// Its example as written on a command line, in a file or in a variable.
 template <typename T>
 std::string example_text(const OptionField<T>& field) {
   return stencil::option_text(field.example);

@@ -32,7 +32,7 @@ TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
   EXPECT_EQ(data.test.size(), 2048U);
 }
 
-/// A small one of each kind. To add a kind: a line here.
+/// A small data set of each kind. To add a kind: a line here.
 std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolder& folder) {
   const std::string path = folder.path().string();
   testing::write_cifar10(folder.path(), 1, 10, 10);

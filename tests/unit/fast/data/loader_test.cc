@@ -13,7 +13,7 @@
 namespace fast {
 namespace {
 
-/// Images that tell who they are: example i is filled with i, its top left pixel with 255.
+/// Images that identify themselves: example i is filled with i, its top left pixel with 255.
 Dataset numbered(std::size_t count, int side, bool augment) {
   Dataset data;
   data.train.shape = {2, side, side, 10};

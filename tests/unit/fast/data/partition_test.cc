@@ -79,7 +79,7 @@ TEST(Partition, FewerExamplesThanWorkersAreRefusedWithWhatWouldDo) {
   EXPECT_EQ(partition(labels, "own", 4, 2, 1).size(), 3U);
 }
 
-/// Recorded once. If these change, workers of two versions no longer agree on who has what.
+/// Recorded values. If these change, workers of two versions no longer agree on the shards.
 TEST(Partition, ShardsAreTheSameOnEveryMachine) {
   Labels labels(1'000);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint8_t>(i * 7 % 10);

@@ -34,7 +34,7 @@ class LaunchTest : public ::testing::Test {
     return launch(options_, observer_);
   }
 
-  /// Tells us that a script is ready (its trap stands): it makes this file.
+  /// A script creates this file when it is ready (its trap is set).
   [[nodiscard]] std::string ready(int rank) const {
     return ::testing::TempDir() + "launch-" + std::to_string(getpid()) + "-" + std::to_string(rank);
   }

@@ -17,13 +17,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// As a build has them: the first model is the default where "resnet8" is none.
+/// The models of a build: the first one is the default where there is no "resnet8".
 const Models& models() {
   static const Models kModels({{"linear", {}}, {"resnet8", {}}});
   return kModels;
 }
 
-/// A variable that is set while this lives.
+/// An environment variable that is set during this object's lifetime.
 class ScopedVariable {
  public:
   ScopedVariable(std::string name, const std::string& value) : name_(std::move(name)) {

@@ -1,4 +1,4 @@
-// Who asks a program to end, how often, and what does not ask it.
+// Which signals ask a program to end, how often, and which do not.
 #include "fast/programs/launch/signals.h"
 
 #include <gtest/gtest.h>

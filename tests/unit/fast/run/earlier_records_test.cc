@@ -1,4 +1,4 @@
-// Records as an earlier version wrote them, before they said how workers exchanged.
+// Records of an earlier version, from before records named the exchange options.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Reading JSON that somebody else may have written.
+// Reading untrusted JSON.
 #include "fast/run/json.h"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@ class Safetensors : public ReportTest {
  protected:
   std::filesystem::path file_ = folder_ / "model.safetensors";
 
-  /// A file with this header and so many bytes of data.
+  /// A file with this header and this many bytes of data.
   static std::string bytes_of(const std::string& header, std::size_t data) {
     std::string file;
     for (int i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> (8 * i));

@@ -42,7 +42,7 @@ class KeyWatchTest : public ::testing::Test {
     }
     return out;
   }
-  /// As programs do that leave no half-written file to be read.
+  /// Replaces a file as programs do that never leave a half-written file.
   void replace(const std::string& file, const std::string& text) {
     std::ofstream(file + ".new") << text;
     ::chmod((file + ".new").c_str(), 0600);
@@ -54,7 +54,7 @@ class KeyWatchTest : public ::testing::Test {
         [this](stencil::LogLevel, std::string_view line) { said_.emplace_back(line); },
         std::chrono::milliseconds(1));
   }
-  /// Asks again and again until it holds; false after 20 s.
+  /// Polls until it holds; returns false after 20 s.
   static bool eventually(KeyWatch& watch,
                          const std::function<bool(const stencil::KeyRing&)>& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -1,4 +1,4 @@
-// Where neighbours are said to be: templates.
+// The endpoints of neighbours: templates.
 #include "fast/session/peers.h"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {
   EXPECT_NE(engine.hello.generation, 0U);
 }
 
-/// An edges file is known by what it says and not by where it lies.
+/// An edges file is identified by its content, not by its path.
 TEST(PumpOptionsTest, EqualEdgesAreOneTopologyWhereverTheirFileLies) {
   const std::string stem = ::testing::TempDir() + "fast_pump_options_" + std::to_string(::getpid());
   const auto identity = [&](const std::string& name, const char* edges) {

@@ -79,7 +79,7 @@ TEST(StatusOf, BeforeTheFirstSweepItsAgeIsMinusOne) {
   EXPECT_EQ(status_of_one({.sweeps = 1, .swept = kNow}).neighbours.at(0).since_sweep, 0);
 }
 
-/// Every counter has a value of its own here, so none can stand for another.
+/// Every counter has a different value here, so that none can be mistaken for another.
 TEST(StatusOf, CountersAreFoundByTheirNames) {
   stencil::PumpStatus status;
   std::uint64_t next = 0;
@@ -127,7 +127,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("bytes_received", status.transport.bytes_received);
   count("strangers", status.transport.strangers);
   count("discarded", status.transport.discarded);
-  // What a struct of nothing but counters holds: one that is added and not told of shows here.
+  // The structs hold only counters: one that is added but not reported is noticed here.
   EXPECT_EQ(next * sizeof next,
             sizeof status.engine + sizeof status.pump + sizeof status.transport);
 

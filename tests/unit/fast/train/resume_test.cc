@@ -1,4 +1,4 @@
-// A worker that was killed goes on from its checkpoint when it is started again.
+// A killed worker resumes from its checkpoint when it is started again.
 #include <gmock/gmock.h>
 
 #include <filesystem>

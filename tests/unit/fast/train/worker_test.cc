@@ -1,4 +1,4 @@
-// How a run of one worker ends: what it tells, and whether the model is kept.
+// How a run of one worker ends: its outcome, and whether the model is kept.
 #include "fast/train/worker.h"
 
 #include <gmock/gmock.h>
@@ -121,7 +121,7 @@ struct Ending {
   const char* name;
   std::function<void()> fault;
   ExitCode code;
-  bool kept;  ///< what it has learnt so far
+  bool kept;  ///< whether its model is saved
 };
 void PrintTo(const Ending& ending, std::ostream* out) {
   *out << ending.name;
@@ -189,7 +189,7 @@ TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {
 }
 
 TEST_F(WorkerTest, AModelThatCannotBeSavedIsEvaluatedAndTriedAgain) {
-  // Something in its place stands for a full disk, which has room again after the evaluation.
+  // A folder in its place simulates a full disk, which has room again after the evaluation.
   const auto obstacle = run_.worker_model(1) / "in the way";
   std::filesystem::create_directories(obstacle);
   on_evaluate_ = [this] { std::filesystem::remove_all(run_.worker_model(1)); };

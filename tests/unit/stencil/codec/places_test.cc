@@ -1,4 +1,4 @@
-// Increasing numbers in few bytes: written, read, and refused where they are none.
+// Increasing numbers in few bytes: written, read, and refused where they are invalid.
 #include "stencil/codec/places.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-/// With the four bytes behind them that a reader may read.
+/// With the four bytes after them that a reader may read.
 std::vector<unsigned char> written(Places places, const Numbers& numbers) {
   std::vector<unsigned char> bytes(places.bytes() + 4, 0xff);
   PlaceWriter writer(places, bytes.data());
@@ -30,7 +30,7 @@ Numbers read(Places places, const std::vector<unsigned char>& bytes) {
   return out;
 }
 
-/// Each number below the limit, by its odds.
+/// Draws each number below the limit with this probability.
 Numbers drawn(Random& random, std::size_t limit, std::size_t count) {
   Numbers out;
   for (std::size_t i = 0; i < limit && out.size() < count; ++i) {

@@ -1,4 +1,4 @@
-// How two workers meet: what has to agree, and how one that is new takes part.
+// How two workers meet: what has to agree, and how a newcomer joins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
   for (const Rank rank : {0, 1}) {
     ASSERT_FALSE(pair.log(rank).empty());
     const std::string& said = pair.log(rank).front();
-    const bool stranger = rank == 1 && field.name == "run id";  // who is told no value of ours
+    const bool stranger = rank == 1 && field.name == "run id";  // learns no value of ours
     EXPECT_THAT(said, HasSubstr(stranger ? "theirs is not told" : field.ours)) << rank;
     EXPECT_THAT(said, HasSubstr(field.theirs)) << rank;
     EXPECT_THAT(said, HasSubstr("differs")) << rank;
@@ -64,7 +64,7 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
 
 INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 9));
 
-/// Its count of lives was lost, or its clock went back: no clock and no count decides for good.
+/// Its count of lives was lost, or its clock went back: neither decides for good.
 TEST(Lives, whoever_is_taken_for_older_greets_again_above_what_is_known) {
   EnginePair pair;
   for (int life = 0; life < 4; ++life) pair.restart(1);
@@ -133,7 +133,8 @@ TEST(Joining, a_source_that_breaks_off_mid_copy_is_asked_again_when_it_returns) 
   EXPECT_EQ(pair.z(1), pair.z(0));
 }
 
-/// Half of somebody else's model is no model: who gives up in the middle of a copy keeps its own.
+/// Half of a neighbour's model is no model: a worker that gives up in the middle of a copy keeps
+/// its own.
 TEST(Joining, who_gives_up_in_the_middle_of_a_copy_begins_with_its_own_model) {
   EnginePair pair({.join_at_once = false});
   pair.standing[0].stop_joining = true;

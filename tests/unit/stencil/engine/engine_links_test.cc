@@ -42,7 +42,7 @@ TEST(Engine, simultaneous_hellos_agree_on_one_epoch_each) {
     pair.wire.connect();
     pair.turn(1);
     pair.now += std::chrono::seconds(1);
-    pair.turn(1);  // says it again before it was heard
+    pair.turn(1);  // sends it again before it arrived
     pair.settle();
     EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
     EXPECT_EQ(pair.edge(0).life.our_epoch, pair.edge(1).life.their_epoch);

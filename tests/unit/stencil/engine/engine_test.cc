@@ -84,7 +84,7 @@ TEST(Engine, a_doubled_offer_and_a_doubled_reply_count_once) {
   pair.meet();
   pair.boundary(0);
   pair.wire.inject(0, pair.wire.front(0));
-  // The copy comes behind the others: an old sequence number.
+  // The copy arrives after the others: an old sequence number.
   pair.wire.deliver(0);
   pair.turn(1);
   EXPECT_EQ(pair.counters(1).duplicates, 1U);
@@ -95,8 +95,8 @@ TEST(Engine, a_doubled_offer_and_a_doubled_reply_count_once) {
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
 }
 
-/// A bucket of our own that is no number is offered as nothing: the sequence has no hole, and a
-/// crossing is one for both ends.
+/// A bucket of ours that is not finite is offered without values: the sequence has no gap, and both
+/// ends see a crossing.
 TEST(Engine, a_bucket_that_is_not_finite_holds_up_nothing) {
   for (const bool crossing : {false, true}) {
     SCOPED_TRACE(crossing);
@@ -168,7 +168,7 @@ TEST_P(CutCrossing, keeps_the_sum_and_comes_to_agree) {
     pair.turn(1);
     pair.wire.connect();
     pair.turn(1);
-    // The second time it breaks again in the middle of making up.
+    // The second time it breaks again during the synchronisation.
     for (int i = 0; again == 0 && i < 2 + second; ++i) {
       for (const Rank rank : {0, 1}) {
         pair.wire.deliver(rank, 1);

@@ -1,4 +1,4 @@
-// Turns as the engine keeps them: which offers it holds, for how long, and what counts as asked.
+// How the engine keeps turns: which offers it holds, for how long, and what counts as asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Rank 0 of ring:4, with two buckets of a model and telemetry, between neighbours that the test
-/// speaks for. It meets first() in its first turn and second() in its second.
+/// Rank 0 of ring:4, with two buckets of a model and telemetry, between neighbours played by the
+/// test. It meets first() in its first turn and second() in its second.
 class EngineTurns : public testing::Test {
  protected:
   EngineTurns() {
@@ -108,10 +108,10 @@ class EngineTurns : public testing::Test {
     std::uint32_t bucket;
     bool operator==(const Did&) const = default;
   };
-  /// What it has done to buckets since last asked.
+  /// The actions on buckets since the last call.
   std::vector<Did> did() { return std::exchange(done_, {}); }
 
-  /// Does what the engine wants done, as far as the engine is concerned.
+  /// Carries out the engine's actions, as far as the engine notices.
   void note() {
     for (const Action& action : std::exchange(out_, {})) {
       if (const auto* offer = std::get_if<action::MakeOffer>(&action)) {

@@ -10,7 +10,7 @@
 namespace stencil {
 namespace {
 
-/// A book of sweeps, and the neighbours that they are with.
+/// A SweepBook and its neighbours.
 struct Sweeps : testing::Test {
   SweepBook& make(std::uint32_t buckets, std::uint32_t per_mille) {
     return book.emplace(buckets, per_mille, looked);

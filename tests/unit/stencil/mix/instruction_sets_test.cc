@@ -1,5 +1,5 @@
-// Every instruction set gives the bits that the plainest one gives, and that one float at a time
-// gives; sums over many floats agree to the bound that kernels.h states.
+// Every instruction set gives the same bits as the most basic one, and as one float at a time; sums
+// over many floats agree to the bound in kernels.h.
 #include "tests/support/instruction_sets.h"
 #include "tests/support/codec_cases.h"
 
@@ -54,7 +54,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), 4 * a.size()) == 0);
 }
 
-/// What every kernel that writes floats made of the same arrays, called for `at_once` at a time.
+/// The results of every kernel that writes floats on the same arrays, called for `at_once` floats
+/// at a time.
 struct Results {
   std::vector<std::vector<float>> arrays;
 };
@@ -160,7 +161,7 @@ TEST(InstructionSets, sums_agree_to_their_bound) {
   }
 }
 
-/// Of the smallest values too: a denormal that one end lost would be lost to the mean.
+/// Also for the smallest values: a denormal lost at one end would change the mean.
 TEST(InstructionSets, what_one_end_gains_in_a_trade_the_other_loses) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   for (const std::size_t n : kCounts) {
@@ -197,7 +198,7 @@ TEST(InstructionSets, kernels_find_a_bad_value_anywhere) {
           in[which] = x.data();
           EXPECT_FALSE(kernels::apart(in[0], in[1], in[2], in[3], 0.5F, y.data(), 37).finite);
         }
-        const float* both = x.data();  // an infinity less itself
+        const float* both = x.data();  // infinity - infinity
         EXPECT_FALSE(kernels::apart(both, p.data(), both, p.data(), 0.5F, y.data(), 37).finite);
         EXPECT_FALSE(kernels::fold(x.data(), y.data(), p.data(), 37)) << bad << " at " << place;
       }

@@ -28,7 +28,7 @@ std::vector<float> noise(std::uint64_t seed, std::size_t size = kFloats) {
   return values;
 }
 
-/// Values and differences in one codec, which keeps nothing: one serves both ends.
+/// Values and differences in one codec without state: one object serves both ends.
 DenseEdgeCodec edge_codec(CodecNumber number) {
   return {{make_codec(number), number}, {make_codec(number), number}};
 }
@@ -285,7 +285,7 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   DenseEdgeCodec codec;
   std::atomic<bool> over = false;
   std::atomic<int> answered = 0;
-  // Stands in for a neighbour's process, which counts answers in the same word.
+  // Takes the place of a neighbour's process, which counts answers in the same word.
   std::thread asker([&] {
     const std::vector<float> theirs = noise(2, 64);
     std::vector<std::byte> reply(64 * sizeof(float));

@@ -1,4 +1,4 @@
-// Codec int4: offers that tell the last bits alone, and exchanges by them.
+// Codec int4: offers of only the last bits, and exchanges with them.
 #include "stencil/codec/residue.h"
 
 #include <gtest/gtest.h>
@@ -173,7 +173,7 @@ TEST(Residue, IsTheSameOnEveryInstructionSet) {
   }
 }
 
-/// Two workers that exchange by residues, each with what it knows of the other.
+/// Two workers that exchange by residues, each with its state about the other.
 class Residues : public ::testing::Test {
  protected:
   static constexpr std::size_t kFloats = 3000;

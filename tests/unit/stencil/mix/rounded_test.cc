@@ -1,5 +1,5 @@
-// Parameters that a framework keeps in 16 bits: models are what their type can hold, and what
-// rounding loses is not lost to the mean over workers.
+// Parameters that a framework keeps in 16 bits: models are rounded to their type, and the mean over
+// workers keeps what rounding loses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,8 +81,8 @@ class RoundedTest : public ::testing::TestWithParam<ElementType> {
   std::vector<std::unique_ptr<Mixer>> mixers_;
 };
 
-// Of values of about 1: float32's own rounding of a few sums, whatever the type. Without the rest,
-// 200 roundings of bfloat16 move a mean by some 0.01.
+// For values of about 1: float32's own rounding of a few sums, whatever the type. Without the
+// remainders, 200 roundings of bfloat16 would move a mean by about 0.01.
 TEST_P(RoundedTest, TheMeanIsKeptOverManyBoundaries) {
   const auto before = sums();
   for (int round = 0; round < 200; ++round) {
@@ -144,7 +144,7 @@ TEST_P(RoundedTest, TheMeanIsKeptInLockStep) {
     const std::span<const float> p = mixers_[i]->segment().p();
     for (std::size_t k = 0; k < kFloats; ++k) {
       after[k] += x_[i][k];
-      if (rounds(GetParam())) after[k] += p[k];  // what the next round begins with
+      if (rounds(GetParam())) after[k] += p[k];  // the start of the next round
     }
   }
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i], 2e-5) << i;

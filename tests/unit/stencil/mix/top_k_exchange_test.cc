@@ -95,7 +95,7 @@ TEST_F(Parts, WhatIsShownIsAveragedAndTheRestLeftAlone) {
   }
 }
 
-/// A reply is rounded, by no more than it is itself.
+/// A reply is rounded by no more than its own size.
 TEST_F(Parts, TwoEndsAreNeverFurtherApartThanTheyWere) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   Random random(seed());
@@ -184,7 +184,7 @@ TEST_F(Parts, APartThatCrossesAWholeBucketIsAveraged) {
   for (const std::uint32_t i : shown_by(s0, 0)) EXPECT_NEAR(z(0)[i], (a[i] + b[i]) / 2, 1e-6);
 }
 
-/// However their turns stood before (a reply was lost), and with nothing moving.
+/// Whatever their turns were before (a reply was lost), and without steps.
 TEST_F(Parts, WorkersInStepWhoseOffersAlwaysCrossComeToAgree) {
   for (int i = 0; i < 7; ++i) (void)exchange(0, 0);
   Bytes lost(top_k_.reply_size(size(0)));
@@ -231,7 +231,7 @@ TEST_F(Parts, WhatAPeerSendsAmissChangesNothing) {
   expect_why(mixers_[0]->settle(0, *codecs_[0], {}, d, 2), MixReport::Why::kMalformed);
   EXPECT_EQ(z(0), a);
   EXPECT_EQ(z(1), b);
-  // Numbers whose difference is none.
+  // Numbers whose difference is not finite.
   std::vector<float> low(4, -huge);
   Mixer mixer(Layout::flat(4, 4), low, {});
   TopKEdgeCodec codec(top_k_, kTopK, Layout::flat(4, 4), low);

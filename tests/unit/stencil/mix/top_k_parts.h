@@ -11,7 +11,7 @@
 #include "stencil/core/payload.h"
 #include "stencil/core/random.h"
 
-// What the tests of codec topk have in common.
+// Common parts of the tests of codec topk.
 namespace stencil::test {
 
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -22,7 +22,7 @@ inline std::uint64_t seed() {
   return static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
 }
 
-/// Equal for equal indices of one run of the test.
+/// Noise that is equal for equal indices within one run of the test.
 inline std::vector<float> noise(std::uint64_t index, std::size_t size) {
   Random random(Random::derive(seed(), index));
   std::vector<float> values(size);
@@ -38,7 +38,7 @@ inline Indices indices(const Part& part) {
   return all;
 }
 
-/// An offer of a bucket of so many floats that shows these, all with one value.
+/// An offer of a bucket of `floats` values that shows these indices, all with one value.
 inline Bytes written(std::size_t floats, std::uint32_t turn, const Indices& indices,
                      float value = 1) {
   const std::size_t k = indices.size();

@@ -1,4 +1,4 @@
-// Codec topk: what an offer shows, and what it is read as.
+// Codec topk: what an offer shows, and how it is read.
 #include "stencil/mix/codecs/top_k.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct End {
   std::uint32_t turn = 0;
 };
 
-/// What `end` offers with k coordinates.
+/// The offer of `end` with k coordinates.
 Indices chosen(End& end, std::size_t k) {
   Bytes out;
   EXPECT_TRUE(end.offer(k, out).finite);

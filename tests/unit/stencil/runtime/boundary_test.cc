@@ -1,4 +1,4 @@
-// What a boundary waits for, beside a neighbour on a wire that the test moves.
+// What a boundary waits for, with a neighbour on a wire that the test controls.
 #include "stencil/runtime/boundary.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
   EXPECT_EQ(pair_.edge(1).report.steps.count, 6U) << "but it hears of our boundary at once";
 
-  // It says that it has come, and asks for the first bucket: the others are left for us to ask for.
+  // It announces its boundary and asks for the first bucket; we ask for the others.
   pair_.now += milliseconds(50);
   pair_.boundary(1);
   pair_.wire.deliver(1, 2);

@@ -1,4 +1,5 @@
-// What is said of those who do wrong: once for each cause, and nobody can use up another's lines.
+// Log lines about misbehaving peers: one for each cause, and no peer can use up the lines about
+// another.
 #include "stencil/runtime/complaints.h"
 
 #include <gmock/gmock.h>

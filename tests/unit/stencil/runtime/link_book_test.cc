@@ -12,7 +12,7 @@
 namespace stencil {
 namespace {
 
-/// Remembers who was dialled and dropped; carries nothing.
+/// Records what was dialled and dropped; carries nothing.
 class SilentTransport final : public Transport {
  public:
   std::string endpoint() const override { return "here"; }
@@ -102,7 +102,7 @@ TEST_F(LinkBookTest, each_key_of_a_neighbour_is_tried_until_one_is_its_own) {
   tend_until(12'000);
   EXPECT_EQ(transport_.keys, (std::vector<std::uint8_t>{1, 2, 1}));
 
-  // The one that worked is the first to be tried again, for as long as any.
+  // The address that worked is tried first again, for as long as any other.
   EXPECT_EQ(book_.dialled_up(3), &of(0));
   tend_until(60'000);
   EXPECT_EQ(book_.down(3), &of(0));

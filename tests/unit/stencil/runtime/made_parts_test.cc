@@ -10,7 +10,7 @@ namespace {
 
 const Layout kLayout = Layout::flat(31, 4);  // eight buckets, the last one a float shorter
 
-/// What `parts` has to tell once all values from `first` on are made.
+/// The buckets that `parts` returns once all values from `first` on are ready.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> told(MadeParts& parts, std::size_t first) {
   const auto buckets = parts.made_from(first);
   if (!buckets) return {};

@@ -1,4 +1,4 @@
-// Which payloads a run takes from a neighbour: those that it sends itself, and exact ones.
+// Which payloads a run accepts from a neighbour: those that it sends itself, and exact ones.
 #include "stencil/runtime/payload_forms.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class PayloadFormsTest : public testing::Test {
     body.bucket = bucket;
     body.codec = parse_codec(codec).number;
     if constexpr (requires { body.divisor; }) body.divisor = 2;
-    // Joining goes exactly, rounds in lock step as the run is configured.
+    // Joining is exact; rounds in lock step use the run's codec.
     if constexpr (requires { body.round; }) body.round = body.codec == kExact ? 0 : 1;
     if (bytes > 0) body.payload = Payload(Bytes(bytes));
     return forms_->fits(neighbour_, {{}, body});

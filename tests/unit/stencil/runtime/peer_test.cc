@@ -1,4 +1,4 @@
-// What a neighbour may send that no worker of ours would: counted, and without effect.
+// Messages of a neighbour that no worker of this program sends: counted, and without effect.
 #include <gtest/gtest.h>
 
 #include "stencil/mix/codecs/kinds.h"
@@ -9,7 +9,7 @@ namespace {
 
 using test::EnginePair;
 
-/// What rank 1 would say to an offer of rank 0.
+/// Rank 1's reply to an offer of rank 0.
 Message answer_to(const Message& offer, Reply reply) {
   Message message{.header = offer.header, .body = std::move(reply)};
   std::swap(message.header.sender_epoch, message.header.receiver_epoch);

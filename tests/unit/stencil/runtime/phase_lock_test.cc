@@ -12,15 +12,15 @@ TimePoint at(double s) {
   return TimePoint(seconds(s));
 }
 
-/// What a test says of one neighbour: it trains, was last heard of at a boundary at `stepped`, and
-/// takes a step `every` so often.
+/// One neighbour of a test: it trains, passed its last boundary at `stepped`, and takes a step in
+/// `every`.
 struct Heard {
   double stepped, every;
   LinkState link = LinkState::kUp;
   WorkerState state = WorkerState::kTraining;
 };
 
-/// Steps of a second, which have left patience for as much as can be saved.
+/// Steps of a second, after which the largest patience is saved.
 class PhaseLockTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -106,7 +106,7 @@ TEST_F(PhaseLockTest, WaitsItsShareOfTheTimeAtMost) {
   const double begun = now_;
   double waited = 0;
   for (int i = 0; i < 100; ++i) {
-    // Always about to, and never coming.
+    // Always about to end its step, but never ending it.
     const double wait = waits({Heard{now_ - 0.99, 1}});
     waited += wait;
     now_ += wait;

@@ -1,4 +1,4 @@
-// What the background work costs where nothing is wrong: allocations while busy, turns while idle.
+// The cost of the background work without faults: allocations while busy, turns while idle.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -49,7 +49,7 @@ class Wire final : public Transport {
   std::size_t next_ = 0, largest_ = 0;
 };
 
-/// Two workers with a model of so many buckets, under a clock of the test's.
+/// Two workers with a model of this many buckets, under the test's clock.
 class Two {
  public:
   explicit Two(std::size_t buckets, CodecSpec codec = {})
@@ -74,7 +74,7 @@ class Two {
     }
   }
 
-  /// Turns for whoever has a reason, until `duration` has passed.
+  /// Turns each pump that has a reason, until `duration` has passed.
   void pass(Duration duration) {
     const TimePoint end = now_ + duration;
     while (true) {

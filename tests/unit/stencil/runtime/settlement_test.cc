@@ -63,7 +63,7 @@ TEST_F(SettlementTest, counts_its_own_moves_against_the_edges_measured_before) {
   Settlement& settlement = of_buckets(1);
   settlement.measured(edge(1), 0, 0, 1, 2);
   settlement.measured(edge(2), 0, 1, 1, 2);  // moves us by 1/2, away from where neighbour 1 saw us
-  settlement.measured(edge(2), 0, 0, 1, 2);  // near neighbour 2 now, but what of neighbour 1?
+  settlement.measured(edge(2), 0, 0, 1, 2);  // near 2 now, but 1 is not measured
   EXPECT_FALSE(settlement.settled());
   settlement.measured(edge(1), 0, 0, 1, 2);
   EXPECT_TRUE(settlement.settled());

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A worker as far as it meets: ranks 0 and 1, neighbours of one another.
+/// The meeting part of a worker: ranks 0 and 1, neighbours of one another.
 struct Worker {
   explicit Worker(Rank rank, std::size_t floats = 100)
       : layout(Layout::flat(floats, 30)),
@@ -70,7 +70,7 @@ TEST(Meeting, one_that_was_restarted_is_met_anew) {
   meet();
   ASSERT_NE(low.meeting.find(1), nullptr);
   high = std::make_unique<Worker>(1);
-  // It dials before its Hello has told that the life before is over.
+  // It dials before its Hello has announced the new life.
   high->meeting.meet(0, low.meeting.token());
   low.meeting.poll();
   low.meeting.forget(1);
@@ -121,7 +121,7 @@ TEST(Meeting, that_fails_is_said_once_and_leaves_the_edge_to_the_network) {
   }
 }
 
-/// Dials as anybody on this host could who looks up the names of sockets.
+/// Dials as any process on this host could that lists the names of sockets.
 int dial(const std::string& token) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -172,13 +172,13 @@ TEST(Meeting, a_stranger_gets_nothing) {
   EXPECT_NE(honest.meeting.find(0), nullptr);
 }
 
-/// Says what a neighbour would, with as many descriptors as asked for.
+/// Sends what a neighbour would send, with this many descriptors.
 void say(int connection, const Packet& packet, std::size_t descriptors) {
   ASSERT_TRUE(
       test::send_with_descriptors(connection, std::as_bytes(std::span(&packet, 1)), descriptors));
 }
 
-/// Room for one descriptor has room for two, by the way it is aligned: none of them may stay open.
+/// Because of alignment, room for one descriptor has room for two: none of them may stay open.
 TEST(Meeting, descriptors_that_come_amiss_are_closed) {
   Worker low(0);
   const int before = test::next_descriptor();

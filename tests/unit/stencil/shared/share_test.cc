@@ -1,5 +1,5 @@
-// Two workers that exchange in shared memory, and what becomes of a bucket that a third process
-// holds. The test holds it itself: to a worker it is all the same who does.
+// Two workers that exchange in shared memory, and a bucket that a third process holds. The test
+// itself holds it: a worker cannot tell the difference.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
