@@ -3,7 +3,16 @@
 include(CMakePackageConfigHelpers)
 
 get_property(headers GLOBAL PROPERTY FAST_HEADERS)
-foreach(header ${headers} fast/adapter.h fast/errors.h fast/exit_codes.h)
+list(APPEND headers fast/adapter.h fast/errors.h fast/exit_codes.h)
+foreach(header ${headers})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"")
+  foreach(include ${includes})
+    string(REGEX REPLACE "^#include \"(.*)\".*" "\\1" include "${include}")
+    if(NOT include IN_LIST headers AND NOT include STREQUAL "fast/version.h")
+      message(FATAL_ERROR "${header} is installed and includes ${include}, which is not: name it "
+              "behind API or INTERNAL in its folder's CMakeLists.txt")
+    endif()
+  endforeach()
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${FAST_INCLUDE_DIR}/${folder})
 endforeach()
