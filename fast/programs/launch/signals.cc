@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <termios.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,16 @@
 #include "fast/exit_codes.h"
 
 namespace fast {
+namespace {
+
+/// Runs in a thread that does not block `signal`: blocks it there from the handler's return on, and
+/// sends it anew, so that it waits for the signalfd. Calls only what a handler may.
+void pass_on(int signal, siginfo_t*, void* context) {
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
+  kill(getpid(), signal);
+}
+
+}  // namespace
 
 WritesMayFail::WritesMayFail() {
   struct sigaction ignore {};
@@ -40,20 +51,27 @@ SignalQueue::SignalQueue(bool children) {
   for (int i = 0; i < 3; ++i) terminals_[static_cast<std::size_t>(i)] = isatty(i) == 1;
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+    if (signal == SIGCHLD && !children) continue;
     struct sigaction now {};
     sigaction(signal, nullptr, &now);
-    if (now.sa_handler != SIG_IGN) sigaddset(&mask, signal);
+    if (now.sa_handler == SIG_IGN && signal != SIGCHLD) continue;
+    sigaddset(&mask, signal);
+    old_handlers_.emplace_back(signal, now);
   }
-  if (children) sigaddset(&mask, SIGCHLD);
   descriptor_ = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
   if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
   pthread_sigmask(SIG_BLOCK, &mask, &old_mask_);
+  struct sigaction handler {};
+  handler.sa_sigaction = pass_on;
+  handler.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (const auto& [signal, old] : old_handlers_) sigaction(signal, &handler, nullptr);
 }
 
 SignalQueue::~SignalQueue() {
   while (next() != 0) {
   }
+  for (const auto& [signal, old] : old_handlers_) sigaction(signal, &old, nullptr);
   pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
   close(descriptor_);
 }

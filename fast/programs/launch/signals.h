@@ -7,6 +7,8 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace fast {
 
@@ -44,9 +46,11 @@ class StopRequests {
 
 /// SIGINT, SIGTERM and SIGHUP as events instead of handlers: blocks them in the calling thread and
 /// in all threads that it starts afterwards (make one at the beginning of main), so that they
-/// arrive only in descriptor(). Optionally SIGCHLD too. A signal that was ignored stays ignored
-/// (nohup, background jobs of a script). The SIGHUP of a terminal that has gone away is ignored
-/// too, since nobody asked the program to end. The destructor restores the mask.
+/// arrive only in descriptor(). A thread that a library started before main (OpenBLAS does) blocks
+/// them as soon as one reaches it, and passes that one on. Optionally SIGCHLD too. A signal that
+/// was ignored stays ignored (nohup, background jobs of a script). The SIGHUP of a terminal that
+/// has gone away is ignored too, since nobody asked the program to end. The destructor restores
+/// the calling thread's mask and the handlers.
 class SignalQueue {
  public:
   explicit SignalQueue(bool children);
@@ -64,6 +68,7 @@ class SignalQueue {
 
   int descriptor_ = -1;
   sigset_t old_mask_;
+  std::vector<std::pair<int, struct sigaction>> old_handlers_;  ///< by signal
   std::array<bool, 3> terminals_;  ///< which of stdin, stdout and stderr were terminals
 };
 

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <future>
+#include <thread>
 
 namespace fast {
 namespace {
@@ -39,6 +41,22 @@ TEST(SignalQueueTest, WhatWasIgnoredAtTheStartStaysIgnored) {
     EXPECT_EQ(signals.next(), 0);
   }
   sigaction(SIGHUP, &old, nullptr);
+}
+
+TEST(SignalQueueTest, TakesThoseToAThreadThatWasThereBefore) {
+  std::promise<void> end;
+  std::thread before([wait = end.get_future()] { wait.wait_for(std::chrono::seconds(60)); });
+  {
+    SignalQueue signals(true);
+    for (const int signal : {SIGTERM, SIGCHLD, SIGTERM}) {
+      ASSERT_EQ(kill(getpid(), signal), 0);
+      pollfd wait{signals.descriptor(), POLLIN, 0};
+      ASSERT_EQ(poll(&wait, 1, 30'000), 1);
+      EXPECT_EQ(signals.next(), signal);
+    }
+  }
+  end.set_value();
+  before.join();
 }
 
 TEST(WritesMayFailTest, WritingToAClosedPipeFailsAndEndsNobody) {

@@ -52,7 +52,7 @@ TEST(Peer, a_part_that_is_none_is_counted_named_and_rejected) {
   EXPECT_EQ(pair.wire.front(1).as<Reply>()->status, ReplyStatus::kRejected);
   EXPECT_EQ(pair.pump(1).status().pump.malformed, 1U);
   ASSERT_EQ(pair.log(1).size(), 1U);
-  EXPECT_NE(pair.log(1)[0].find("no part of its bucket"), std::string::npos) << pair.log(1)[0];
+  EXPECT_NE(pair.log(1)[0].find("does not fit its bucket"), std::string::npos) << pair.log(1)[0];
 }
 
 TEST(Peer, a_part_is_settled_by_a_reply_in_its_coordinates_alone) {
