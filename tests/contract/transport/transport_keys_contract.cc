@@ -126,13 +126,24 @@ TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
   (void)client->send(link, numbered_frame(2, 1));
   Keys others(ring(12, kEverybody));
   auto other = dialler({.keys = others.source()});
-  send_in_time(*other, connect(*other, *server, {server->endpoint(), KeyPair(10).open}),
-               numbered_frame(3, 1));
-  while (true) {
-    const Received received = expect_frame(*server, client.get());
-    EXPECT_NE(received.proven, 1);
-    if (received.proven == 2 || HasFailure()) break;
+  const LinkId to = other->dial({server->endpoint(), KeyPair(10).open});
+  // The listening socket may have been made anew, and the old one still take a connection that
+  // ends at once: sends until a frame arrives.
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  std::optional<Rank> proven;
+  while (proven != 2 && std::chrono::steady_clock::now() < deadline) {
+    (void)other->send(to, numbered_frame(3, 1));
+    while (other->receive() || client->receive()) {
+    }
+    while (const std::optional<Received> received = server->receive()) {
+      if (received->event != LinkEvent::kFrame) continue;
+      proven = received->proven;
+      EXPECT_NE(proven, 1);
+    }
+    (void)wait_readable({server.get(), client.get(), other.get()},
+                        std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
   }
+  EXPECT_EQ(proven, 2);
 }
 
 TEST_P(KeyedTransportContract, LinksAreMadeAnewWhenTheOwnKeyIsReplaced) {
