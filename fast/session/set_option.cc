@@ -35,7 +35,8 @@ class Setter {
     if (field.key != key_) return;
     T read = value;
     parse(field, read);
-    stencil::OptionChecks(stencil::as_field)(field, read);
+    const stencil::OptionChecks check{stencil::as_field};
+    check(field, read);
     value = std::move(read);
     found_ = true;
   }

@@ -123,7 +123,7 @@ Descriptor listening_socket(const Endpoint& endpoint) {
   if (found.empty()) cannot_listen(endpoint, EADDRNOTAVAIL);
   // Of all interfaces: those of both families by one socket, where the system has both.
   const auto v6 = [](const Address& one) { return one.storage.ss_family == AF_INET6; };
-  if (endpoint.host == "*") std::ranges::stable_partition(found, v6);
+  if (endpoint.host == "*") std::stable_partition(found.begin(), found.end(), v6);
   int made = -1;
   for (std::size_t i = 0; i < found.size() && made < 0; ++i) {
     std::swap(found.front(), found[i]);

@@ -1,4 +1,5 @@
 // A run that is ended by a signal, or seems to be: no model is lost.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <pty.h>
 #include <signal.h>
@@ -93,6 +94,7 @@ TEST_F(EndsTest, ATerminalThatGoesAwayEndsNothing) {
     execv(argv[0], argv.data());
     _exit(127);
   }
+  fcntl(terminal, F_SETFD, FD_CLOEXEC);  // else the next child would keep the terminal open
   // Only to wait with a deadline.
   Program clock("/bin/sleep", {"600"});
   ASSERT_TRUE(clock.wait_until([&] { return all_train(2); }, kPatience));

@@ -125,7 +125,6 @@ TEST(EventLoop, EveryWakeUpIsFollowedByATurnThatSeesWhatWasWrittenBefore) {
 
 TEST(EventLoop, AReadableDescriptorBringsATurnAgainAndAgain) {
   Turns turns;
-  std::atomic<int> taken{0};
   Event first, second;
   EventLoop loop;
   loop.watch(first.descriptor());
