@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <future>
 #include <thread>
 
 namespace fast {
@@ -44,8 +43,12 @@ TEST(SignalQueueTest, WhatWasIgnoredAtTheStartStaysIgnored) {
 }
 
 TEST(SignalQueueTest, TakesThoseToAThreadThatWasThereBefore) {
-  std::promise<void> end;
-  std::thread before([wait = end.get_future()] { wait.wait_for(std::chrono::seconds(60)); });
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  std::thread before([end = ends[0]] {
+    char unused = 0;
+    EXPECT_EQ(read(end, &unused, 1), 0) << "goes on to read";
+  });
   {
     SignalQueue signals(true);
     for (const int signal : {SIGTERM, SIGCHLD, SIGTERM}) {
@@ -55,8 +58,9 @@ TEST(SignalQueueTest, TakesThoseToAThreadThatWasThereBefore) {
       EXPECT_EQ(signals.next(), signal);
     }
   }
-  end.set_value();
+  close(ends[1]);
   before.join();
+  close(ends[0]);
 }
 
 TEST(WritesMayFailTest, WritingToAClosedPipeFailsAndEndsNobody) {
