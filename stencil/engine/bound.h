@@ -7,7 +7,8 @@
 namespace stencil {
 
 /// Mode bounded:K. A worker passes no boundary that is more than K steps ahead of a neighbour's,
-/// nor K steps after the last sweep with it. One thread.
+/// nor K steps after the last sweep with it. Workers that begin together hold each other from their
+/// first step on; one that joins later holds nobody before it trains. One thread.
 class Bound {
  public:
   explicit Bound(const Self& self) : self_(self) {}
@@ -25,6 +26,7 @@ class Bound {
   [[nodiscard]] bool applies() const {
     return self_.config.mode.kind == Mode::Kind::kBounded && self_.training();
   }
+  [[nodiscard]] bool begins_with_us(const Neighbour& neighbour) const;
   const Self& self_;
 };
 

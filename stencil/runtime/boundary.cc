@@ -10,13 +10,20 @@ void Boundary::begin(TimePoint now, std::uint64_t step) {
 
 void Boundary::note(TimePoint now, const Engine& engine) {
   lock_.hear(engine.neighbours());
+  bool expected = false;
+  reachable_ = false;
+  for (const Neighbour& neighbour : engine.neighbours()) {
+    expected |= neighbour.up() && neighbour.report.state == WorkerState::kJoining;
+    reachable_ |= neighbour.askable();
+  }
+  reachable_ |= expected;
   // Before the engine knows of this boundary and that its sweeps may begin, its sweeps are those of
   // the last boundary.
   if (pause_ == Pause::kGathering || engine.step() != step_ ||
       engine.turns().pause() == Pause::kGathering)
     return;
   if (linger_.complete()) return;
-  linger_.sweeping(now, engine.turns().due(), engine.turns().unswept());
+  linger_.sweeping(now, engine.turns().due(), engine.turns().unswept(), expected);
 }
 
 bool Boundary::over(TimePoint now) const {
@@ -27,7 +34,7 @@ bool Boundary::over(TimePoint now) const {
 
 Pause Boundary::advance(TimePoint now) {
   if (pause_ == Pause::kGathering && over(now)) {
-    sweeps_until_ = linger_.boundary(now, lock_.resumed(now));
+    sweeps_until_ = linger_.boundary(now, lock_.resumed(now), reachable_);
     pause_ = Pause::kSweeping;
   }
   if (pause_ == Pause::kSweeping && over(now)) {

@@ -41,6 +41,7 @@ class Boundary {
   Linger linger_;
   Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
+  bool reachable_ = false;  ///< a neighbour can be asked for an exchange, or soon
   TimePoint sweeps_until_{};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -13,26 +14,37 @@ namespace stencil {
 /// only where a quarter of the last boundary's sweeps came back within that time. It waits for
 /// nobody's step (but see PhaseLock): neighbours answer in the middle of their steps.
 ///
+/// Steps may be much shorter than an exchange. A worker with such steps would end its training
+/// before its first average, so an exchange that takes less than kQuick is waited for however short
+/// the step is. Where it takes longer, that is found out by some waits in vain, in a row at the
+/// start and rarely afterwards.
+///
 /// Not thread-safe; without a clock.
 class Linger {
  public:
+  /// An exchange that takes no longer is waited for, whatever share of a step that is.
+  static constexpr Duration kQuick = std::chrono::milliseconds(1);
+
   /// `share` of a step, from 0: never.
   explicit Linger(double share) : share_(share) {}
 
-  /// A boundary's sweeps begin at `now`; its step ended `earlier` before that. Returns until when
-  /// to wait for them; `now` means not at all.
-  TimePoint boundary(TimePoint now, Duration earlier = {});
+  /// A boundary's sweeps begin at `now`; its step ended `earlier` before that. `reachable` says
+  /// whether any neighbour is there to exchange with. Returns until when to wait for the sweeps;
+  /// `now` means not at all.
+  TimePoint boundary(TimePoint now, Duration earlier = {}, bool reachable = true);
   /// Call it once the sweeps have begun and whenever they may have progressed. Of their `due`
-  /// buckets, `left` are not back yet.
-  void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left);
+  /// buckets, `left` are not back yet. `expected`: a neighbour is about to begin its training.
+  void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left, bool expected = false);
   /// Whether the last boundary's sweeps came back soon enough to wait.
   [[nodiscard]] bool worthwhile() const { return worthwhile_; }
   /// Whether no bucket is left.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The next step begins.
-  void resumed(TimePoint now) { resumed_ = now; }
+  void resumed(TimePoint now);
 
  private:
+  [[nodiscard]] bool may_be_quick(TimePoint now) const;
+
   double share_;
   std::optional<TimePoint> resumed_;
   double step_ = 0;  ///< seconds, decayed mean
@@ -43,6 +55,12 @@ class Linger {
   bool worthwhile_ = false;
   std::optional<Duration> came_;  ///< until a quarter of its buckets were back; or nothing
   std::optional<Duration> took_;  ///< the same of the last boundary that was not idle
+
+  // Waits of kQuick.
+  bool quick_ = false;      ///< the present boundary has one
+  bool left_over_ = false;  ///< sweeps of an earlier boundary had not ended when it began
+  int in_vain_ = 0;         ///< such waits in a row that ended before their sweeps
+  TimePoint try_again_{};   ///< where there were too many of them
 };
 
 }  // namespace stencil

@@ -89,9 +89,9 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   worker->steps.emplace(*worker->mixer);
-  // All workers begin together with the weights that they have; only a restarted worker copies a
-  // neighbour.
-  worker->steps->standing().stop_joining = generation == 1;
+  // Unless they meet first, all workers begin together with the weights that they have; only a
+  // restarted worker copies a neighbour.
+  worker->steps->standing().stop_joining = generation == 1 && !config_.meet;
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
   options.engine = engine_config(rank, worker->mixer->bucket_count());

@@ -54,6 +54,40 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
   }
 }
 
+/// Steps much shorter than the way to a neighbour: whoever begins first must not run ahead of those
+/// that do not train yet.
+TEST(Bounded, the_bound_holds_from_the_first_step_on) {
+  for (int i = 0; i < 1000; ++i) {
+    auto one = test::random_case(test::case_seed(9000 + i), {});
+    const std::uint64_t bound = 1 + i % 3;
+    sim::SimulationConfig& config = one.config;
+    config.exchange.mode = "bounded:" + std::to_string(bound);
+    config.meet = true;
+    config.finish = false;
+    config.links.clear();
+    config.step_seconds = config.link.latency / (1 << i % 8);
+    config.steps = 20;
+    config.bucket_floats = 64;
+    SCOPED_TRACE(one.text + " " + config.exchange.mode);
+    const auto objective = sim::make_agreement(64, config.seed);
+    sim::Simulation simulation(config, *objective);
+    const auto edges = config.topology.edges();
+    const double look = config.step_seconds;
+    std::uint64_t least = 0;
+    for (double time = look; least < config.steps && time < 500; time += look) {
+      simulation.run_until(time);
+      least = config.steps;
+      for (const auto& [a, b] : edges) {
+        const auto [less, more] = std::minmax(simulation.steps_of(a), simulation.steps_of(b));
+        EXPECT_LE(more, less + bound) << a << " and " << b << " after " << time << " s";
+        least = std::min(least, less);
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_EQ(least, config.steps) << "somebody is stuck";
+  }
+}
+
 /// The steps of a worker that comes back count anew: it holds up the others from then on, but not
 /// until it has taken all the steps that they have.
 TEST(Bounded, a_worker_that_comes_back_holds_up_nobody) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace stencil {
@@ -88,6 +89,68 @@ TEST(Linger, WaitsWhereSweepsAreDoneBeforeTheyAreLookedAt) {
     linger.sweeping(at(boundary), 10, 0);
     linger.resumed(at(boundary));
   }
+}
+
+/// Steps of ten microseconds; the sweep of one bucket that each boundary begins takes `exchange`.
+struct QuickWorker {
+  /// Passes one boundary and returns how long it waited, in seconds.
+  double boundary(double exchange, bool reachable = true) {
+    const TimePoint begun = now;
+    const TimePoint until = linger.boundary(now, {}, reachable);
+    if (back <= now) back = now + seconds(exchange);  // the sweep before has ended: a new one
+    linger.sweeping(now, 1, back > now ? 1 : 0);
+    if (until > now) {
+      now = std::min(until, back);
+      if (back <= now) linger.sweeping(now, 1, 0);
+    }
+    linger.resumed(now);
+    const double waited = std::chrono::duration<double>(now - begun).count();
+    now += std::chrono::microseconds(10);
+    return waited;
+  }
+  Linger linger{0.1};
+  TimePoint now{}, back{};
+};
+
+TEST(Linger, AnExchangeOfLessThanAMillisecondIsWaitedForHoweverShortTheStepIs) {
+  QuickWorker worker;
+  EXPECT_EQ(worker.boundary(0.0005), 0) << "no step is known yet";
+  (void)worker.boundary(0.0005);  // may still wait for the first one's
+  for (int i = 0; i < 1000; ++i) ASSERT_NEAR(worker.boundary(0.0005), 0.0005, 1e-9) << i;
+}
+
+TEST(Linger, AnExchangeThatTakesLongerHoldsUpShortStepsOnlyAtFirst) {
+  for (const double exchange : {0.0015, 0.02, 3.0}) {
+    QuickWorker worker;
+    double waited = 0;
+    for (int i = 0; i < 1000; ++i) waited += worker.boundary(exchange);
+    EXPECT_LE(waited, 0.4) << exchange;
+    waited = 0;
+    for (int i = 0; i < 100'000; ++i) waited += worker.boundary(exchange);
+    EXPECT_LE(waited, 0.03) << "of a second of steps, where an exchange takes " << exchange << " s";
+  }
+}
+
+TEST(Linger, AnExchangeThatBecomesQuickIsNoticed) {
+  QuickWorker worker;
+  for (int i = 0; i < 1000; ++i) (void)worker.boundary(0.01);
+  for (int i = 0; i < 100'000; ++i) (void)worker.boundary(0.0002);
+  EXPECT_NEAR(worker.boundary(0.0002), 0.0002, 1e-9);
+}
+
+TEST(Linger, WhoHasNobodyToExchangeWithDoesNotWait) {
+  QuickWorker worker;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(worker.boundary(0.0002, false), 0);
+}
+
+TEST(Linger, ShortStepsWaitForANeighbourThatIsAboutToBegin) {
+  QuickWorker worker;
+  for (int i = 0; i < 3; ++i) (void)worker.boundary(0.0002);
+  EXPECT_EQ(worker.linger.boundary(worker.now), worker.now + Linger::kQuick);
+  worker.linger.sweeping(worker.now, 0, 0, true);
+  EXPECT_FALSE(worker.linger.complete());
+  worker.linger.sweeping(worker.now, 0, 0, false);
+  EXPECT_TRUE(worker.linger.complete()) << "it has begun";
 }
 
 TEST(Linger, IsOverOnceAllBucketsAreBack) {
