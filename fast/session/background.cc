@@ -155,7 +155,8 @@ TimePoint Background::turn(TimePoint now) {
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;
   if (shown_.due(now, watched)) {
     const PumpStatus& status = pump_->status();
-    watch_sweeps(status, standing.step);
+    watch_sweeps(now, status, standing.step);
+    watch_codec(status);
     const std::lock_guard lock(mutex_);
     status_ = status;
     joining_ = joining;
@@ -165,13 +166,29 @@ TimePoint Background::turn(TimePoint now) {
   return std::min(next, shown_.next());
 }
 
-void Background::watch_sweeps(const PumpStatus& status, std::uint64_t step) {
+void Background::watch_sweeps(TimePoint now, const PumpStatus& status, std::uint64_t step) {
   const bool reached = std::ranges::any_of(status.neighbours, [](const auto& neighbour) {
     return neighbour.link == stencil::LinkState::kUp;
   });
-  if (const auto rate = sweep_watch_.look(step, status.engine.sweeps, reached)) {
-    options_.log(LogLevel::kWarning, sweep_watch_.advice(*rate));
+  if (const auto rate = sweep_watch_.look(now, step, status.engine.sweeps, reached)) {
+    const auto slowest =
+        std::ranges::max_element(status.neighbours, {}, &stencil::NeighbourStatus::round_trip);
+    options_.log(LogLevel::kWarning, sweep_watch_.advice(*rate, slowest->round_trip));
   }
+}
+
+/// Says once where the codec has nothing to do, since all neighbours share memory.
+void Background::watch_codec(const PumpStatus& status) {
+  if (codec_watched_ || status.neighbours.empty()) return;
+  const bool all_shared = std::ranges::all_of(status.neighbours, &stencil::NeighbourStatus::shared);
+  if (!all_shared) return;
+  codec_watched_ = true;
+  if (options_.exchange.codec == ExchangeOptions{}.codec) return;
+  options_.log(LogLevel::kWarning,
+               options_.naming("codec") + " " + options_.exchange.codec +
+                   " codes nothing: all neighbours are on this host and share memory; to have it "
+                   "code, give " +
+                   options_.naming("share_memory") + " never");
 }
 
 }  // namespace fast

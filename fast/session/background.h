@@ -65,7 +65,8 @@ class Background {
   void fail(const std::string& what);
   [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
   stencil::TimePoint turn(stencil::TimePoint now);
-  void watch_sweeps(const stencil::PumpStatus& status, std::uint64_t step);
+  void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step);
+  void watch_codec(const stencil::PumpStatus& status);
 
   // Constant after construction.
   const SessionOptions& options_;
@@ -80,6 +81,7 @@ class Background {
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;
+  bool codec_watched_ = false;  ///< whether the codec has anything to do has been decided
 
   // Provides its own locking.
   BoundaryWait& boundary_;

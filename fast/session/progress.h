@@ -8,6 +8,13 @@
 
 namespace fast {
 
+/// When training is over: after a number of samples over all workers, or of passes over all their
+/// examples. At most one of the two is above 0; none: no end.
+struct Aim {
+  std::uint64_t budget = 0;
+  double epochs = 0;
+};
+
 /// The telemetry that workers exchange beside parameters: float64 scalars, averaged like
 /// parameters, so that each worker knows the means over all workers without a collective. Training
 /// thread only.
@@ -15,17 +22,17 @@ class Progress {
  public:
   static constexpr std::size_t kScalars = 5;
 
-  /// `budget` counts samples over all workers; 0: none. `resumed` holds the scalars of an earlier
-  /// life, or is empty.
-  Progress(int workers, std::uint64_t budget, std::uint64_t data_size,
-           std::span<const double> resumed = {})
-      : scale_(budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(budget)) {
+  /// `data_size`: this worker's examples, above 0 where `aim` is of epochs. `resumed` holds the
+  /// scalars of an earlier life, or is empty.
+  Progress(int workers, Aim aim, std::uint64_t data_size, std::span<const double> resumed = {})
+      : scale_(scale_of(workers, aim)), epochs_(aim.epochs) {
     scalars_[kDataSize] = static_cast<double>(data_size);
     if (resumed.size() == scalars_.size()) std::ranges::copy(resumed, scalars_.begin());
   }
 
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
-  /// have used. Leaves out a loss that is not finite, for example of a step that was skipped for an
+  /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
+  /// out a loss that is not finite, for example of a step that was skipped for an
   /// overflow.
   void add(std::uint64_t samples, double loss) {
     scalars_[kSteps] += 1;
@@ -39,16 +46,27 @@ class Progress {
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
   /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
-  [[nodiscard]] double share() const { return scalars_[kShare]; }
+  /// Of the way to the aim; 0 without one. A worker that has reached nobody knows its own alone.
+  [[nodiscard]] double share() const {
+    return epochs_ > 0 ? scalars_[kShare] / (epochs_ * data_size()) : scalars_[kShare];
+  }
+  /// Examples that a worker holds in the mean.
+  [[nodiscard]] double data_size() const { return scalars_[kDataSize]; }
   [[nodiscard]] double loss() const {
     return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : 0;
   }
 
  private:
+  [[nodiscard]] static double scale_of(int workers, Aim aim) {
+    if (aim.epochs > 0) return 1;
+    return aim.budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(aim.budget);
+  }
+
   static constexpr double kDecay = 0.98;
   /// Mixer::steps_known() reads the first.
   enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize };
   double scale_;
+  double epochs_;
   std::array<double, kScalars> scalars_{};
 };
 

@@ -35,6 +35,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
                                             options.rank, buckets);
   pump.engine.seed = options.seed;
+  pump.engine.naming = options.naming;
   stencil::Hello& hello = pump.engine.hello;
   hello.run_id = options.run_id;
   hello.topology = stencil::value_of(make_terms(options, topology, layout), "topology");

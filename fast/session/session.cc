@@ -61,7 +61,8 @@ class Session::Impl {
         topology_(stencil::Topology::parse(options_.topology)),
         resuming_(options_, make_terms(options_, topology_, layout_)),
         record_(first_record()),
-        progress_(topology_.size(), options_.budget, options_.data_size, record_.scalars),
+        progress_(topology_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
+                  record_.scalars),
         config_(make_pump_options(options_, topology_, layout_, record_.initial_hash,
                                   progress_.steps())),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
@@ -98,6 +99,7 @@ class Session::Impl {
     if (!std::isfinite(report.loss)) ++non_finite_losses_;
     const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
     values_.push();
+    mean_data_size_ = progress_.data_size();
     exchange_time_ += EventLoop::now() - begun;
     if (!finite) {
       throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
@@ -122,6 +124,7 @@ class Session::Impl {
 
   [[nodiscard]] SessionStatus status() const {
     SessionStatus out = status_of(background_.status(), EventLoop::now());
+    out.mean_data_size = mean_data_size_;
     out.counters["non_finite_losses"] = non_finite_losses_;
     return out;
   }
@@ -215,19 +218,25 @@ class Session::Impl {
     publish();
   }
 
-  /// No neighbour was reached: the worker trains alone until one is. In lock step this is an error.
+  /// No neighbour was reached: the worker trains alone until one is. In lock step this is an error,
+  /// and where one called itself a neighbour whose options or weights differ. It may have been no
+  /// neighbour at all, so this is an error only now.
   void begin_alone(const PumpStatus& status) {
+    if (!joined_ && !background_.stopped() && !status.turned_away.empty()) {
+      throw RefusedError("no neighbour was reached, and " + status.turned_away);
+    }
     std::string missing;
     for (const auto& neighbour : status.neighbours) {
       missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
     }
     const std::string patience = whole_seconds(options_.exchange.start_deadline);
-    const std::string text = status.copied > 0
-                                 ? "the copy of a neighbour's model (" + missing +
-                                       ") made no progress for " + patience +
-                                       "; check the link, or raise start_deadline"
-                                 : "no neighbour (" + missing + ") was reached in " + patience +
-                                       "; start them, or check peers and listen";
+    const std::string text =
+        status.copied > 0
+            ? "the copy of a neighbour's model (" + missing + ") made no progress for " + patience +
+                  "; check the link, or raise " + options_.naming("start_deadline")
+            : "no neighbour (" + missing + ") was reached in " + patience +
+                  "; start them, or check " + options_.naming("peers") + " and " +
+                  options_.naming("listen");
     if (sync() && !background_.stopped()) throw DeadlineError(text);
     if (!background_.stopped()) {
       options_.log(LogLevel::kWarning, text + "; training alone until then");
@@ -326,7 +335,8 @@ class Session::Impl {
     }
     throw DeadlineError("waited " + whole_seconds(options_.exchange.wait_deadline) +
                         " for a neighbour " + what() + ": " + who +
-                        "; check those workers, or raise wait_deadline, or use mode async");
+                        "; check those workers, or raise " + options_.naming("wait_deadline") +
+                        ", or use " + options_.naming("mode") + " async");
   }
 
   // Constant after construction.
@@ -339,6 +349,7 @@ class Session::Impl {
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
   Progress progress_;     ///< training thread
+  std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
   double self_weight_;

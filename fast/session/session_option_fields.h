@@ -116,8 +116,8 @@ void visit_single_keys(Options& options, Visitor& visit) {
 }  // namespace session_fields
 
 /// The only list of a session's options that can be given as text; see OptionField. The programs
-/// take their fields from it, but derive `budget` and `data_size` from data and epochs. `options`
-/// may be const.
+/// take their fields from it, but derive `budget`, `epochs` and `data_size` from their data.
+/// `options` may be const.
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, SessionOptions>
 void visit_fields(Options& options, Visitor& visit) {
@@ -133,6 +133,14 @@ void visit_fields(Options& options, Visitor& visit) {
           .help = "samples over all workers after which training is over; 0: no end",
           .example = 1000},
       options.budget);
+  visit(stencil::OptionField<double>{.key = "epochs",
+                                     .unit = "EPOCHS",
+                                     .help = "or passes over the data_size examples of each worker "
+                                             "after which training is over; 0: see budget",
+                                     .range = {.least = 0, .most = 1e9},
+                                     .remedy = "use more than 0, or 0 for none",
+                                     .example = 2.5},
+        options.epochs);
   visit(
       stencil::OptionField<std::uint64_t>{
           .key = "data_size", .unit = "EXAMPLES", .help = "held by this worker", .example = 1000},

@@ -1,10 +1,14 @@
 #include "fast/session/session_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "fast/errors.h"
 #include "fast/session/peers.h"
 #include "fast/session/security.h"
+#include "stencil/core/mode.h"
+#include "stencil/core/option_text.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topology.h"
 #include "stencil/transport/inproc/inproc_network.h"
@@ -13,12 +17,44 @@ namespace fast {
 namespace {
 
 constexpr std::size_t kMostRunId = 256;
+constexpr double kMostEpochs = 1e9;
 
 bool is_control(unsigned char c) {
   return c < 0x20 || c == 0x7f;
 }
 
+void check_aim(const SessionOptions& options) {
+  const std::string epochs = options.naming("epochs"), budget = options.naming("budget");
+  if (options.epochs == 0) return;
+  if (!(options.epochs > 0 && options.epochs <= kMostEpochs)) {
+    throw ConfigError(epochs + " " + stencil::option_text(options.epochs) + " is out of range",
+                      "use more than 0, or 0 for no end");
+  }
+  if (options.budget > 0) {
+    throw ConfigError("both " + epochs + " and " + budget + " say when training is over",
+                      "give one of them");
+  }
+  if (options.data_size == 0) {
+    throw ConfigError(
+        epochs + " " + stencil::option_text(options.epochs) + " of how many examples?",
+        "give " + options.naming("data_size"));
+  }
+  if (stencil::Mode::parse(options.exchange.mode).kind == stencil::Mode::Kind::kSync) {
+    throw ConfigError("in mode sync all workers take the same number of steps, which " + epochs +
+                          " of examples that others hold does not tell",
+                      "give " + budget + " instead");
+  }
+}
+
 }  // namespace
+
+void log_to_stderr(LogLevel level, std::string_view line) {
+  if (level != LogLevel::kWarning && level != LogLevel::kError) return;
+  std::string text = level == LogLevel::kError ? "fast: error: " : "fast: warning: ";
+  text.append(line).push_back('\n');
+  // One call, so that lines of several threads do not mix. Nobody can be told where it fails.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
 
 void SessionOptions::validate() const {
   const int size = stencil::Topology::parse(topology).size();
@@ -32,8 +68,9 @@ void SessionOptions::validate() const {
                       "name the run in a few letters, the same at every worker");
   }
   check_peer_template(peer_template);
-  exchange.validate();
-  check_security(*this, stencil::as_field);
+  exchange.validate(naming);
+  check_aim(*this);
+  check_security(*this, naming);
 }
 
 std::shared_ptr<InprocNetwork> make_inproc_network() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "stencil/core/option_field.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/types.h"
 #include "stencil/runtime/exchange_options.h"
@@ -21,6 +22,9 @@ using stencil::ExchangeOptions;
 using stencil::InprocNetwork;
 using stencil::LogLevel;
 using stencil::LogSink;
+
+/// Writes warnings and errors to stderr, one line each, and nothing else. Any thread.
+void log_to_stderr(LogLevel level, std::string_view line);
 
 /// The options of one worker's session. Every field has a usable default except `topology`, `rank`
 /// and the addresses.
@@ -44,7 +48,10 @@ struct SessionOptions {
 
   ExchangeOptions exchange{};  ///< mode, codec, waits and deadlines
 
-  std::uint64_t budget = 0;     ///< samples over all workers after which done(); 0: no end
+  std::uint64_t budget = 0;  ///< samples over all workers after which done(); 0: no end
+  /// Or passes over the examples of all workers together, whose number they learn by gossip from
+  /// `data_size`. Not in mode sync.
+  double epochs = 0;
   std::uint64_t data_size = 0;  ///< examples that this worker holds; other workers learn the mean
   std::uint64_t seed = 1;
   stencil::Terms terms{};  ///< what else all workers must have in common, by name and value
@@ -70,7 +77,9 @@ struct SessionOptions {
   const std::atomic<bool>* stop = nullptr;
 
   /// Called by the training and the background thread; must not block.
-  LogSink log = [](LogLevel, std::string_view) {};
+  LogSink log = log_to_stderr;
+  /// How messages call options: by field, unless a program has flags of the same names.
+  stencil::OptionNaming naming = stencil::as_field;
   /// For "inproc://": workers in one process that share this network can connect.
   std::shared_ptr<InprocNetwork> inproc{};
 

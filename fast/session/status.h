@@ -34,7 +34,8 @@ struct SessionStatus {
   std::optional<int> joined_from;  ///< rank of the neighbour whose model was adopted, if any
   /// Own estimate: rms distance to neighbours' models over the norm of this one.
   double consensus_distance = 0;
-  bool flushed = false;  ///< nothing is in flight with any neighbour
+  bool flushed = false;       ///< nothing is in flight with any neighbour
+  double mean_data_size = 0;  ///< examples that a worker holds, mean over all, as far as is known
   std::vector<NeighbourStatus> neighbours;
   /// Counts since the session began, by name: "sweeps", "bytes_sent", "refusals" ..
   std::map<std::string, std::uint64_t, std::less<>> counters;

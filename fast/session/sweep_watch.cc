@@ -1,5 +1,6 @@
 #include "fast/session/sweep_watch.h"
 
+#include <chrono>
 #include <iomanip>
 #include <sstream>
 
@@ -28,32 +29,47 @@ bool offers_little(const stencil::CodecSpec& spec) {
 }  // namespace
 
 SweepWatch::SweepWatch(const stencil::EngineConfig& config)
-    : mode_(config.mode), thin_(offers_little(config.hello.codec)), asked_(asked_for(config)) {}
+    : mode_(config.mode),
+      naming_(config.naming),
+      thin_(offers_little(config.hello.codec)),
+      asked_(asked_for(config)) {}
 
-std::optional<double> SweepWatch::look(std::uint64_t steps, std::uint64_t sweeps, bool reached) {
+std::optional<double> SweepWatch::look(stencil::TimePoint now, std::uint64_t steps,
+                                       std::uint64_t sweeps, bool reached) {
   if (!reached || !watching_) {
     watching_ = reached;
     steps_ = steps;
     sweeps_ = sweeps;
+    since_ = now;
     return std::nullopt;
   }
   if (spoken_ || steps < steps_ + kSteps) return std::nullopt;
   const double rate = static_cast<double>(sweeps - sweeps_) / static_cast<double>(steps - steps_);
+  step_ = (now - since_) / static_cast<std::int64_t>(steps - steps_);
   steps_ = steps;
   sweeps_ = sweeps;
+  since_ = now;
   spoken_ = rate < asked_ / 2;
   return spoken_ ? std::optional(rate) : std::nullopt;
 }
 
-std::string SweepWatch::advice(double rate) const {
+std::string SweepWatch::advice(double rate, stencil::Duration exchange) const {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
   std::ostringstream text;
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
        << " times a step, where " << std::setprecision(6) << asked_
-       << " were asked for: links are slow or neighbours answer late, which costs accuracy";
-  if (!thin_) {
-    text << "; codec int4 or topk:0.1 sends less";
+       << " were asked for, which costs accuracy: ";
+  if (step_ < exchange) {
+    text << "a step takes " << std::setprecision(2) << Milliseconds(step_).count()
+         << " ms and the exchange of one bucket " << Milliseconds(exchange).count()
+         << "; larger batches leave time for it";
+  } else {
+    text << "links are slow or neighbours answer late";
+    if (!thin_) text << "; " << naming_("codec") << " int4 or topk:0.1 sends less";
   }
-  if (mode_.kind != Mode::Kind::kBounded) text << "; mode bounded:3 waits for averages";
+  if (mode_.kind != Mode::Kind::kBounded) {
+    text << "; " << naming_("mode") << " bounded:3 waits for averages";
+  }
   return text.str();
 }
 

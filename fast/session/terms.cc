@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stencil/core/mode.h"
+#include "stencil/core/option_text.h"
 #include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
@@ -43,7 +44,8 @@ stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology
 
 stencil::Terms more_terms(const SessionOptions& options) {
   stencil::Terms terms = {
-      {"budget", std::to_string(options.budget) + " samples"},
+      {"budget", options.epochs > 0 ? stencil::option_text(options.epochs) + " epochs"
+                                    : std::to_string(options.budget) + " samples"},
       {"seed", std::to_string(options.seed)},
   };
   terms.insert(terms.end(), options.terms.begin(), options.terms.end());

@@ -16,6 +16,7 @@
 #include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
 #include "fast/session/session.h"
+#include "fast/train/aim.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
 #include "fast/train/log.h"
@@ -64,7 +65,7 @@ class TrainingRun {
         life_(folder_.worker(rank_)),
         room_(folder_.worker(rank_) / ".room"),
         workers_(stencil::Topology::parse(config.session.topology).size()),
-        budget_(budget()),
+        budget_(budget_of(config, data)),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
         lock_steps_(lock_step_count()),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
@@ -109,25 +110,9 @@ class TrainingRun {
  private:
   [[nodiscard]] std::uint64_t seed() const { return config_.session.seed; }
 
-  /// Where each device holds its own data, a worker does not know the sizes of the others' shards
-  /// and takes them to be as large as its own.
-  [[nodiscard]] std::size_t network_examples() const {
-    return data_.train.size() * (config_.partition == "own" ? workers_ : 1);
-  }
-
-  /// At least a batch for each worker, since a budget of 0 would mean no end.
-  [[nodiscard]] std::uint64_t budget() const {
-    constexpr double kMost = 1e18;  // fits 64 bits
-    const auto least = static_cast<double>(workers_) * config_.batch;
-    const double samples = config_.epochs * static_cast<double>(network_examples());
-    return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
-  }
-
   [[nodiscard]] SessionOptions session_options() {
-    SessionOptions options = config_.session;
-    options.budget = budget_;
+    SessionOptions options = common_options(config_, data_, budget_);
     options.data_size = shard_.size();
-    options.terms = {{"data", data_name()}, {"partition", config_.partition}};
     options.generation = life_.generation();
     options.checkpoint = folder_.checkpoint(rank_).string();
     options.checkpoint_every = config_.checkpoint_every;
@@ -135,14 +120,6 @@ class TrainingRun {
     options.stop = &stop_;
     options.log = [this](LogLevel level, std::string_view text) { log_(level, text); };
     return options;
-  }
-
-  /// Does not depend on the path of the files. Where each device holds its own data, sizes differ
-  /// and are left out.
-  [[nodiscard]] std::string data_name() const {
-    const std::string kind = data_.name.substr(0, data_.name.find(':'));
-    if (config_.partition == "own") return kind;
-    return kind + " of " + std::to_string(data_.train.size()) + " examples";
   }
 
   std::filesystem::path open_folder() {
@@ -273,9 +250,16 @@ class TrainingRun {
     estimate_statistics(learner_, data_, shard_, batches, seed(), &stop_);
   }
 
+  /// The learning rate's factor, see WorkerConfig::weigh.
+  [[nodiscard]] double weight() const {
+    if (config_.weigh == "workers") return 1;
+    const double mean = exchange_->status().mean_data_size;
+    return mean > 0 ? static_cast<double>(shard_.size()) / mean : 1;
+  }
+
   std::optional<WorkerOutcome> step() {
     const Clock::time_point begun = Clock::now();
-    const double rate = schedule_.rate(exchange_->progress());
+    const double rate = schedule_.rate(exchange_->progress()) * weight();
     learner_.set_learning_rate(rate);
     const StepResult result =
         learner_.train_step(config_.augment ? loader_.next() : loader_.next_plain());

@@ -12,7 +12,7 @@ namespace fast {
 /// The configuration of one worker, as flags, a TOML file or the environment give it; see
 /// programs/cli/option_table.h for names and meanings. Value type. Times are in seconds.
 struct WorkerConfig {
-  /// Its place and its exchange. The worker fills in budget, data_size, terms, checkpoint,
+  /// Its place and its exchange. The worker fills in budget, epochs, data_size, terms, checkpoint,
   /// checkpoint_every, resume, stop and log.
   SessionOptions session{.topology = "torus:2x2", .rank = -1};
   std::string rank_source;          ///< where the rank came from, for people; empty: from an option
@@ -22,8 +22,9 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string partition = "iid";
-  double epochs = 5;  ///< passes over the training set, by all workers together
-  int batch = 32;     ///< per worker
+  std::string weigh = "workers";  ///< "workers" | "data": whose steps count alike
+  double epochs = 5;              ///< passes over the training set, by all workers together
+  int batch = 32;                 ///< per worker
   OptimizerOptions optimizer;
   std::string schedule = "cosine";
   double warmup = 0.15;  ///< share of the run

@@ -7,6 +7,7 @@
 
 #include "stencil/core/message.h"
 #include "stencil/core/mode.h"
+#include "stencil/core/option_field.h"
 #include "stencil/core/topology.h"
 #include "stencil/core/turns.h"
 #include "stencil/core/types.h"
@@ -53,6 +54,7 @@ struct EngineConfig {
   double behind_share = 0.5;
   double behind_steps = 100;
   bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
+  OptionNaming naming = as_field;    ///< in messages
   std::uint64_t seed = 1;
 
   /// Places the worker at rank `at` of the topology: sets rank, neighbours, turns and reach.

@@ -21,7 +21,7 @@ std::string hex(std::uint64_t value) {
 struct Difference {
   std::string_view what;
   std::string ours, theirs;
-  std::string_view remedy;
+  std::string remedy;
 };
 
 /// The first difference in the fields of Hello.
@@ -37,10 +37,6 @@ std::optional<Difference> other_run(const Hello& ours, const Hello& theirs) {
   if (ours.topology != theirs.topology) {
     return Difference{"topology", ours.topology, theirs.topology, "give both the same topology"};
   }
-  if (ours.layout_hash != theirs.layout_hash) {
-    return Difference{"model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
-                      "train the same model with the same bucket size on both"};
-  }
   if (ours.mode != theirs.mode) {
     return Difference{"mode", ours.mode, theirs.mode, "give both the same mode"};
   }
@@ -50,18 +46,26 @@ std::optional<Difference> other_run(const Hello& ours, const Hello& theirs) {
   return std::nullopt;
 }
 
+/// A difference in the layout. Terms come before it, since they may name the models.
+std::optional<Difference> other_layout(const Hello& ours, const Hello& theirs) {
+  if (ours.layout_hash == theirs.layout_hash) return std::nullopt;
+  return Difference{"model layout", hex(ours.layout_hash), hex(theirs.layout_hash),
+                    "train the same model with the same bucket size on both"};
+}
+
 /// A difference in the initial weights. It matters only between two workers that have hardly
 /// trained.
-std::optional<Difference> other_start(const Hello& ours, const Hello& theirs) {
+std::optional<Difference> other_start(const Hello& ours, const Hello& theirs, OptionNaming naming) {
   const bool both_new = ours.progress == 0 && theirs.progress == 0;
   if (ours.initial_hash == theirs.initial_hash || !both_new) return std::nullopt;
   return Difference{"initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
-                    "use the same seed on both, or init_from_neighbour on the one that joins"};
+                    "give both the same initial weights, by the same seed, or " +
+                        naming("init_from_neighbour") + " to the one that joins"};
 }
 
 std::string text(const Difference& found) {
   return std::string(found.what) + " differs: ours " + found.ours + ", theirs " + found.theirs +
-         "; " + std::string(found.remedy);
+         "; " + found.remedy;
 }
 
 }  // namespace
@@ -71,8 +75,9 @@ std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& their
   if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
     return term + " differs; give both the same";
   }
+  if (const auto found = other_layout(ours.hello, theirs)) return text(*found);
   if (ours.init_from_neighbour) return std::nullopt;
-  const auto found = other_start(ours.hello, theirs);
+  const auto found = other_start(ours.hello, theirs, ours.naming);
   return found ? std::optional(text(*found)) : std::nullopt;
 }
 
@@ -84,7 +89,8 @@ Refusal refusal(const EngineConfig& ours, const Hello& theirs) {
   if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
     return {.text = value_of(ours.terms, term), .term = term};
   }
-  const auto found = other_start(theirs, ours.hello);
+  if (const auto found = other_layout(theirs, ours.hello)) return {.text = text(*found)};
+  const auto found = other_start(theirs, ours.hello, ours.naming);
   return {.text = found ? text(*found) : std::string()};
 }
 

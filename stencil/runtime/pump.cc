@@ -273,6 +273,7 @@ const PumpStatus& Pump::status() {
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
   s.refused = executor_.refused();
+  s.turned_away = reception_.turned_away();
   s.engine = engine_.counters();
   s.pump = counters_;
   s.pump.deferred = mixer_.deferred();

@@ -63,6 +63,7 @@ struct PumpStatus {
   double relative_distance = 0;
   std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
   std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match
+  std::string turned_away;   ///< see Reception::turned_away()
   EngineCounters engine;
   PumpCounters pump;
   TransportStats transport;

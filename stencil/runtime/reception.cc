@@ -61,6 +61,11 @@ bool Reception::may_send(LinkId link, const Message& message, std::optional<Rank
   return false;
 }
 
+void Reception::differs(const std::string& cause, const std::string& text) {
+  complaints_.about_stranger(cause, text);
+  if (turned_away_.empty()) turned_away_ = text;
+}
+
 /// A neighbour that refuses us does so on the link that it refuses, which serves no edge. So this
 /// may come from anybody.
 void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal,
@@ -71,8 +76,7 @@ void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal
            Refusal{
                .text = value_of(config.terms, refusal.term), .term = refusal.term, .answer = true});
   }
-  complaints_.about_stranger("refusal " + claim,
-                             claim + "refused on another link: " + in_words(config, refusal));
+  differs("refusal " + claim, claim + "refused on another link: " + in_words(config, refusal));
 }
 
 Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
@@ -97,7 +101,7 @@ Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
     const Refusal said = refusal(config, *hello);
     answer(link, neighbour, said);
     // Their value of a term is not known yet: it comes with their answer.
-    if (said.term.empty()) complaints_.about_stranger("mismatch " + claim, claim + *why);
+    if (said.term.empty()) differs("mismatch " + claim, claim + *why);
     return nullptr;
   }
   if (const auto taken = engine_.taken(now, *neighbour, *hello)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/complaints.h"
@@ -26,8 +27,11 @@ class Reception {
   bool may_send(LinkId link, const Message& message, std::optional<Rank> proven);
   /// Returns the neighbour that the link serves from now on; null where it serves none.
   Neighbour* hear(TimePoint now, LinkId link, const Message& message);
+  /// What differed with the first who called itself a neighbour and was turned away; or empty.
+  [[nodiscard]] const std::string& turned_away() const { return turned_away_; }
 
  private:
+  void differs(const std::string& cause, const std::string& text);
   void answer(LinkId link, const Neighbour* to, MessageBody body);
   void refused(LinkId link, const Neighbour& by, const Refusal& refusal, const std::string& claim);
   void turn_away(LinkId link, const Message& message);
@@ -38,6 +42,7 @@ class Reception {
   Transport& transport_;
   Complaints& complaints_;
   PumpCounters& counters_;
+  std::string turned_away_;
 };
 
 }  // namespace stencil

@@ -127,6 +127,17 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                  .example = "by-label",
                                  .choices = {"iid", "dirichlet:", "by-label", "own"}},
         w.partition);
+  visit(OptionField<std::string>{.key = "weigh",
+                                 .unit = "WHAT",
+                                 .help = "what counts alike where shards differ in size: workers, "
+                                         "or data: a worker's learning rate is multiplied by its "
+                                         "examples over the mean of all workers",
+                                 .check = one_of(
+                                     "weigh", std::array<std::string_view, 2>{"workers", "data"}),
+                                 .example = "data",
+                                 .before = "workers",
+                                 .choices = {"workers", "data"}},
+        w.weigh);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
                             .help = "passes over the training set, by all workers together",

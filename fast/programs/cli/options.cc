@@ -86,6 +86,7 @@ std::string flag_suggestion(const CLI::App& app, std::string_view word) {
 TrainConfig default_config(const Models& models) {
   TrainConfig config;
   config.worker.threads = 0;
+  config.worker.session.naming = stencil::as_flag;
   if (!models.has(config.worker.model)) config.worker.model = models.names().front();
   return config;
 }

@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr std::uint64_t kSteps = SweepWatch::kSteps;
+constexpr stencil::TimePoint kNow{};
 
 SweepWatch watch_of(double sweeps, const char* mode = "async", const char* codec = "fp32") {
   stencil::EngineConfig config;
@@ -20,37 +25,38 @@ SweepWatch watch_of(double sweeps, const char* mode = "async", const char* codec
 
 TEST(SweepWatchTest, FewerThanHalfOfWhatWasAskedForAreNamedOnce) {
   SweepWatch watch = watch_of(2);
-  EXPECT_FALSE(watch.look(0, 0, true));
-  EXPECT_FALSE(watch.look(kSteps - 1, 0, true)) << "too early to tell";
-  const auto rate = watch.look(kSteps, kSteps / 2, true);
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  EXPECT_FALSE(watch.look(kNow, kSteps - 1, 0, true)) << "too early to tell";
+  const auto rate = watch.look(kNow, kSteps, kSteps / 2, true);
   ASSERT_TRUE(rate);
   EXPECT_EQ(*rate, 0.5);
-  EXPECT_FALSE(watch.look(2 * kSteps, kSteps / 2, true)) << "said already";
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps, kSteps / 2, true)) << "said already";
 }
 
 TEST(SweepWatchTest, HalfIsEnough) {
   SweepWatch watch = watch_of(2);
-  EXPECT_FALSE(watch.look(0, 0, true));
-  EXPECT_FALSE(watch.look(kSteps, kSteps, true));
-  EXPECT_TRUE(watch.look(2 * kSteps, 2 * kSteps - 1, true)) << "each stretch counts by itself";
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  EXPECT_FALSE(watch.look(kNow, kSteps, kSteps, true));
+  EXPECT_TRUE(watch.look(kNow, 2 * kSteps, 2 * kSteps - 1, true))
+      << "each stretch counts by itself";
 }
 
 TEST(SweepWatchTest, WhoHasNobodyToAverageWithIsNotJudged) {
   SweepWatch watch = watch_of(1);
-  EXPECT_FALSE(watch.look(0, 0, false));
-  EXPECT_FALSE(watch.look(kSteps, 0, false));
-  EXPECT_FALSE(watch.look(kSteps + 1, 0, true)) << "steps begin to count here";
-  EXPECT_FALSE(watch.look(2 * kSteps, 0, true));
-  EXPECT_FALSE(watch.look(2 * kSteps + 1, 0, false)) << "and no longer";
-  EXPECT_FALSE(watch.look(2 * kSteps + 2, 0, true));
-  EXPECT_FALSE(watch.look(3 * kSteps + 1, 0, true));
-  EXPECT_TRUE(watch.look(3 * kSteps + 2, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 0, 0, false));
+  EXPECT_FALSE(watch.look(kNow, kSteps, 0, false));
+  EXPECT_FALSE(watch.look(kNow, kSteps + 1, 0, true)) << "steps begin to count here";
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps + 1, 0, false)) << "and no longer";
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps + 2, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 3 * kSteps + 1, 0, true));
+  EXPECT_TRUE(watch.look(kNow, 3 * kSteps + 2, 0, true));
 }
 
 TEST(SweepWatchTest, WhoAsksForNoneMissesNone) {
   SweepWatch watch = watch_of(0);
-  EXPECT_FALSE(watch.look(0, 0, true));
-  EXPECT_FALSE(watch.look(10 * kSteps, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 10 * kSteps, 0, true));
 }
 
 TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
@@ -59,26 +65,47 @@ TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
   config.stand(star, 1);  // one turn of four
   config.sweeps_per_mille = 4000;
   SweepWatch watch(config);
-  EXPECT_FALSE(watch.look(0, 0, true));
-  EXPECT_FALSE(watch.look(kSteps, kSteps / 2, true));
-  EXPECT_TRUE(watch.look(2 * kSteps, kSteps - 1, true));
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  EXPECT_FALSE(watch.look(kNow, kSteps, kSteps / 2, true));
+  EXPECT_TRUE(watch.look(kNow, 2 * kSteps, kSteps - 1, true));
 }
 
 TEST(SweepWatchTest, LockStepMissesNone) {
   SweepWatch watch = watch_of(1, "sync");
-  EXPECT_FALSE(watch.look(0, 0, true));
-  EXPECT_FALSE(watch.look(kSteps, 0, true));
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  EXPECT_FALSE(watch.look(kNow, kSteps, 0, true));
 }
 
 TEST(SweepWatchTest, AdviceNamesWhatWasFoundAndWhatIsNotYetDone) {
   using testing::AllOf, testing::HasSubstr, testing::Not;
-  EXPECT_THAT(watch_of(2).advice(0.254),
+  EXPECT_THAT(watch_of(2).advice(0.254, {}),
               AllOf(HasSubstr("0.25 times a step"), HasSubstr("2 were asked for"),
                     HasSubstr("codec int4"), HasSubstr("mode bounded:3")));
-  EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3),
+  EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3, {}),
               AllOf(HasSubstr("codec int4"), Not(HasSubstr("mode bounded"))));
-  EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3),
+  EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3, {}),
               AllOf(Not(HasSubstr("codec")), HasSubstr("mode bounded:3")));
+}
+
+TEST(SweepWatchTest, StepsShorterThanAnExchangeAreTheCauseThatIsNamed) {
+  using testing::AllOf, testing::HasSubstr, testing::Not;
+  SweepWatch watch = watch_of(2);
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  const auto rate = watch.look(kNow + kSteps * milliseconds(1), kSteps, 0, true);
+  ASSERT_TRUE(rate);
+  EXPECT_THAT(watch.advice(*rate, milliseconds(4)),
+              AllOf(HasSubstr("a step takes 1 ms"), HasSubstr("one bucket 4"),
+                    HasSubstr("larger batches"), Not(HasSubstr("codec"))));
+  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(900)),
+              AllOf(Not(HasSubstr("a step takes")), HasSubstr("codec int4")));
+}
+
+TEST(SweepWatchTest, OptionsAreCalledByTheNamesThatTheReaderKnows) {
+  stencil::EngineConfig config;
+  config.naming = stencil::as_flag;
+  EXPECT_THAT(
+      SweepWatch(config).advice(0.2, {}),
+      testing::AllOf(testing::HasSubstr("--codec int4"), testing::HasSubstr("--mode bounded:3")));
 }
 
 }  // namespace

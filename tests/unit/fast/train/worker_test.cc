@@ -30,7 +30,7 @@ constexpr int kSteps = 6;
 class CountingLearner final : public Learner {
  public:
   ModelAdapter& adapter() override { return adapter_; }
-  void set_learning_rate(double /*rate*/) override {}
+  void set_learning_rate(double rate) override { rates.push_back(rate); }
   StepResult train_step(const Batch& /*batch*/) override {
     values_[0] += 1;
     return {.loss = 1, .correct = 1};
@@ -44,6 +44,7 @@ class CountingLearner final : public Learner {
   void accumulate_statistics(const Batch& /*batch*/) override {}
 
   std::function<void()> on_evaluate;
+  std::vector<double> rates;
 
  private:
   std::vector<float> values_ = {0};
@@ -69,7 +70,11 @@ class ScriptedExchange final : public Exchange {
   double progress() const override { return static_cast<double>(steps_) / kSteps; }
   double network_loss() const override { return 1; }
   std::string endpoint() const override { return "nowhere"; }
-  SessionStatus status() const override { return {}; }
+  SessionStatus status() const override {
+    SessionStatus status;
+    status.mean_data_size = 16;
+    return status;
+  }
 
  private:
   void reach(int moment) const {
@@ -83,7 +88,7 @@ class ScriptedExchange final : public Exchange {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerOutcome run(Script script) {
-    WorkerConfig config;
+    WorkerConfig config = config_;
     config.session.topology = "ring:2";
     config.session.rank = 1;
     config.batch = 1;
@@ -91,9 +96,12 @@ class WorkerTest : public ::testing::Test {
     config.out = folder_.path().string();
     CountingLearner learner;
     learner.on_evaluate = on_evaluate_;
-    const WorkerOutcome outcome = Worker(config, data_, learner, [&](ModelAdapter&, auto) {
-                                    return std::make_unique<ScriptedExchange>(script, agreement_);
-                                  }).run(stop_);
+    const auto make = [&](ModelAdapter&, SessionOptions options) {
+      given_ = std::move(options);
+      return std::make_unique<ScriptedExchange>(script, agreement_);
+    };
+    const WorkerOutcome outcome = Worker(config, data_, learner, make).run(stop_);
+    rates_ = learner.rates;
     const auto end = read_metrics(run_.metrics(1)).end;
     EXPECT_EQ(end ? end->exit_code : -1, static_cast<int>(outcome.code));
     return outcome;
@@ -109,8 +117,11 @@ class WorkerTest : public ::testing::Test {
     return SafetensorsFile::open(run_.worker_model(1)).metadata().at(kEndedKey);
   }
 
+  WorkerConfig config_;
   Agreement agreement_ = Agreement::kAgreed;
   std::function<void()> on_evaluate_;
+  SessionOptions given_;       ///< to the exchange
+  std::vector<double> rates_;  ///< learning rates of the steps
   TemporaryFolder folder_;
   RunFolder run_{folder_.path()};
   Dataset data_ = load_dataset("synthetic:64,160", 1);
@@ -211,6 +222,42 @@ TEST_F(WorkerTest, RoomForTheModelIsKeptWhileItTrains) {
             ExitCode::kOk);
   EXPECT_GE(kept, sizeof(float));
   EXPECT_FALSE(std::filesystem::exists(run_.worker(1) / ".room"));
+}
+
+TEST_F(WorkerTest, EndsByABudgetOrWithDataOfItsOwnByTheEpochsOfAll) {
+  config_.epochs = 2;
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  EXPECT_EQ(given_.budget, 128U);
+  EXPECT_EQ(given_.epochs, 0);
+  EXPECT_EQ(given_.data_size, 32U);
+  EXPECT_EQ(stencil::value_of(given_.terms, "model"), config_.model);
+  config_.partition = "own";
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  EXPECT_EQ(given_.budget, 0U);
+  EXPECT_EQ(given_.epochs, 2);
+  EXPECT_EQ(given_.data_size, 64U);
+}
+
+TEST_F(WorkerTest, InLockStepTheEndFollowsFromItsOwnShardWhichOthersCompare) {
+  config_.epochs = 2;
+  config_.partition = "own";
+  config_.session.exchange.mode = "sync";
+  (void)run({kSteps, [this] { stop_ = true; }});
+  EXPECT_EQ(given_.budget, 256U) << "twice its own 64, as if each of two had as many";
+  EXPECT_EQ(given_.epochs, 0);
+}
+
+TEST_F(WorkerTest, WeighedByDataItsRateFollowsTheSizeOfItsShard) {
+  config_.schedule = "constant";
+  config_.warmup = 0;
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  const std::vector<double> alike = rates_;
+  config_.weigh = "data";
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  ASSERT_EQ(rates_.size(), alike.size());
+  for (std::size_t i = 0; i < alike.size(); ++i) {
+    EXPECT_DOUBLE_EQ(rates_[i], 2 * alike[i]) << "32 examples, where the mean is 16";
+  }
 }
 
 TEST_F(WorkerTest, StoppedOnRequest) {

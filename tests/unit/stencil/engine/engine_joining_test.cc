@@ -36,6 +36,12 @@ const std::vector<Field>& fields() {
          c.terms = {{"budget", "30 samples"}};
        },
        "not given", "30 samples"},
+      {"term before layout",
+       [](EngineConfig& c) {
+         c.terms = {{"model", "mlp"}};
+         c.hello.layout_hash = 0x1234;
+       },
+       "not given", "mlp"},
       {"initial", [](EngineConfig& c) { c.hello.initial_hash = 0xdef; }, "abc", "def"},
   };
   return all;
@@ -57,12 +63,13 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
     EXPECT_THAT(said, HasSubstr("differs")) << rank;
     EXPECT_FALSE(pair.edge(rank).up());
   }
+  EXPECT_THAT(pair.pump(0).status().turned_away, HasSubstr(field.theirs));
   EXPECT_THAT(pair.pump(1).status().refused, HasSubstr(field.theirs));
   pair.boundary(0);
   EXPECT_EQ(pair.counters(0).offers, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 9));
+INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 10));
 
 /// Its count of lives was lost, or its clock went back: neither decides for good.
 TEST(Lives, whoever_is_taken_for_older_greets_again_above_what_is_known) {

@@ -1,0 +1,46 @@
+#include "fast/train/aim.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "stencil/core/topology.h"
+
+namespace fast {
+namespace {
+
+/// Does not depend on the path of the files. Where each device holds its own data, sizes differ and
+/// are left out.
+std::string name_of(const WorkerConfig& config, const Dataset& data) {
+  const std::string kind = data.name.substr(0, data.name.find(':'));
+  if (config.partition == "own") return kind;
+  return kind + " of " + std::to_string(data.train.size()) + " examples";
+}
+
+}  // namespace
+
+std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data) {
+  constexpr double kMost = 1e18;  // fits 64 bits
+  const double workers = stencil::Topology::parse(config.session.topology).size();
+  const double shards = config.partition == "own" ? workers : 1;
+  const double samples = config.epochs * static_cast<double>(data.train.size()) * shards;
+  const double least = workers * config.batch;  // a budget of 0 would mean no end
+  return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
+}
+
+SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
+                              std::uint64_t budget) {
+  SessionOptions options = config.session;
+  if (config.partition == "own" && options.exchange.mode != "sync") {
+    options.epochs = config.epochs;
+  } else {
+    options.budget = budget;
+  }
+  options.terms = {{"model", config.model},
+                   {"data", name_of(config, data)},
+                   {"partition", config.partition}};
+  if (config.weigh != "workers") options.terms.push_back({"weigh", config.weigh});
+  return options;
+}
+
+}  // namespace fast

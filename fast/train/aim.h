@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fast/data/dataset.h"
+#include "fast/session/session_options.h"
+#include "fast/train/worker_config.h"
+
+namespace fast {
+
+/// The samples over all workers after which training is over, at least a batch for each. Where each
+/// device holds its own data, the others' shards are taken to be as large as its own.
+[[nodiscard]] std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data);
+
+/// The options of the worker's session with all that workers must have in common of their job: when
+/// training is over, data and shards. `budget` is budget_of(). Where each device holds its own
+/// data, the end follows from the shards of all workers, whose sizes they learn from each other; in
+/// lock step it follows from the worker's own, and workers with other shards refuse it.
+[[nodiscard]] SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
+                                            std::uint64_t budget);
+
+}  // namespace fast
