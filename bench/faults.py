@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Goodput under failure: what it costs a run that workers die, or stand still, all the time.
+
+Trains --topology to the same budget undisturbed and under each of --faults, in turn, --rounds times,
+and prints a table row for each:
+
+  kill     every --every seconds a worker drawn by chance is killed by SIGKILL, and started again by
+           `fast train --restarts`; it goes on from its checkpoint, or from a neighbour's model
+  freeze   every --every seconds one is stopped by SIGSTOP for --frozen seconds
+
+  samples/s   of all workers together, from the first step to the end of training
+  goodput     that over the undisturbed run's, by rounds
+  accuracy    of the mean model, on the test set
+  back after  seconds from a kill to the first sweep of the new life: median and most
+
+Each step is stretched by --slow, by waiting, so that a worker has the speed that it would have on a
+device of its own although many share this machine's cores. Run nothing else. Linux only.
+
+    bench/faults.py --data cifar10:DIR
+    bench/faults.py --data synthetic:2000,500 --epochs 3 --every 5 --rounds 1    # to try it
+"""
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+UNDISTURBED = "undisturbed"
+
+
+def lines_of(run, rank):
+    """The metrics of a worker, oldest first; a torn last line is left out."""
+    try:
+        with open(f"{run}/worker-{rank}/metrics.jsonl", encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+    except FileNotFoundError:
+        return []
+
+
+def workers_of(args):
+    told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
+    return json.loads(told)["workers"]
+
+
+def process_of(rank, trainer):
+    """The worker of a rank, a child of `fast train`; None while it is not there."""
+    listed = subprocess.run(["pgrep", "-a", "-P", str(trainer.pid)], text=True,
+                            capture_output=True, check=False).stdout
+    for line in listed.splitlines():
+        pid, *words = line.split()
+        if "--rank" in words and words[words.index("--rank") + 1] == str(rank):
+            return int(pid)
+    return None
+
+
+def training(run, rank):
+    """Whether the newest life of a worker has trained and not ended."""
+    lines = lines_of(run, rank)
+    return bool(lines) and lines[-1]["kind"] == "progress" and lines[-1]["state"] == "training"
+
+
+def disturb(fault, run, rank, trainer, args):
+    """Returns whether the worker was met in training."""
+    pid = process_of(rank, trainer)
+    if pid is None or not training(run, rank):
+        return False
+    try:
+        os.kill(pid, signal.SIGKILL if fault == "kill" else signal.SIGSTOP)
+        if fault == "freeze":
+            time.sleep(args.frozen)
+            os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def seconds_until_back(run, rank, moments):
+    """From each kill of a worker to the first line of its next life with a sweep in it."""
+    waits, start, lives = [], 0.0, []
+    for line in lines_of(run, rank):
+        if line["kind"] == "start":
+            start = line["unix_time"]
+        elif line["kind"] == "progress":
+            if any(neighbour["sweeps"] for neighbour in line["neighbours"]):
+                if not lives or lives[-1][0] != start:
+                    lives.append((start, start + line["time"]))
+    for moment in moments:
+        back = [first for begun, first in lives if begun > moment]
+        if back:
+            waits.append(min(back) - moment)
+    return waits
+
+
+def measure(args, fault, seed):
+    """One run; ends where its budget is used."""
+    drawn = random.Random(seed)
+    count = workers_of(args)
+    slow = [word for rank in range(count) for word in ("--slow", f"{rank}:{args.slow:g}")]
+    with tempfile.TemporaryDirectory() as folder:
+        run = f"{folder}/run"
+        command = [args.fast, "train", "--topology", args.topology, "--model", args.model, "--data",
+                   args.data, "--epochs", f"{args.epochs:g}", "--threads", "1", *slow, "--seed",
+                   str(seed), "--report-every", "0.1", "--checkpoint-every",
+                   f"{args.checkpoint_every:g}", "--restarts", "1000", "--out", run, "--quiet"]
+        kills = {rank: [] for rank in range(count)}
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
+            try:
+                while t.poll() is None and not all(training(run, r) for r in range(count)):
+                    time.sleep(0.2)
+                begun = time.time()
+                while t.poll() is None and any(training(run, r) for r in range(count)):
+                    time.sleep(0.5)
+                    moment = time.time()
+                    if fault == UNDISTURBED or moment < begun + args.every * (1 + total(kills)):
+                        continue
+                    rank = drawn.randrange(count)
+                    if disturb(fault, run, rank, t, args):
+                        kills[rank].append(moment)
+                code = t.wait(timeout=600)
+            finally:
+                t.kill()
+        with open(f"{run}/summary.json", encoding="utf-8") as file:
+            summary = json.load(file)
+        waits = [wait for rank in range(count) for wait in seconds_until_back(run, rank, kills[rank])]
+        return {"fault": fault, "seed": seed, "exit_code": code, "faults": total(kills),
+                "seconds": summary["training_seconds"],
+                "samples_per_second": summary["samples_per_second"],
+                "accuracy": summary["test_accuracy"]["mean_model"], "back_after": waits}
+
+
+def total(kills):
+    return sum(len(moments) for moments in kills.values())
+
+
+def estimate(values, scale=1.0):
+    """Mean, and its standard error where there is more than one."""
+    mean = f"{scale * statistics.mean(values):.4g}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ± {scale * statistics.stdev(values) / len(values) ** 0.5:.2g}"
+
+
+def row_of(fault, runs, undisturbed):
+    goodput = [run["samples_per_second"] / other["samples_per_second"]
+               for run, other in zip(runs, undisturbed)]
+    waits = [wait for run in runs for wait in run["back_after"]]
+    back = f"{statistics.median(waits):.2g}, {max(waits):.2g}" if waits else ""
+    return (f"| {fault} | {sum(run['faults'] for run in runs)} | "
+            f"{estimate([run['samples_per_second'] for run in runs])} | "
+            f"{estimate(goodput, 100)} | {estimate([run['accuracy'] for run in runs], 100)} | "
+            f"{back} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
+    parser.add_argument("--data", default="synthetic", help="(%(default)s)")
+    parser.add_argument("--model", default="resnet8", help="(%(default)s)")
+    parser.add_argument("--topology", default="torus:3x3", help="(%(default)s)")
+    parser.add_argument("--epochs", type=float, default=10, help="of each run (%(default)s)")
+    parser.add_argument("--faults", nargs="*", default=["kill", "freeze"],
+                        choices=["kill", "freeze"])
+    parser.add_argument("--every", type=float, default=15,
+                        help="seconds between two faults (%(default)s)")
+    parser.add_argument("--frozen", type=float, default=5, help="seconds (%(default)s)")
+    parser.add_argument("--checkpoint-every", type=float, default=60, help="seconds (%(default)s)")
+    parser.add_argument("--slow", type=float, default=10,
+                        help="what a step is stretched by (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=1, help="seeds (%(default)s)")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go, too")
+    args = parser.parse_args()
+    ways = [UNDISTURBED, *args.faults]
+    runs = {way: [] for way in ways}
+    for number in range(args.rounds):
+        # Every second round in reverse order, so that a drift of the machine cancels.
+        for way in ways if number % 2 == 0 else reversed(ways):
+            runs[way].append(measure(args, way, number + 1))
+            told = runs[way][-1]
+            print(f"round {number + 1}, {way}: {told['samples_per_second']:.4g} samples/s, "
+                  f"accuracy {100 * told['accuracy']:.2f} %, {told['faults']} faults, exit code "
+                  f"{told['exit_code']}", file=sys.stderr)
+    print("| | faults | samples/s | goodput, % | accuracy, % | back after, s |")
+    print("|---|---|---|---|---|---|")
+    for way in ways:
+        print(row_of(way, runs[way], runs[UNDISTURBED]))
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump({"options": vars(args), "runs": runs}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
