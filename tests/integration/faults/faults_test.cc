@@ -52,8 +52,6 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
                                           "0.01",
                                           "--report-every",
                                           "0.1",
-                                          "--settle-deadline",
-                                          "10",
                                           "--quiet"};
     for (int rank = 0; rank < workers_; ++rank) {
       arguments.insert(arguments.end(), {"--slow", std::to_string(rank) + ":" + slow});
