@@ -97,8 +97,8 @@ typedef enum fast_log_level {
 } fast_log_level;
 
 /**
- * Sets the function that gets the few lines of a session's log; by default there is none. The
- * training thread and the session's own thread call it. It must not block and must not call the
+ * Sets the function that gets the few lines of a session's log; NULL: none does. By default
+ * warnings and errors go to stderr. The training thread and the session's own thread call it. It must not block and must not call the
  * session.
  */
 typedef void (*fast_log)(void* context, fast_log_level level, const char* line);

@@ -44,7 +44,7 @@ static int train(const char* rank, const char* listen, const char* peer) {
   fast_session* session = fast_new();
   int code = fast_set(session, "topology", "ring:2") || fast_set(session, "rank", rank) ||
              fast_set(session, "listen", listen) || fast_set(session, "peer", peer) ||
-             fast_set(session, "budget", "8000000") || /* examples, of both */
+             fast_set(session, "budget", "64000") || /* examples, of both */
              fast_parameter(session, "weights", "F32", 1, shape, model.weights) ||
              fast_parameter(session, "bias", "F32", 0, NULL, &model.bias) || fast_open(session) ||
              fast_join(session);

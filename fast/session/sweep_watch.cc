@@ -12,6 +12,9 @@ using stencil::Mode;
 
 namespace {
 
+/// An exchange that takes longer may do so for the bytes that it sends.
+constexpr stencil::Duration kOfBytes = std::chrono::milliseconds(2);
+
 /// Sweeps a step; a worker without a partner in a turn sits it out.
 double asked_for(const stencil::EngineConfig& config) {
   if (config.mode.kind == Mode::Kind::kSync) return 0;
@@ -59,14 +62,15 @@ std::string SweepWatch::advice(double rate, stencil::Duration exchange) const {
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
        << " times a step, where " << std::setprecision(6) << asked_
        << " were asked for, which costs accuracy: ";
-  if (step_ < exchange) {
+  if (2 * step_ < 3 * exchange) {  // a step includes what its boundary waited
     text << "a step takes " << std::setprecision(2) << Milliseconds(step_).count()
          << " ms and the exchange of one bucket " << Milliseconds(exchange).count()
          << "; larger batches leave time for it";
   } else {
     text << "links are slow or neighbours answer late";
-    if (!thin_) text << "; " << naming_("codec") << " int4 or topk:0.1 sends less";
   }
+  const bool of_bytes = exchange == stencil::Duration() || exchange >= kOfBytes;
+  if (!thin_ && of_bytes) text << "; " << naming_("codec") << " int4 or topk:0.1 sends less";
   if (mode_.kind != Mode::Kind::kBounded) {
     text << "; " << naming_("mode") << " bounded:3 waits for averages";
   }

@@ -95,9 +95,11 @@ TEST(SweepWatchTest, StepsShorterThanAnExchangeAreTheCauseThatIsNamed) {
   ASSERT_TRUE(rate);
   EXPECT_THAT(watch.advice(*rate, milliseconds(4)),
               AllOf(HasSubstr("a step takes 1 ms"), HasSubstr("one bucket 4"),
-                    HasSubstr("larger batches"), Not(HasSubstr("codec"))));
+                    HasSubstr("larger batches"), HasSubstr("codec int4")));
   EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(900)),
-              AllOf(Not(HasSubstr("a step takes")), HasSubstr("codec int4")));
+              AllOf(HasSubstr("a step takes 1 ms"), Not(HasSubstr("codec"))));
+  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(600)),
+              AllOf(Not(HasSubstr("a step takes")), HasSubstr("mode bounded:3")));
 }
 
 TEST(SweepWatchTest, OptionsAreCalledByTheNamesThatTheReaderKnows) {
