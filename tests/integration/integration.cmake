@@ -25,6 +25,10 @@ fast_test_room(integration/sockets
   LINK fast_test_faults fast_test_data_files stencil_core
   LABELS integration slow TIMEOUT 600
   DEPENDS fast_program fast-worker DEFINES ${programs})
+add_test(NAME captured_traffic
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/captured_traffic.py
+          $<TARGET_FILE:fast_program> $<TARGET_FILE:fast-worker>)
+set_tests_properties(captured_traffic PROPERTIES LABELS integration TIMEOUT 300)
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
     TIMEOUT 1800 DEPENDS fast_program fast-worker DEFINES ${programs})
