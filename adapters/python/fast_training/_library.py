@@ -9,7 +9,17 @@ import ctypes
 import functools
 import os
 import pathlib
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint64,
+    c_void_p,
+)
 from typing import Any
 
 LogCallback = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
@@ -99,7 +109,7 @@ def _candidates() -> list[str]:
     return [named] if named else ["libfast.so"]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def library() -> ctypes.CDLL:
     """The loaded library: beside this package, else FAST_LIBRARY's, else the system's.
 

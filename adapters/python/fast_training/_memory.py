@@ -35,6 +35,8 @@ class Memory(NamedTuple):
 
 def memory_of(array: Any, name: str) -> Memory:
     """The memory of `array`. Raises UsageError, which calls the array `name`, where it has none."""
+    if isinstance(array, Memory):
+        return array
     for read in (_by_interface, _by_buffer, _by_dlpack):
         found = read(array, name)
         if found is not None:
@@ -87,9 +89,7 @@ def _strides_of(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _is_contiguous(
-    shape: tuple[int, ...], strides: tuple[int, ...] | None, element: int
-) -> bool:
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, element: int) -> bool:
     if strides is None or 0 in shape:
         return True
     plain = _strides_of(shape, element)
@@ -119,6 +119,7 @@ def _by_buffer(array: Any, name: str) -> Memory | None:
         view = memoryview(array)
     except (TypeError, BufferError):
         return None
+    shape = view.shape or ()
     letter = view.format.lstrip("@=<")
     kinds = {"e": "f", "f": "f", "d": "f", "?": "b", "B": "u", "c": "u"}
     kind = kinds.get(letter, "i" if letter in "bhilqn" else letter)
@@ -128,9 +129,9 @@ def _by_buffer(array: Any, name: str) -> Memory | None:
     if not view.c_contiguous:
         raise _not_contiguous(name)
     if view.nbytes == 0:
-        return Memory(0, found, view.shape, view)
+        return Memory(0, found, shape, view)
     first = ctypes.c_char.from_buffer(view)  # keeps the buffer where it is
-    return Memory(ctypes.addressof(first), found, view.shape, (view, first))
+    return Memory(ctypes.addressof(first), found, shape, (view, first))
 
 
 class _DLTensor(ctypes.Structure):

@@ -1,4 +1,4 @@
-"""A session's options: from keyword arguments and from the environment, as libfast.so reads them."""
+"""A session's options, as libfast.so reads them: from arguments and from the environment."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> di
 
 
 class Launched(NamedTuple):
-    """This process among those that mpirun, srun or torchrun has started."""
+    """The place of this process among those that mpirun, srun or torchrun has started."""
 
     rank: str
     workers: str  # "" where the launcher does not tell

@@ -30,12 +30,16 @@ class Adapter:
     def after(self, call: str) -> None:
         """Called after it, where it failed too: the framework must now take the arrays' values."""
 
+    def model_replaced(self) -> None:
+        """Called where the model was replaced by that of a neighbour that is ahead, after after():
+        what belongs to the steps of the old one, such as momentum, should begin anew."""
+
 
 def named(parameters: Any) -> dict[str, Any]:
     """Arrays by name. A sequence's are called "0", "1" .., a single one "values"."""
     if isinstance(parameters, Mapping):
         return {str(name): array for name, array in parameters.items()}
-    if isinstance(parameters, Sequence) and not isinstance(parameters, (str, bytes, bytearray)):
-        if not all(isinstance(one, (int, float)) for one in parameters):
-            return {str(index): array for index, array in enumerate(parameters)}
+    numbers = (int, float)  # an array.array is a sequence of those, and one array
+    if isinstance(parameters, Sequence) and not all(isinstance(p, numbers) for p in parameters):
+        return {str(index): array for index, array in enumerate(parameters)}
     return {"values": parameters}

@@ -73,6 +73,7 @@ class Session:
             self.adapter.buffers = named(buffers)
         #: What finish() found: whether all neighbours agree; None before it.
         self.agreed: bool | None = None
+        self._joined = False
         given = _options.from_arguments(options)
         launched = None if "FAST_RANK" in os.environ else _options.by_launcher(os.environ)
         if "rank" in given:
@@ -136,6 +137,10 @@ class Session:
         where nobody has.
         """
         self._run("join")
+        if not self._joined:
+            self._joined = True
+            if self.status().joined_from is not None:
+                self.adapter.model_replaced()
 
     def exchange(self, samples: int = 1, loss: SupportsFloat = 0.0) -> None:
         """The step boundary, to be called once after each step of the optimizer.
@@ -144,12 +149,16 @@ class Session:
         `samples` (examples) and `loss` are of this step. Raises NonFiniteError where the loss or
         parameters are NaN or infinite.
         """
-        value = float(loss)
+        if not self._joined:
+            self.join()
+        value, steps = float(loss), self.steps()
         if not math.isfinite(value):
             raise NonFiniteError(
-                f"the loss became {value} at step {self.steps() + 1}; lower the learning rate"
+                f"the loss became {value} at step {steps + 1}; lower the learning rate"
             )
         self._run("exchange", samples, value)
+        if self.steps() == steps and not self.done():  # the step was dropped with the old model
+            self.adapter.model_replaced()
 
     def finish(self) -> bool:
         """Ends training: averages until neighbours agree or ``settle_deadline`` passes, then
