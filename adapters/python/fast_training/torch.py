@@ -77,6 +77,8 @@ class TorchAdapter(Adapter):
         if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
             self._correction = MomentumCorrection(optimizer, momentum_correction)
         self._statistics = [(name, tensor, tensor.detach().clone()) for name, tensor in statistics]
+        self._initial = [slot.clone() for _, _, slot in self._statistics]
+        self._mixed = False  # the statistics are, by finish()
         self._groups = grouped(trained + [(name, slot) for name, _, slot in self._statistics])
         frozen = [(name, tensor) for name, tensor in tensors if not tensor.requires_grad]
         self._saved = _homes_of([*frozen, *others])
@@ -102,8 +104,12 @@ class TorchAdapter(Adapter):
         moved = bring_home(self._groups)
         if moved:
             _LOGGER.info("%d parameters were replaced (first: '%s')", len(moved), moved[0])
-        if call == "finish":
-            self._show_statistics()
+        if call == "finish" and not self._mixed:
+            self._mixed = True
+            # Neighbours that have finished before may have moved the slots already, so each worker
+            # adds what it has found to what is there.
+            for (_, tensor, slot), initial in zip(self._statistics, self._initial):
+                slot.add_(tensor.detach() - initial)
         if call == "save":
             self._prepare_save()
         self._copy_device(pull=True)
@@ -133,13 +139,10 @@ class TorchAdapter(Adapter):
             return
         self._optimizer.state.clear()
 
-    def _show_statistics(self) -> None:
-        for _, tensor, slot in self._statistics:
-            slot.copy_(tensor.detach())
-
     def _prepare_save(self) -> None:
         self._kept = [slot.clone() for _, _, slot in self._statistics]
-        self._show_statistics()
+        for _, tensor, slot in self._statistics:
+            slot.copy_(tensor.detach())
         for name, tensor, home in self._saved:
             if tensor.shape != home.shape or tensor.dtype != home.dtype:
                 raise refuse(name, "of another shape or type than before", "open another session")
