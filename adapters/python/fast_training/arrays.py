@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .adapter import Adapter, named
+from .errors import ModelError
 
 _ALIGNMENT = 64  # bytes, of each array where not all are float32
 
@@ -61,7 +62,13 @@ class CopiedArrays(Adapter):
         if call == "open":
             return
         for name, value in self._read().items():
-            numpy.copyto(self.parameters[name], numpy.asarray(value), casting="no")
+            array, place = numpy.asarray(value), self.parameters[name]
+            if (array.shape, array.dtype) != (place.shape, place.dtype):
+                raise ModelError(
+                    f"'{name}' has become {array.dtype} of shape {array.shape}; keep {place.dtype} "
+                    f"of shape {place.shape}, or open another session"
+                )
+            place[...] = array
 
     def after(self, call: str) -> None:
         """Copies them back."""

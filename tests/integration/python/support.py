@@ -94,7 +94,11 @@ def reports(processes):
 
 def meeting_variables(folder):
     """FAST_* variables by which the two workers of a ring meet in `folder`."""
-    common = {"FAST_TOPOLOGY": "ring:2", "FAST_PEERS": f"0=ipc://{folder}/0"}
+    common = {
+        "FAST_TOPOLOGY": "ring:2",
+        "FAST_PEERS": f"0=ipc://{folder}/0",
+        "FAST_MODE": "bounded:3",
+    }
     return [
         {**common, "FAST_RANK": "0", "FAST_LISTEN": f"ipc://{folder}/0"},
         {**common, "FAST_RANK": "1", "FAST_LISTEN": f"ipc://{folder}/1"},

@@ -17,6 +17,7 @@ session = fast.Session(
     rank=rank,
     peers={0: sys.argv[2]} if rank else {},
     share_memory="never",
+    mode="bounded:3",
     settle_target=1e-6,
     budget=20000,
 )
