@@ -36,6 +36,8 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """The step boundary."""
         assert self.session is not None
+        if keras.backend.backend() == "jax":  # whose variables are elsewhere within fit()
+            self.model.jax_state_sync()
         self.session.exchange(self._batch_size, float((logs or {}).get("loss", 0.0)))
         if self.session.done():
             self.model.stop_training = True
