@@ -12,6 +12,26 @@ from .errors import UsageError
 from .session import Session
 
 
+class KerasAdapter(CopiedArrays):
+    """The trainable variables of a built model, on each of Keras's backends."""
+
+    def __init__(self, model: keras.Model) -> None:
+        if not model.built:
+            raise UsageError("the model is not built; call build() or give it an Input first")
+        self._model = model
+        super().__init__(self._arrays, self._set)
+
+    def _arrays(self) -> dict[str, Any]:
+        return {
+            f"{number}.{variable.name}": keras.ops.convert_to_numpy(variable)
+            for number, variable in enumerate(self._model.trainable_variables)
+        }
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        for variable, value in zip(self._model.trainable_variables, values.values()):
+            variable.assign(value.copy())
+
+
 class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     """Makes ``model.fit()`` a worker: ``model.fit(x, y, callbacks=[FastCallback(32, ...)])``.
 
@@ -28,9 +48,7 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
         """Opens the session and waits until this worker may begin."""
-        if not self.model.built:
-            raise UsageError("the model is not built; call build() or give it an Input first")
-        self.session = Session(CopiedArrays(self._arrays, self._set), **self._options)
+        self.session = Session(KerasAdapter(self.model), **self._options)
         self.session.join()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
@@ -47,13 +65,3 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
         if self.session is not None:
             with self.session:
                 pass
-
-    def _arrays(self) -> dict[str, Any]:
-        return {
-            f"{number}.{variable.name}": keras.ops.convert_to_numpy(variable)
-            for number, variable in enumerate(self.model.trainable_variables)
-        }
-
-    def _set(self, values: Mapping[str, Any]) -> None:
-        for variable, value in zip(self.model.trainable_variables, values.values()):
-            variable.assign(value.copy())
