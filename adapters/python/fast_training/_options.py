@@ -24,8 +24,6 @@ _PAIRS = re.compile(r"\s*\d+=")
 
 def text_of(value: Any) -> str:
     """An option's value as the command line has it."""
-    if value is None:
-        return "auto"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):  # peers: {rank: endpoint}
@@ -34,8 +32,9 @@ def text_of(value: Any) -> str:
 
 
 def from_arguments(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Options by name. ``peers`` may be a mapping {rank: "host:port"} or name a file."""
-    options = {key: text_of(value) for key, value in arguments.items()}
+    """Options by name; None counts as not given. ``peers`` may be {rank: "host:port"}, or name a
+    file."""
+    options = {key: text_of(value) for key, value in arguments.items() if value is not None}
     return _with_peers(options)
 
 

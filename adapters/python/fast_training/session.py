@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import operator
 import os
 import weakref
 from types import TracebackType
@@ -15,7 +16,7 @@ from ._handle import Handle, shape_argument
 from ._library import NeighbourStruct, StatusStruct
 from ._memory import memory_of
 from .adapter import Adapter, named
-from .errors import NonFiniteError
+from .errors import NonFiniteError, UsageError
 
 _LOGGER = logging.getLogger("fast_training")
 
@@ -75,11 +76,11 @@ class Session:
         self.agreed: bool | None = None
         self._joined = False
         given = _options.from_arguments(options)
-        launched = None if "FAST_RANK" in os.environ else _options.by_launcher(os.environ)
-        if "rank" in given:
-            launched = None
-        rank = given.get("rank") or (launched.rank if launched else os.environ.get("FAST_RANK"))
-        self._handle = Handle(f"worker {rank or 0}")
+        rank, launched = given.get("rank") or os.environ.get("FAST_RANK"), None
+        if not rank:
+            launched = _options.by_launcher(os.environ)
+            rank = launched.rank if launched is not None else "0"
+        self._handle = Handle(f"worker {rank}")
         self._closer = weakref.finalize(self, self._handle.close)
         try:
             self._configure(given, launched)
@@ -151,7 +152,11 @@ class Session:
         """
         if not self._joined:
             self.join()
-        value, steps = float(loss), self.steps()
+        if operator.index(samples) < 0:
+            raise UsageError(f"{samples} samples; give the number of examples of this step")
+        # PyTorch warns where a tensor with a gradient becomes a number.
+        value = float(loss.detach() if hasattr(loss, "detach") else loss)
+        steps = self.steps()
         if not math.isfinite(value):
             raise NonFiniteError(
                 f"the loss became {value} at step {steps + 1}; lower the learning rate"

@@ -71,8 +71,9 @@ class TorchAdapter(Adapter):
         trained = [(name, tensor) for name, tensor in tensors if tensor.requires_grad]
         if not trained:
             raise ModelError("the model has no trainable parameters; leave requires_grad set")
-        _check_optimizer(optimizer, tensors)
-        self._optimizer = optimizer
+        self._optimizer, self._frozen = optimizer, list[tuple[str, torch.Tensor]]()
+        self._known = {id(tensor) for _, tensor in tensors}
+        self._check_trained()
         self._correction: MomentumCorrection | None = None
         if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
             self._correction = MomentumCorrection(optimizer, momentum_correction)
@@ -81,6 +82,7 @@ class TorchAdapter(Adapter):
         self._mixed = False  # the statistics are, by finish()
         self._groups = grouped(trained + [(name, slot) for name, _, slot in self._statistics])
         frozen = [(name, tensor) for name, tensor in tensors if not tensor.requires_grad]
+        self._frozen = frozen
         self._saved = _homes_of([*frozen, *others])
         with torch.no_grad():
             settle(self._groups)
@@ -104,6 +106,8 @@ class TorchAdapter(Adapter):
         moved = bring_home(self._groups)
         if moved:
             _LOGGER.info("%d parameters were replaced (first: '%s')", len(moved), moved[0])
+        if call == "exchange":
+            self._check_trained()
         if call == "finish" and not self._mixed:
             self._mixed = True
             # Neighbours that have finished before may have moved the slots already, so each worker
@@ -138,6 +142,24 @@ class TorchAdapter(Adapter):
                 state["sum"].fill_(self._optimizer.defaults["initial_accumulator_value"])
             return
         self._optimizer.state.clear()
+
+    def _check_trained(self) -> None:
+        """Raises where a tensor is trained that is not exchanged."""
+        for name, tensor in self._frozen:
+            if tensor.requires_grad:
+                raise ModelError(
+                    f"'{name}' was frozen when the session was opened, and is trained now; leave "
+                    "it frozen, or open another session"
+                )
+        for number, group in enumerate(self._optimizer.param_groups if self._optimizer else ()):
+            for index, parameter in enumerate(group["params"]):
+                if parameter.requires_grad and id(parameter) not in self._known:
+                    raise UsageError(
+                        f"parameter {index} of the optimizer's group {number}, of shape "
+                        f"{tuple(parameter.shape)}, is none of the model and would not be "
+                        "exchanged; register it in the model before the session is opened, or give "
+                        "it an optimizer of its own"
+                    )
 
     def _prepare_save(self) -> None:
         self._kept = [slot.clone() for _, _, slot in self._statistics]
@@ -219,18 +241,6 @@ def _parts_of(model: Any, mix_statistics: bool) -> tuple[_Named, _Named, _Named]
         [(name, tensor) for name, tensor in buffers if id(tensor) not in statistics],
         [(name, tensor) for name, tensor in buffers if id(tensor) in statistics],
     )
-
-
-def _check_optimizer(optimizer: torch.optim.Optimizer | None, tensors: _Named) -> None:
-    known = {id(tensor) for _, tensor in tensors}
-    for number, group in enumerate(optimizer.param_groups if optimizer is not None else ()):
-        for index, parameter in enumerate(group["params"]):
-            if parameter.requires_grad and id(parameter) not in known:
-                raise UsageError(
-                    f"parameter {index} of the optimizer's group {number}, of shape "
-                    f"{tuple(parameter.shape)}, is none of the model and would not be exchanged; "
-                    "register it in the model, or give it an optimizer of its own"
-                )
 
 
 def _homes_of(tensors: _Named) -> list[tuple[str, torch.Tensor, torch.Tensor]]:

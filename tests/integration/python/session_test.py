@@ -115,6 +115,10 @@ class Options(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_a_number_of_samples_below_0(self):
+        with self.assertRaises(fast.UsageError), fast.join(numbers(1)) as session:
+            session.exchange(samples=-1)
+
     def test_each_code_has_a_class(self):
         bases = {
             fast.UsageError: (2, ValueError),

@@ -216,6 +216,24 @@ class Parameters(unittest.TestCase):
         with self.assertRaisesRegex(fast.UsageError, "none of the model"):
             fast.join(model, sgd(other))
 
+    def test_what_is_trained_later_and_not_exchanged_is_refused(self):
+        model = model_of(lambda: nn.Linear(3, 2), lambda: nn.Linear(2, 1))
+        model[0].bias.requires_grad_(False)
+        optimizer = sgd(model)
+        with (
+            self.assertRaisesRegex(fast.ModelError, "'0.bias' was frozen"),
+            fast.join(model, optimizer) as session,
+        ):
+            session.exchange()
+            model[0].bias.requires_grad_(True)
+            session.exchange()
+        with (
+            self.assertRaisesRegex(fast.UsageError, "group 1"),
+            fast.join(model, optimizer) as session,
+        ):
+            optimizer.add_param_group({"params": nn.Linear(1, 1).parameters()})
+            session.exchange()
+
 
 class Loops(unittest.TestCase):
     def test_accumulation_clipping_and_a_schedule(self):
