@@ -74,7 +74,7 @@ class Session:
             self.adapter.buffers = named(buffers)
         #: What finish() found: whether all neighbours agree; None before it.
         self.agreed: bool | None = None
-        self._joined = False
+        self._joined, self._passed = False, 0  # steps whose boundary was passed
         given = _options.from_arguments(options)
         rank, launched = given.get("rank") or os.environ.get("FAST_RANK"), None
         if not rank:
@@ -139,7 +139,7 @@ class Session:
         """
         self._run("join")
         if not self._joined:
-            self._joined = True
+            self._joined, self._passed = True, self.steps()
             if self.status().joined_from is not None:
                 self.adapter.model_replaced()
 
@@ -156,13 +156,13 @@ class Session:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
         # PyTorch warns where a tensor with a gradient becomes a number.
         value = float(loss.detach() if hasattr(loss, "detach") else loss)
-        steps = self.steps()
         if not math.isfinite(value):
             raise NonFiniteError(
-                f"the loss became {value} at step {steps + 1}; lower the learning rate"
+                f"the loss became {value} at step {self._passed + 1}; lower the learning rate"
             )
         self._run("exchange", samples, value)
-        if self.steps() == steps and not self.done():  # the step was dropped with the old model
+        before, self._passed = self._passed, self.steps()
+        if self._passed == before and not self.done():  # the step was dropped with the old model
             self.adapter.model_replaced()
 
     def finish(self) -> bool:

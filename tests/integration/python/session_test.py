@@ -46,6 +46,19 @@ class TwoProcesses(unittest.TestCase):
         self.assertAlmostEqual(found[0]["x"], found[1]["x"], delta=1e-4)
         self.assertLess(abs(found[0]["x"] - 0.5), 0.49)
 
+    def test_one_that_is_killed_does_not_stop_the_other(self):
+        with support.temporary_folder() as folder:
+            first, second = (
+                support.start("by_environment", 50000, **{**variables, "FAST_MODE": "async"})
+                for variables in support.meeting_variables(folder)
+            )
+            self.assertEqual(second.stdout.readline(), "under way\n")
+            second.kill()
+            code, _out, _err = support.outcome(second)
+            self.assertEqual(code, -signal.SIGKILL)
+            (found,) = support.reports([first])
+        self.assertGreater(found["steps"], 1000)
+
 
 class Environment(unittest.TestCase):
     def rank_of(self, variables, **options):
