@@ -72,7 +72,7 @@ class CopiedArrays(Adapter):
 
     def after(self, call: str) -> None:
         """Copies them back."""
-        if call not in ("open", "save"):
+        if call != "save":  # "open" may have loaded a checkpoint
             self._write(self.parameters)
 
     def model_replaced(self) -> None:
