@@ -107,6 +107,31 @@ def grouped(tensors: Iterable[tuple[str, torch.Tensor]]) -> list[Group]:
     return list(groups.values())
 
 
+def tied_to(groups: list[Group], others: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
+    """Adds each of `others`, tensors that are not exchanged for their own sake, to the group whose
+    memory it is, and returns the names of those. Raises ModelError where one is a part of a group's
+    memory."""
+    found = set()
+    for name, tensor in others:
+        if tensor.layout != torch.strided or tensor.is_meta or tensor.numel() == 0:
+            continue
+        begin, end = _extent(tensor)
+        for group in groups:
+            first = group.tensors[0]
+            group_begin, group_end = _extent(first)
+            if tensor.device != first.device or end <= group_begin or group_end <= begin:
+                continue
+            if (begin, end) != (group_begin, group_end) or tensor.dtype != first.dtype:
+                raise _overlap(group.name, name)
+            if not first.is_contiguous() and tensor.stride() != first.stride():
+                raise _overlap(group.name, name)
+            group.names.append(name)
+            group.tensors.append(tensor)
+            found.add(name)
+            break
+    return found
+
+
 def _overlap(one: str, other: str) -> ModelError:
     return ModelError(
         f"'{one}' and '{other}' share a part of their memory; give each its own (.clone()), or tie "

@@ -8,7 +8,17 @@ from typing import Any
 
 import torch
 
-from ._torch_homes import TYPES, Group, bring_home, grouped, memory_of, refuse, settle, why_not
+from ._torch_homes import (
+    TYPES,
+    Group,
+    bring_home,
+    grouped,
+    memory_of,
+    refuse,
+    settle,
+    tied_to,
+    why_not,
+)
 from ._torch_momentum import MomentumCorrection
 from .adapter import Adapter
 from .errors import ModelError, UsageError
@@ -83,7 +93,8 @@ class TorchAdapter(Adapter):
         self._groups = grouped(trained + [(name, slot) for name, _, slot in self._statistics])
         frozen = [(name, tensor) for name, tensor in tensors if not tensor.requires_grad]
         self._frozen = frozen
-        self._saved = _homes_of([*frozen, *others])
+        tied = tied_to(self._groups, [*frozen, *others])
+        self._saved = _homes_of([one for one in (*frozen, *others) if one[0] not in tied])
         with torch.no_grad():
             settle(self._groups)
         self._stream = _stream_of(self._groups)

@@ -2,10 +2,12 @@
 
 import io
 import unittest
+import unittest.mock
 
 import fast_training as fast
 import support
 import torch
+from fast_training._torch_homes import Group
 from fast_training.torch import TorchAdapter, gather_statistics
 from torch import nn
 
@@ -101,6 +103,28 @@ class Parameters(unittest.TestCase):
             self.assertEqual(model[0].weight.data_ptr(), model[1].weight.data_ptr())
             self.assertTrue(torch.equal(model[0].weight, model[1].weight.t()))
         self.assert_equal_models(models)
+
+    def test_a_frozen_one_that_is_tied_to_a_trained_one_stays_tied(self):
+        model = model_of(lambda: nn.Linear(3, 3, bias=False), lambda: nn.Linear(3, 3, bias=False))
+        model[1].weight.requires_grad_(False)
+        model[1].weight.data = model[0].weight.data
+        model.register_buffer("part", model[0].weight.data.view(-1)[:4])
+        with self.assertRaisesRegex(fast.ModelError, "'0.weight' and 'part' share"):
+            TorchAdapter(model)
+        del model.part
+        with fast.join(model, sgd(model)) as session:
+            self.assertEqual(list(session.adapter.parameters), ["0.weight"])
+            model[0].weight.data.fill_(3.0)
+            self.assertTrue((model[1].weight == 3.0).all())
+
+    def test_memory_elsewhere_is_copied(self):
+        models = [model_of(lambda: nn.Linear(3, 4), lambda: nn.BatchNorm1d(4)) for _ in range(2)]
+        own = [parameter.data_ptr() for model in models for parameter in model.parameters()]
+        with unittest.mock.patch.object(Group, "on_host", False):  # as on a device
+            trained(models, [sgd(model) for model in models])
+        self.assertEqual(own, [p.data_ptr() for model in models for p in model.parameters()])
+        self.assert_equal_models(models)
+        self.assertTrue(torch.allclose(models[0][1].running_mean, models[1][1].running_mean, 1e-3))
 
     def test_frozen_ones_stay_and_are_saved(self):
         models = [model_of(lambda: nn.Linear(3, 4), lambda: nn.Linear(4, 2)) for _ in range(2)]
