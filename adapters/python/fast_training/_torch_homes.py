@@ -38,7 +38,7 @@ def refuse(name: str, what: str, remedy: str) -> ModelError:
 
 def why_not(tensor: torch.Tensor) -> str:
     """Why the tensor cannot be exchanged, or ""."""
-    if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
+    if torch.nn.parameter.is_lazy(tensor):
         return "not initialised yet"
     if tensor.layout != torch.strided:
         return f"of layout {tensor.layout}"
@@ -195,7 +195,7 @@ def _tensor_at(memory: torch.Tensor, offset: int, dtype: torch.dtype, count: int
 
 
 def bring_home(groups: list[Group]) -> list[str]:
-    """Notices tensors whose memory was replaced (by load_state_dict(assign=True), say), takes their
+    """Notices tensors whose memory was replaced (by `p.data = ..`, say), takes their
     values, and makes them views again. Returns their names. Raises ModelError where one has another
     type, shape or device, or where tied ones were given different values."""
     moved: list[str] = []

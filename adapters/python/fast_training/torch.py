@@ -83,6 +83,7 @@ class TorchAdapter(Adapter):
             raise ModelError("the model has no trainable parameters; leave requires_grad set")
         self._optimizer, self._frozen = optimizer, list[tuple[str, torch.Tensor]]()
         self._known = {id(tensor) for _, tensor in tensors}
+        self._places = _places_of(model)
         self._check_trained()
         self._correction: MomentumCorrection | None = None
         if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
@@ -156,6 +157,13 @@ class TorchAdapter(Adapter):
 
     def _check_trained(self) -> None:
         """Raises where a tensor is trained that is not exchanged."""
+        for owner, key, name, parameter in self._places:
+            if owner.get(key) is not parameter:
+                raise ModelError(
+                    f"'{name}' is another parameter than when the session was opened, and the "
+                    "optimizer may not know it; load a state without assign=True, or open another "
+                    "session"
+                )
         for name, tensor in self._frozen:
             if tensor.requires_grad:
                 raise ModelError(
@@ -254,6 +262,19 @@ def _parts_of(model: Any, mix_statistics: bool) -> tuple[_Named, _Named, _Named]
     )
 
 
+def _places_of(model: Any) -> list[tuple[dict[str, Any], str, str, torch.Tensor]]:
+    """Where a module keeps its parameters: dictionary, key, full name and parameter."""
+    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
+        return []
+    model = getattr(model, "_orig_mod", model)
+    return [
+        (module._parameters, key, f"{prefix}.{key}" if prefix else key, parameter)
+        for prefix, module in model.named_modules()
+        for key, parameter in module._parameters.items()
+        if parameter is not None
+    ]
+
+
 def _homes_of(tensors: _Named) -> list[tuple[str, torch.Tensor, torch.Tensor]]:
     """Tensors that are only saved, each with the memory that is: its own where it can be."""
     found = []
@@ -269,9 +290,10 @@ def _homes_of(tensors: _Named) -> list[tuple[str, torch.Tensor, torch.Tensor]]:
 
 
 def _stream_of(groups: Iterable[Group]) -> Any:
+    make: Any = torch.cuda.Stream  # which has no types
     for group in groups:
         if group.tensors[0].is_cuda:
-            return torch.cuda.Stream(group.tensors[0].device)
+            return make(group.tensors[0].device)
     return None
 
 

@@ -258,6 +258,20 @@ class Parameters(unittest.TestCase):
             optimizer.add_param_group({"params": nn.Linear(1, 1).parameters()})
             session.exchange()
 
+    def test_a_parameter_that_another_has_taken_the_place_of_is_refused_by_name(self):
+        model = model_of(lambda: nn.Linear(3, 2))
+        with (
+            self.assertRaisesRegex(fast.ModelError, "'0.bias' is another"),
+            fast.join(model) as session,
+        ):
+            model[0].bias = nn.Parameter(torch.zeros(2))
+            session.exchange()
+
+    def test_a_scripted_module_is_exchanged(self):
+        models = [torch.jit.script(model_of(lambda: nn.Linear(3, 2))) for _ in range(2)]
+        trained(models, [sgd(model) for model in models])
+        self.assert_equal_models(models)
+
 
 class Loops(unittest.TestCase):
     def test_accumulation_clipping_and_a_schedule(self):
