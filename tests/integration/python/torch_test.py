@@ -299,6 +299,21 @@ class Loops(unittest.TestCase):
         for one, other in zip(models[0].parameters(), models[1].parameters()):
             self.assertLess((one - other).abs().max().item(), 1e-4)
 
+    def test_a_loader_that_forks_harms_nothing(self):
+        model = model_of(lambda: nn.Linear(3, 2))
+        optimizer = sgd(model)
+        data = torch.utils.data.TensorDataset(torch.randn(40, 3))
+        with fast.join(model, optimizer) as session:
+            for _ in range(2):
+                for (x,) in torch.utils.data.DataLoader(data, batch_size=4, num_workers=2):
+                    loss = model(x).square().mean()
+                    loss.backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                    session.exchange(samples=len(x), loss=loss)
+            self.assertEqual(session.steps(), 20)
+        self.assertTrue(session.agreed)
+
     def test_autocast(self):
         models = [model_of(lambda: nn.Linear(3, 4), lambda: nn.Linear(4, 2)) for _ in range(2)]
         forwards = [model.forward for model in models]
