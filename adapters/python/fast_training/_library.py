@@ -116,8 +116,10 @@ def library() -> ctypes.CDLL:
     Raises ImportError where there is none.
     """
     (path,) = _candidates()
+    # Its own protobuf first: TensorFlow shows another version of it to the whole process.
+    mode = ctypes.DEFAULT_MODE | getattr(os, "RTLD_DEEPBIND", 0)
     try:
-        loaded = ctypes.CDLL(path)
+        loaded = ctypes.CDLL(path, mode=mode)
     except OSError as error:
         raise ImportError(
             f"libfast.so cannot be loaded: {error}; install this package by pip, which builds it, "
