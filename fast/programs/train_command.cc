@@ -42,6 +42,8 @@ Examples:
     fast train --topology ring:4 --slow 1:4 --partition dirichlet:0.3
   Once more as it was:
     fast train --config runs/first/config.toml --out runs/second
+  A worker that dies is started again, at most three times, and goes on from its checkpoint:
+    fast train --topology torus:3x3 --restarts 3 --checkpoint-every 30
   On with a run that was cut off, from its checkpoints:
     fast train --resume runs/first)";
 
@@ -112,6 +114,7 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
     options.arguments.push_back(worker_arguments(folder, run_id, rank));
   }
   options.environment = worker_environment(config.worker.threads);
+  options.restarts = config.restarts;
   options.stop_grace = config.worker.session.exchange.settle_deadline + 60;
   options.stuck_after = config.worker.session.exchange.gone_after + 60;
   LaunchObserver observer;

@@ -8,7 +8,7 @@ fast_test_room(integration/c
 add_library(fast_test_no_locks MODULE support/no_locks.cc)
 add_library(fast_test_no_ipv4 MODULE support/no_ipv4.cc)
 fast_test_room(integration/programs
-  LINK fast_test_process fast_test_data_files fast_report nlohmann_json::nlohmann_json
+  LINK fast_test_faults fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
   DEPENDS fast_program fast-worker fast_test_no_locks fast_test_no_ipv4
   DEFINES ${programs} FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"

@@ -75,6 +75,18 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
         config.worker.out);
 }
 
+/// Of every launcher.
+[[nodiscard]] inline OptionField<int> restarts_field() {
+  return {.key = "restarts",
+          .unit = "N",
+          .help =
+              "start a worker that died again, at most N times each; one that ended by a mistake "
+              "of its options, data or numbers is not",
+          .range = {.least = 0, .most = 1'000'000},
+          .remedy = "use 0 (never) to 1000000",
+          .example = 3};
+}
+
 template <typename Visitor>
 void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
@@ -86,6 +98,7 @@ void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
                             .remedy = "use 0 (never) to 10 million seconds",
                             .example = 600},
         w.checkpoint_every);
+  if (set == OptionSet::kTrain) visit(restarts_field(), config.restarts);
   if (set != OptionSet::kWorker) return;
   visit(
       OptionField<bool>{
