@@ -154,6 +154,7 @@ class Launch {
       Worker& worker = workers_[rank];
       if (!worker.process->reap()) continue;
       read_output(rank);
+      if (observer_.output) observer_.output(static_cast<int>(rank), {});
       const ChildExit& exit = worker.process->exit();
       finished_ = finished_ || exit.ok();
       const bool again = !interrupted_ && !worker.stuck && restart_may_help(exit) &&

@@ -46,8 +46,8 @@ struct LaunchObserver {
   std::function<void(const std::string& line, bool bad)> say;
   /// The command line that restarts a worker that died. Null: people cannot.
   std::function<std::string(int rank)> how_to_restart{};
-  /// Text that a worker has written to stdout or stderr, as it came. Null: nobody reads it, and the
-  /// last lines of a worker that failed are said.
+  /// Text that a worker has written to stdout or stderr, as it came; empty once it has ended. Null:
+  /// nobody reads it, and the last lines of a worker that failed are said.
   std::function<void(int rank, std::string_view text)> output{};
 };
 
