@@ -110,6 +110,7 @@ Variables common_variables(const std::string& topology, const std::string& run_i
 
 std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, RunQuery& query) {
   OptionBinder binder(app);
+  binder.group("Options");  // options without a group are not shown
   binder(session_fields::topology(), query.topology);
   binder(option_table::restarts_field(), query.restarts);
   app.add_option("--out,-o", query.out,

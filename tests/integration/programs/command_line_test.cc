@@ -50,6 +50,8 @@ TEST(CommandLineTest, EachHelpHasGroupsUnitsDefaultsAndExamples) {
   EXPECT_THAT(train.out, AllOf(HasSubstr("What it trains:"), HasSubstr("How it exchanges:"),
                                HasSubstr("--gone-after SECONDS=60"), HasSubstr("--lr"),
                                HasSubstr("FAST_LEARNING_RATE"), HasSubstr("--overwrite")));
+  EXPECT_THAT(fast_program({"run", "--help"}).out,
+              AllOf(HasSubstr("--topology SPEC"), HasSubstr("--restarts N=0")));
   const ProgramResult worker = worker_program({"--help"});
   EXPECT_EQ(worker.code, 0);
   EXPECT_THAT(worker.out, AllOf(HasSubstr("--peer-template"), HasSubstr("SLURM_PROCID")));

@@ -107,6 +107,17 @@ TEST_F(RestartsTest, AWorkerThatDiesOnceTooOftenIsLostAndNamed) {
   EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 137, 0, 0}));
 }
 
+TEST_F(RestartsTest, AWorkerComesBackWithItsKeyToo) {
+  const std::string keys = (folder_.path() / "keys").string();
+  ASSERT_EQ(run_program(FAST_PROGRAM, {"keys", "--out", keys, "--workers", "2"}).code, 0);
+  start(2, "ring:2", {"--restarts", "1", "--keys", keys, "--share-memory", "never"});
+  kill_worker(0);
+  const ProgramResult result = program_->wait(kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_EQ(run_.history(0).lives.size(), 2U);
+  EXPECT_EQ(run_.summary()["islands"], nlohmann::json::array());
+}
+
 TEST_F(RestartsTest, AStoppedRunStartsNobodyAgain) {
   start(2, "ring:2", {"--restarts", "100", "--epochs", "100000"});
   program_->signal(SIGINT);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <string>
