@@ -20,6 +20,7 @@ void PrefixedLines::add(int rank, std::string_view text) {
       end_line();
       continue;
     }
+    if (line == "\r") line.clear();  // a progress bar begins with it
     if (line.ends_with('\r') || line.size() >= kLongest) end_line();
     line += c;
   }

@@ -26,6 +26,13 @@ TEST(PrefixedLinesTest, ACarriageReturnEndsALineToo) {
   EXPECT_EQ(out.str(), "[0] 10 %\n[0] 20 %\n[0] 30 %\n");
 }
 
+TEST(PrefixedLinesTest, ACarriageReturnBeforeALineIsNoLine) {
+  std::ostringstream out;
+  PrefixedLines lines(out, 1);
+  lines.add(0, "\r10 %\r20 %\n");
+  EXPECT_EQ(out.str(), "[0] 10 %\n[0] 20 %\n");
+}
+
 TEST(PrefixedLinesTest, AnEmptyTextEndsTheLastLine) {
   std::ostringstream out;
   PrefixedLines lines(out, 1);
