@@ -16,9 +16,9 @@ build=(build-essential cmake ninja-build ccache pkg-config
        cppzmq-dev libzmq3-dev
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
-      openmpi-bin python3)
+      openmpi-bin python3 python3-numpy python3-torch)
 cluster=(slurmctld slurmd slurm-client)
-ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-numpy python3-pil iproute2 git)
+ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv iproute2 git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
 

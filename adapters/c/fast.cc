@@ -144,6 +144,13 @@ fast_code fast_set_log(fast_session* session, fast_log log, void* context) {
   });
 }
 
+fast_code fast_set_waiting(fast_session* session, fast_waiting waiting, void* context) {
+  return before_open(session, [&] {
+    session->options.waiting = {};
+    if (waiting != nullptr) session->options.waiting = [waiting, context] { waiting(context); };
+  });
+}
+
 fast_code fast_parameter(fast_session* session, const char* name, const char* type, size_t rank,
                          const int64_t* shape, void* memory) {
   return before_open(session, [&] {

@@ -113,6 +113,14 @@ typedef void (*fast_log)(void* context, fast_log_level level, const char* line);
 FAST_API fast_code fast_set_log(fast_session* session, fast_log log, void* context);
 
 /**
+ * Sets a function that is called about ten times a second for as long as a function waits for
+ * neighbours, by the thread that waits. It may call fast_stop(), and no other function of the
+ * session. For languages that run the handlers of signals only between two calls.
+ */
+typedef void (*fast_waiting)(void* context);
+FAST_API fast_code fast_set_waiting(fast_session* session, fast_waiting waiting, void* context);
+
+/**
  * A trainable parameter, which neighbours average: its name, its type ("F32", "F64", "F16" or
  * "BF16"), its shape (`rank` sides; rank 0: a scalar) and its memory, row-major and contiguous. The
  * caller owns the memory, which must not move and must outlive the session. All workers name the

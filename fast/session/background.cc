@@ -19,6 +19,7 @@ using stencil::Standing;
 using stencil::TimePoint;
 
 constexpr stencil::Duration kStatusEvery = std::chrono::milliseconds(50);
+constexpr stencil::Duration kWaitingEvery = std::chrono::milliseconds(100);
 constexpr double kFlushSeconds = 2;
 constexpr std::size_t kFrameSlack = 4096;
 
@@ -103,12 +104,18 @@ bool Background::wait(double deadline, const Condition& condition, bool heed_sto
   loop_.wake();
   std::unique_lock lock(mutex_);
   bool met = false;
+  TimePoint call_at = EventLoop::now() + kWaitingEvery;
   while (!(met = condition(status_)) && failure_.empty() && !(heed_stop && stopped())) {
     const TimePoint now = EventLoop::now();
     if (now >= until) break;
     // A signal handler may set `stop`, and it must not notify; so this wait polls.
-    changed_.wait_for(lock,
-                      std::min<stencil::Duration>(until - now, std::chrono::milliseconds(100)));
+    changed_.wait_for(lock, std::min<stencil::Duration>(until - now, kWaitingEvery));
+    if (heed_stop && options_.waiting && EventLoop::now() >= call_at) {
+      lock.unlock();
+      options_.waiting();
+      lock.lock();
+      call_at = EventLoop::now() + kWaitingEvery;
+    }
   }
   watched_ = false;
   return met;

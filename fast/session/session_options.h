@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,6 +76,10 @@ struct SessionOptions {
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;
+  /// Called by the training thread about ten times a second for as long as it waits for neighbours
+  /// where `stop` would end the wait, which this may set. For languages that run the handlers of
+  /// signals only between two calls. Must not throw and must not use the session. Empty: none.
+  std::function<void()> waiting{};
 
   /// Called by the training and the background thread; must not block.
   LogSink log = log_to_stderr;

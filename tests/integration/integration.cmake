@@ -40,6 +40,23 @@ if(TARGET compare)
     DEPENDS fast-compare DEFINES FAST_COMPARE="$<TARGET_FILE:fast-compare>")
 endif()
 
+# The package of Python, over libfast.so. A library with a sanitizer cannot be loaded by a program
+# without one. FAST_PYTHON: by default Debian's, which has Debian's PyTorch.
+find_program(FAST_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT FAST_PYTHON)
+  set(FAST_PYTHON ${Python3_EXECUTABLE})
+endif()
+if(NOT FAST_SANITIZE)
+  file(GLOB python_tests CONFIGURE_DEPENDS
+    ${CMAKE_CURRENT_SOURCE_DIR}/integration/python/*_test.py)
+  foreach(test ${python_tests})
+    get_filename_component(name ${test} NAME_WE)
+    add_test(NAME python_${name} COMMAND ${FAST_PYTHON} -W error::ResourceWarning ${test})
+    set_tests_properties(python_${name} PROPERTIES LABELS integration TIMEOUT 300 PROCESSORS 2
+      ENVIRONMENT "FAST_LIBRARY=$<TARGET_FILE:fast_c>;PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()
+
 # Real launchers of clusters, whose packages are a group of their own (`cluster`).
 foreach(launcher mpirun slurm)
   add_test(NAME cluster_${launcher}

@@ -283,6 +283,28 @@ TEST(CSession, StopEndsAWaitAndTheTraining) {
   EXPECT_EQ(fast_done(worker.session), 1);
 }
 
+TEST(CSession, AWaitCallsTheGivenFunctionOnItsOwnThreadWhichMayStopIt) {
+  Worker worker(0);
+  worker.set("start_deadline", "1000");
+  struct Seen {
+    fast_session* session;
+    std::thread::id thread;
+    int calls = 0;
+  } seen{worker.session, {}};
+  const auto stop = [](void* context) {
+    auto& told = *static_cast<Seen*>(context);
+    told.thread = std::this_thread::get_id();
+    if (++told.calls == 2) fast_stop(told.session);
+  };
+  ASSERT_EQ(fast_set_waiting(worker.session, stop, &seen), FAST_OK);
+  worker.open();
+  EXPECT_EQ(fast_join(worker.session), FAST_OK);
+  EXPECT_EQ(fast_done(worker.session), 1);
+  EXPECT_EQ(seen.calls, 2);
+  EXPECT_EQ(seen.thread, std::this_thread::get_id());
+  EXPECT_EQ(fast_set_waiting(worker.session, stop, &seen), FAST_USAGE);  // it is open
+}
+
 TEST(CSession, LinesOfTheLogCome) {
   Worker worker(0);
   worker.set("start_deadline", "0.1");

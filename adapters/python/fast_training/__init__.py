@@ -1,0 +1,77 @@
+"""FAST: decentralised training on a grid, for every framework that has arrays.
+
+import fast_training as fast
+
+with fast.join(model, optimizer, topology="torus:2x2", rank=rank, budget=250000) as session:
+    while not session.done():
+        ...  # one step of training, which changes the model
+        session.exchange(samples=len(x), loss=loss)
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ._library import library
+from .adapter import Adapter
+from .errors import (
+    DataError,
+    DeadlineError,
+    FastError,
+    FileError,
+    ModelError,
+    NetworkError,
+    NonFiniteError,
+    RefusedError,
+    UsageError,
+)
+from .session import Neighbour, Session, Status
+
+__all__ = [
+    "Adapter",
+    "DataError",
+    "DeadlineError",
+    "FastError",
+    "FileError",
+    "ModelError",
+    "Neighbour",
+    "NetworkError",
+    "NonFiniteError",
+    "RefusedError",
+    "Session",
+    "Status",
+    "UsageError",
+    "join",
+    "version",
+]
+
+
+def version() -> str:
+    """The version of libfast.so, such as "0.1.0"."""
+    text: bytes = library().fast_version()
+    return text.decode()
+
+
+def join(model: Any, optimizer: Any = None, **options: Any) -> Session:
+    """Opens a session over `model` and waits until this worker may begin.
+
+    `model` is a PyTorch module (`optimizer`, then, its optimizer, and `options` those of
+    fast_training.torch.join too), arrays, or an Adapter; `options` are those of Session.
+    """
+    framework = sys.modules.get("torch")
+    if framework is not None and isinstance(model, framework.nn.Module):
+        from .torch import join as join_torch
+
+        return join_torch(model, optimizer, **options)
+    if optimizer is not None:
+        raise UsageError(
+            f"an optimizer is given with a {type(model).__name__}; it belongs to PyTorch's modules"
+        )
+    session = Session(model, **options)
+    try:
+        session.join()
+    except BaseException:
+        session.close()
+        raise
+    return session

@@ -1,0 +1,45 @@
+"""What a session asks of a framework: its parameters as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class Adapter:
+    """A model whose parameters are arrays that stay where they are. All methods: training thread.
+
+    An adapter of a framework whose memory is elsewhere (on a device, say, or in arrays that never
+    change) gives copies of its own as `parameters`, and brings them up to date in before() and
+    after().
+    """
+
+    def __init__(
+        self, parameters: Mapping[str, Any], buffers: Mapping[str, Any] | None = None
+    ) -> None:
+        #: What neighbours average, by name and in one order on all workers: arrays of float32,
+        #: float64, float16 or bfloat16, of any shape, row-major and contiguous.
+        self.parameters = parameters
+        #: What is saved beside them and not exchanged; whole numbers too.
+        self.buffers: Mapping[str, Any] = {} if buffers is None else buffers
+
+    def before(self, call: str) -> None:
+        """Called before a session's "open", "join", "exchange", "finish" and "save": the arrays
+        must now hold the framework's present values."""
+
+    def after(self, call: str) -> None:
+        """Called after it, where it failed too: the framework must now take the arrays' values."""
+
+    def model_replaced(self) -> None:
+        """Called where the model was replaced by that of a neighbour that is ahead, after after():
+        what belongs to the steps of the old one, such as momentum, should begin anew."""
+
+
+def named(parameters: Any) -> dict[str, Any]:
+    """Arrays by name. A sequence's are called "0", "1" .., a single one "values"."""
+    if isinstance(parameters, Mapping):
+        return {str(name): array for name, array in parameters.items()}
+    numbers = (int, float)  # an array.array is a sequence of those, and one array
+    if isinstance(parameters, Sequence) and not all(isinstance(p, numbers) for p in parameters):
+        return {str(index): array for index, array in enumerate(parameters)}
+    return {"values": parameters}

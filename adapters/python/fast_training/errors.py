@@ -1,0 +1,79 @@
+"""Exceptions of a session: one class per result code of libfast.so."""
+
+from __future__ import annotations
+
+
+class FastError(RuntimeError):
+    """A failure of a session. The text gives the cause and the remedy.
+
+    ``exit_code`` is what a program that ends by this error should exit with. The codes are those of
+    ``fast`` and ``fast-worker``.
+    """
+
+    exit_code: int = 1
+
+
+class UsageError(FastError, ValueError):
+    """An option, the topology or an array is not usable, or a call comes out of order."""
+
+    exit_code = 2
+
+
+class DataError(FastError, ValueError):
+    """A data set is missing, truncated or wrong."""
+
+    exit_code = 3
+
+
+class FileError(FastError, OSError):
+    """A file cannot be read or written."""
+
+    exit_code = 4
+
+
+class NetworkError(FastError, OSError):
+    """The address is in use or not usable."""
+
+    exit_code = 5
+
+
+class RefusedError(FastError, ConnectionRefusedError):
+    """A neighbour refused this worker: another model, run, version or start."""
+
+    exit_code = 6
+
+
+class NonFiniteError(FastError, ArithmeticError):
+    """The loss or parameters became NaN or infinite."""
+
+    exit_code = 7
+
+
+class ModelError(FastError, TypeError):
+    """A model that cannot be exchanged."""
+
+    exit_code = 9
+
+
+class DeadlineError(FastError, TimeoutError):
+    """A wait passed its deadline (modes sync and bounded)."""
+
+    exit_code = 10
+
+
+def error_of(code: int, text: str) -> FastError:
+    """The exception for a result code of libfast.so other than 0."""
+    classes: tuple[type[FastError], ...] = (
+        UsageError,
+        DataError,
+        FileError,
+        NetworkError,
+        RefusedError,
+        NonFiniteError,
+        ModelError,
+        DeadlineError,
+    )
+    for one in classes:
+        if one.exit_code == code:
+            return one(text)
+    return FastError(text)

@@ -1,0 +1,29 @@
+"""Starts a program twice on this machine, as the two workers of a ring.
+
+usage: two_workers.py PROGRAM [ARGUMENT..]
+
+The workers learn who they are from FAST_* variables. On several machines, set them there by hand:
+FAST_TOPOLOGY=ring:2 FAST_RANK=1 FAST_LISTEN=*:5555 FAST_PEERS=0=first-machine:5555
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+with tempfile.TemporaryDirectory(prefix="fast-") as folder:
+    workers = [
+        subprocess.Popen(
+            [sys.executable, *sys.argv[1:]],
+            env={
+                **os.environ,
+                "FAST_TOPOLOGY": "ring:2",
+                "FAST_RANK": str(rank),
+                "FAST_LISTEN": f"ipc://{folder}/{rank}",
+                "FAST_PEERS": f"{1 - rank}=ipc://{folder}/{1 - rank}",
+            },
+        )
+        for rank in range(2)
+    ]
+    codes = [worker.wait() for worker in workers]
+sys.exit(max(codes, key=abs))

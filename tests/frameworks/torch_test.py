@@ -1,0 +1,106 @@
+"""Modules of PyTorch, and what newer versions of it do with their parameters."""
+
+import copy
+import io
+import unittest
+
+import fast_training as fast
+import torch
+from contract import FrameworkContract
+from fast_training.torch import TorchAdapter
+
+torch.set_num_threads(1)
+
+
+class Model:
+    def __init__(self):
+        self.module = torch.nn.Module()
+        self.module.w = torch.nn.Parameter(torch.full((3, 4), 0.5))
+        self.module.b = torch.nn.Parameter(torch.full((4,), 0.5))
+
+    def session(self, **options):
+        return fast.Session(TorchAdapter(self.module), **options)
+
+    def values(self):
+        return [parameter.detach().numpy().copy() for parameter in self.module.parameters()]
+
+    def assign(self, values):
+        with torch.no_grad():
+            for parameter, value in zip(self.module.parameters(), values):
+                parameter.copy_(torch.from_numpy(value))
+
+
+class TorchTest(FrameworkContract, unittest.TestCase):
+    make = Model
+
+
+class OneWorker(unittest.TestCase):
+    """Ways to train that must go on as they are."""
+
+    def trains(self, model, step, steps=20):
+        x = torch.randn(16, 4, generator=torch.Generator().manual_seed(1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+        losses = []
+        with fast.join(model, optimizer) as session:
+            for _ in range(steps):
+                losses.append(step(model, optimizer, x))
+                session.exchange(samples=16, loss=losses[-1])
+            self.assertEqual(session.steps(), steps)
+        self.assertLess(losses[-1], losses[0])
+
+    @staticmethod
+    def model():
+        torch.manual_seed(1)
+        return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+
+    @staticmethod
+    def step(model, optimizer, x):
+        loss = (model(x) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.item()
+
+    def test_a_compiled_module(self):
+        # Without code generation, which would need a compiler at run time.
+        model = torch.compile(self.model(), backend="aot_eager")
+        self.trains(model, self.step)
+
+    def test_a_scaled_gradient(self):
+        scaler = torch.amp.GradScaler("cpu", init_scale=128.0)
+
+        def step(model, optimizer, x):
+            loss = (model(x) - 1).square().mean()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+            return loss.item()
+
+        self.trains(self.model(), step)
+
+    def test_a_state_that_is_assigned_is_refused_by_name(self):
+        model, other = self.model(), self.model()
+        with (
+            self.assertRaisesRegex(fast.ModelError, "'0.weight'.*assign"),
+            fast.join(model) as session,
+        ):
+            session.exchange()
+            model.load_state_dict(other.state_dict(), assign=True)
+            session.exchange()
+
+    def test_a_copy_and_a_saved_state_are_on_their_own(self):
+        model = self.model()
+        with fast.join(model):
+            twin = copy.deepcopy(model)
+            file = io.BytesIO()
+            torch.save(model.state_dict(), file)
+        file.seek(0)
+        twin.load_state_dict(torch.load(file, weights_only=True))
+        with torch.no_grad():
+            twin[0].bias.fill_(9.0)
+        self.assertFalse((model[0].bias == 9.0).any())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,332 @@
+"""Sessions over arrays: two real processes, options, errors, signals, threads and forks."""
+
+import array
+import gc
+import os
+import signal
+import unittest
+import unittest.mock
+import weakref
+
+import fast_training as fast
+import support
+
+
+def numbers(*values):
+    return array.array("f", values)
+
+
+class TwoProcesses(unittest.TestCase):
+    def test_they_train_and_agree_over_sockets(self):
+        first = support.start("average", 0)
+        endpoint = first.stdout.readline().strip()
+        second = support.start("average", 1, endpoint)
+        found = support.reports([first, second])
+        for one in found:
+            self.assertTrue(one["agreed"])
+            self.assertGreaterEqual(one["progress"], 1)
+            self.assertAlmostEqual(one["loss"], 0.5, places=3)
+            self.assertGreater(one["steps"], 0)
+            self.assertFalse(one["shared"])
+            self.assertGreater(one["sent"], 0)
+            for i, value in enumerate(one["weights"]):  # between the two objectives
+                self.assertGreater(value, 1.05 * (i + 1))
+                self.assertLess(value, 1.95 * (i + 1))
+                self.assertAlmostEqual(value, found[0]["weights"][i], delta=1e-4)
+        self.assertAlmostEqual(found[0]["bias"][0], found[1]["bias"][0], delta=1e-4)
+
+    def test_the_environment_says_who_they_are(self):
+        with support.temporary_folder() as folder:
+            processes = [
+                support.start("by_environment", **variables)
+                for variables in support.meeting_variables(folder)
+            ]
+            found = support.reports(processes)
+        self.assertEqual([one["rank"] for one in found], [0, 1])
+        self.assertAlmostEqual(found[0]["x"], found[1]["x"], delta=1e-4)
+        self.assertLess(abs(found[0]["x"] - 0.5), 0.49)
+
+    def test_one_that_is_killed_does_not_stop_the_other(self):
+        with support.temporary_folder() as folder:
+            first, second = (
+                support.start("by_environment", 50000, **{**variables, "FAST_MODE": "async"})
+                for variables in support.meeting_variables(folder)
+            )
+            self.assertEqual(second.stdout.readline(), "under way\n")
+            second.kill()
+            code, _out, _err = support.outcome(second)
+            self.assertEqual(code, -signal.SIGKILL)
+            (found,) = support.reports([first])
+        self.assertGreater(found["steps"], 1000)
+
+
+class Environment(unittest.TestCase):
+    def rank_of(self, variables, **options):
+        with unittest.mock.patch.dict(os.environ, variables):
+            session = fast.Session(numbers(1), **options)
+        with session:
+            session.stop()
+            return session.status().rank
+
+    def test_arguments_win_over_it(self):
+        variables = {"FAST_TOPOLOGY": "ring:9", "FAST_RANK": "7", "FAST_LISTEN": ""}
+        self.assertEqual(self.rank_of(variables), 7)
+        self.assertEqual(self.rank_of(variables, rank=2), 2)
+        self.assertEqual(self.rank_of(variables, rank=2, topology="ring:3"), 2)
+
+    def test_the_launcher_gives_the_rank(self):
+        mpirun = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "3"}
+        self.assertEqual(self.rank_of(mpirun, topology="ring:3"), 2)
+        self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, topology="ring:3"), 1)
+        torchrun = {"RANK": "1", "WORLD_SIZE": "3"}
+        self.assertEqual(self.rank_of(torchrun, topology="ring:3"), 1)
+        self.assertEqual(self.rank_of({"RANK": "1"}, topology="ring:3"), 0)
+
+    def test_another_number_of_processes_is_refused(self):
+        srun = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2"}
+        with self.assertRaisesRegex(fast.UsageError, "2 processes were started"):
+            self.rank_of(srun, topology="ring:3")
+
+    def test_peers_may_name_a_file(self):
+        with (
+            support.temporary_folder() as folder,
+            unittest.mock.patch.dict(os.environ, {"FAST_PEERS": f"{folder}/peers"}),
+            fast.Session(numbers(1), topology="ring:2") as session,
+        ):
+            session.stop()
+            self.assertEqual(session.options()["peers"][0], f"{folder}/peers")
+
+
+class Options(unittest.TestCase):
+    def test_a_wrong_name_raises_with_the_nearest(self):
+        with self.assertRaisesRegex(fast.UsageError, "topolgy.*topology"):
+            fast.Session(numbers(1), topolgy="ring:2")
+
+    def test_a_wrong_value_raises_with_the_remedy(self):
+        for options in ({"topology": "rang:2"}, {"rank": "one"}, {"sweeps": -1}, {"rank": 5}):
+            with self.assertRaises(fast.UsageError, msg=options) as caught:
+                fast.Session(numbers(1), **{"topology": "ring:2", **options})
+            self.assertIsInstance(caught.exception, ValueError)
+            self.assertEqual(caught.exception.exit_code, 2)
+            self.assertIn("; ", str(caught.exception))
+
+    def test_values_of_all_kinds_arrive(self):
+        with fast.Session(
+            numbers(1),
+            topology="ring:3",
+            peers={1: "127.0.0.1:9", 2: "127.0.0.1:10"},
+            overlap=False,
+            sweeps=None,
+            linger=0.25,
+        ) as session:
+            session.stop()
+            values = {name: value for name, (value, _help) in session.options().items()}
+        self.assertIn("1=127.0.0.1:9", values["peer"])
+        self.assertEqual(values["overlap"], "false")
+        self.assertEqual(values["sweeps"], "auto")
+        self.assertEqual(float(values["linger"]), 0.25)
+
+
+class Errors(unittest.TestCase):
+    def test_a_number_of_samples_below_0(self):
+        with self.assertRaises(fast.UsageError), fast.join(numbers(1)) as session:
+            session.exchange(samples=-1)
+
+    def test_each_code_has_a_class(self):
+        bases = {
+            fast.UsageError: (2, ValueError),
+            fast.DataError: (3, ValueError),
+            fast.FileError: (4, OSError),
+            fast.NetworkError: (5, OSError),
+            fast.RefusedError: (6, ConnectionError),
+            fast.NonFiniteError: (7, ArithmeticError),
+            fast.ModelError: (9, TypeError),
+            fast.DeadlineError: (10, TimeoutError),
+            fast.FastError: (1, RuntimeError),
+        }
+        for kind, (code, base) in bases.items():
+            self.assertEqual(kind.exit_code, code)
+            self.assertTrue(issubclass(kind, base))
+            self.assertTrue(issubclass(kind, fast.FastError))
+            self.assertEqual(str(kind("cause; remedy")), "cause; remedy")
+
+    def test_an_address_that_is_in_use(self):
+        with fast.Session(numbers(1), topology="ring:2", start_deadline=0.1) as first:
+            first.stop()
+            address = first.endpoint().split("//")[1]
+            with self.assertRaises(fast.NetworkError):
+                fast.Session(numbers(1), topology="ring:2", listen=address)
+
+    def test_a_file_that_cannot_be_written(self):
+        with fast.Session(numbers(1)) as session, self.assertRaises(fast.FileError):
+            session.save("/nowhere/model.safetensors")
+
+    def test_other_initial_weights_are_refused(self):
+        sessions = support.ring([numbers(1, 2), numbers(1, 3)])
+        refused = []
+
+        def join(session):
+            try:
+                session.join()
+            except fast.RefusedError as error:
+                refused.append(error.exit_code)
+            for one in sessions:  # the end that refuses need not be refused too
+                one.stop()
+
+        support.together([lambda one=one: join(one) for one in sessions])
+        for session in sessions:
+            session.close()
+        self.assertIn(6, refused)
+
+    def test_a_deadline_in_lock_step(self):
+        with self.assertRaises(fast.DeadlineError):
+            fast.join(numbers(1), topology="ring:2", mode="sync", start_deadline=0.1)
+
+    def test_a_loss_that_is_no_number(self):
+        for loss in (float("nan"), float("inf")):
+            with self.assertRaises(fast.NonFiniteError), fast.join(numbers(1)) as session:
+                session.exchange(samples=1, loss=loss)
+
+    def test_parameters_that_are_no_numbers(self):
+        x = numbers(1, 2)
+        with self.assertRaises(fast.NonFiniteError), fast.join(x) as session:
+            x[1] = float("nan")
+            session.exchange(samples=1, loss=1)
+
+    def test_arrays_that_cannot_be_exchanged(self):
+        with self.assertRaises(fast.ModelError):
+            fast.Session({"count": array.array("i", [1])})
+        for bad in (b"12345678", "text", [1.0, 2.0], 3.5, array.array("H", [1])):
+            with self.assertRaises(fast.UsageError, msg=bad):
+                fast.Session({"x": bad})
+        strided = memoryview(numbers(1, 2, 3, 4))[::2]
+        with self.assertRaisesRegex(fast.UsageError, "contiguous"):
+            fast.Session({"x": strided})
+
+    def test_a_closed_session_says_so(self):
+        session = fast.join(numbers(1))
+        session.close()
+        session.close()
+        session.stop()
+        with self.assertRaisesRegex(fast.UsageError, "closed"):
+            session.exchange(samples=1, loss=1)
+
+
+class Signals(unittest.TestCase):
+    def test_ctrl_c_ends_a_wait(self):
+        code, out, err = support.outcome(support.start("waiting", "raises"))
+        self.assertEqual(code, -signal.SIGINT, err)
+        self.assertIn("interrupted True", out)
+
+    def test_a_handler_of_the_user_may_raise_in_a_wait(self):
+        code, _out, err = support.outcome(support.start("waiting", "exits"))
+        self.assertEqual(code, 3, err)
+
+    def test_a_handler_of_the_user_may_stop_the_session(self):
+        code, out, err = support.outcome(support.start("waiting", "stops"))
+        self.assertEqual((code, out), (0, "done True\n"), err)
+
+    def test_a_handler_that_returns_does_not_end_the_wait(self):
+        code, out, err = support.outcome(support.start("waiting", "ignores"))
+        self.assertEqual((code, out), (0, "handled 3 the third\ndone True\n"), err)
+
+
+class Ends(unittest.TestCase):
+    def test_the_interpreter_ends_without_finish(self):
+        for how, expected in (("end", 0), ("error", 1), ("thread", 0)):
+            code, _out, err = support.outcome(support.start("leaving", how))
+            self.assertEqual(code, expected, err)
+            self.assertNotIn("Fatal", err)
+
+    def test_a_session_that_nobody_holds_is_closed(self):
+        session = fast.join(numbers(1))
+        handle = weakref.ref(session._handle)
+        del session
+        gc.collect()
+        self.assertIsNone(handle())
+
+    def test_an_error_in_the_block_skips_finish(self):
+        with self.assertRaises(LookupError), fast.join(numbers(1)) as session:
+            raise LookupError
+        self.assertIsNone(session.agreed)
+        with fast.join(numbers(1)) as session:
+            pass
+        self.assertTrue(session.agreed)
+
+    def test_a_child_of_fork_cannot_use_it_and_harms_nothing(self):
+        x = numbers(1)
+        with fast.join(x) as session:
+            child = os.fork()
+            if child == 0:
+                try:
+                    session.exchange(samples=1, loss=1)
+                except fast.UsageError as error:
+                    session.close()
+                    os._exit(7 if "fork" in str(error) else 1)
+                os._exit(1)
+            _pid, status = os.waitpid(child, 0)
+            self.assertEqual(os.WEXITSTATUS(status), 7)
+            session.exchange(samples=1, loss=1)
+            self.assertEqual(session.steps(), 1)
+
+
+class Threads(unittest.TestCase):
+    def test_two_sessions_of_a_process_agree(self):
+        models = [numbers(1, 1), numbers(1, 1)]
+        sessions = support.ring(models, budget=2000, settle_target=1e-6)
+
+        def step(index):
+            for i, value in enumerate(models[index]):
+                models[index][i] = value - 0.2 * (value - (i + 1) * (index + 1))
+            return 1.0
+
+        support.train(sessions, step)
+        self.assertEqual([session.agreed for session in sessions], [True, True])
+        for one, other in zip(*models):
+            self.assertAlmostEqual(one, other, delta=1e-4)
+
+    def test_a_second_thread_is_refused_while_a_call_is_under_way(self):
+        session = fast.Session(numbers(1), topology="ring:2", start_deadline=1000)
+        refused = []
+
+        def intrude():
+            while not session._handle._in_use.locked():
+                pass
+            try:
+                session.exchange(samples=1, loss=1)
+            except fast.UsageError as error:
+                refused.append(str(error))
+            session.stop()
+
+        support.together([session.join, intrude])
+        session.close()
+        self.assertIn("one thread at a time", refused[0])
+
+
+class Log(unittest.TestCase):
+    def test_lines_go_to_the_logger(self):
+        with (
+            self.assertLogs("fast_training", "WARNING") as lines,
+            fast.join(numbers(1), topology="ring:2", rank=1, start_deadline=0.1) as session,
+        ):
+            session.stop()
+        self.assertIn("worker 1: no neighbour (0) was reached", lines.output[0])
+
+
+class Saving(unittest.TestCase):
+    def test_parameters_and_buffers_are_saved(self):
+        with support.temporary_folder() as folder:
+            path = f"{folder}/model.safetensors"
+            with fast.Session(
+                {"x": numbers(1, 2), "y": array.array("d", [3])},
+                buffers={"count": array.array("q", [1, 2, 3])},
+            ) as session:
+                session.save(path)
+            self.assertEqual(
+                support.saved_tensors(path),
+                {"x": ("F32", (2,)), "y": ("F64", (1,)), "count": ("I64", (3,))},
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()
