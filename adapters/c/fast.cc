@@ -115,6 +115,12 @@ fast_code fast_set(fast_session* session, const char* key, const char* value) {
   });
 }
 
+fast_code fast_set_from_environment(fast_session* session) {
+  return before_open(session, [&] {
+    session->options = fast::SessionOptions::from_environment(session->options);
+  });
+}
+
 fast_code fast_options(const fast_session* session, fast_option_visitor visit, void* context) {
   if (session == nullptr || visit == nullptr) return FAST_USAGE;
   try {

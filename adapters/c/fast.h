@@ -83,6 +83,14 @@ FAST_API const char* fast_error(const fast_session* session);
  */
 FAST_API fast_code fast_set(fast_session* session, const char* key, const char* value);
 
+/**
+ * Sets what the environment says, as `fast run` and other launchers set it: each option of
+ * fast_set() is a variable too, FAST_TOPOLOGY, FAST_RANK, FAST_PEER .. Without FAST_RANK the rank
+ * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
+ * topology of several workers has none. Options that are set afterwards win over the environment.
+ */
+FAST_API fast_code fast_set_from_environment(fast_session* session);
+
 /** Called for each option with its present value and a sentence on it. */
 typedef void (*fast_option_visitor)(void* context, const char* key, const char* value,
                                     const char* help);
@@ -98,8 +106,8 @@ typedef enum fast_log_level {
 
 /**
  * Sets the function that gets the few lines of a session's log; NULL: none does. By default
- * warnings and errors go to stderr. The training thread and the session's own thread call it. It must not block and must not call the
- * session.
+ * warnings and errors go to stderr. The training thread and the session's own thread call it. It
+ * must not block and must not call the session.
  */
 typedef void (*fast_log)(void* context, fast_log_level level, const char* line);
 FAST_API fast_code fast_set_log(fast_session* session, fast_log log, void* context);

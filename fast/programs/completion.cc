@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "fast/programs/fast_main.h"
 #include "fast/programs/keys_command.h"
 #include "fast/programs/report_command.h"
+#include "fast/programs/run_command.h"
 #include "fast/programs/topology_command.h"
 #include "stencil/core/topologies/kinds.h"
 
@@ -37,8 +39,11 @@ Grammar grammar_of(const std::string& command, const Models& models) {
   TopologyQuery topology;
   ReportQuery report;
   KeysQuery keys;
+  RunQuery run;
   if (command == "train") {
     grammar.choices = bind_options(app, config, OptionSet::kTrain, models);
+  } else if (command == "run") {
+    grammar.choices = bind_run_options(app, run);
   } else if (command == "simulate") {
     grammar.choices = bind_simulate_options(app, simulate);
     grammar.positionals = stencil::topology_choices();
@@ -61,7 +66,9 @@ Grammar grammar_of(const std::string& command, const Models& models) {
 }  // namespace
 
 std::vector<std::string> complete(const std::vector<std::string>& words, const Models& models) {
-  if (words.empty()) return {};
+  // Behind "--" stands another program's command line.
+  if (words.empty() || std::find(words.begin(), words.end() - 1, "--") != words.end() - 1)
+    return {};
   const std::string& word = words.back();
   std::vector<std::string> candidates;
   if (words.size() == 1) {

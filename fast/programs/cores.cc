@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -69,6 +70,15 @@ int available_cores() {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int quota = quota_of_cores("/sys/fs/cgroup", "/proc/self/cgroup");
   return quota == 0 ? cores : std::min(cores, quota);
+}
+
+std::map<std::string, std::string> thread_variables(int threads) {
+  std::map<std::string, std::string> out;
+  for (const char* const name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    out[name] = std::to_string(threads);
+  }
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
+  return out;
 }
 
 }  // namespace fast

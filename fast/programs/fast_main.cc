@@ -13,6 +13,7 @@
 #include "fast/programs/completion.h"
 #include "fast/programs/keys_command.h"
 #include "fast/programs/report_command.h"
+#include "fast/programs/run_command.h"
 #include "fast/programs/simulate_command.h"
 #include "fast/programs/topology_command.h"
 #include "fast/programs/train_command.h"
@@ -30,8 +31,10 @@ struct Command {
   int (*run)(const Arguments&, const Models&);
 };
 
-constexpr std::array<Command, 6> kCommands = {{
+constexpr std::array<Command, 7> kCommands = {{
     {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
+    {"run", "start a program of your own: one process per rank, watched, started again",
+     run_command},
     {"topology", "show the neighbours, weights, spectral gap, cost of a sweep", topology_command},
     {"simulate", "run thousands of virtual workers under a virtual clock", simulate_command},
     {"report", "gather worker folders into a mean model, a summary and a page", report_command},
@@ -51,6 +54,7 @@ void print_help() {
       "--help.\n\n"
       "Examples:\n"
       "  fast train --topology torus:2x2 --epochs 5 --out runs/first\n"
+      "  fast run --topology torus:2x2 -- python3 train.py\n"
       "  fast topology torus:4x4\n");
 }
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -42,6 +41,8 @@ Examples:
     fast train --topology ring:4 --slow 1:4 --partition dirichlet:0.3
   Once more as it was:
     fast train --config runs/first/config.toml --out runs/second
+  A worker that dies is started again, at most three times, and goes on from its checkpoint:
+    fast train --topology torus:3x3 --restarts 3 --checkpoint-every 30
   On with a run that was cut off, from its checkpoints:
     fast train --resume runs/first)";
 
@@ -85,21 +86,14 @@ std::string command_line(const std::string& program, const std::vector<std::stri
 }
 
 /// The launcher has read the FAST_ variables and passes them to the workers in the file, so they
-/// are removed. The other variables keep the numeric libraries of every framework within the thread
-/// budget.
+/// are removed.
 std::map<std::string, std::string> worker_environment(int threads) {
-  std::map<std::string, std::string> out;
+  std::map<std::string, std::string> out = thread_variables(threads);
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     if (text.starts_with("FAST_")) out[std::string(text.substr(0, text.find('=')))] = "";
   }
-  for (const char* const name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                 "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
-    out[name] = std::string_view(name).ends_with("THREADS") ? std::to_string(threads) : "";
-  }
-  // Workers share cores with each other's background threads, so threads must not spin while they
-  // wait.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
+  for (const char* const name : {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) out[name] = "";
   return out;
 }
 
@@ -112,6 +106,7 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
     options.arguments.push_back(worker_arguments(folder, run_id, rank));
   }
   options.environment = worker_environment(config.worker.threads);
+  options.restarts = config.restarts;
   options.stop_grace = config.worker.session.exchange.settle_deadline + 60;
   options.stuck_after = config.worker.session.exchange.gone_after + 60;
   LaunchObserver observer;
@@ -131,23 +126,10 @@ std::map<int, int> exit_codes(const LaunchResult& result) {
   return out;
 }
 
-std::string run_id_to_resume(const RunFolder& folder, int workers) {
-  if (const auto run_id = resumable_run_id(folder.root(), workers)) return *run_id;
-  throw FileError(fmt::format("{} holds no checkpoint to go on from", folder.root().string()),
-                  "name the folder of a run that was cut off, or begin anew with --overwrite");
-}
-
 /// Throws DataError where the data is damaged or too little for all workers.
 void check_data(const WorkerConfig& config, int workers) {
   const Dataset data = load_dataset(config.data, config.session.seed);
   (void)partition(data.train.labels, config.partition, workers, 0, config.session.seed);
-}
-
-/// The spec with an absolute path, so that a worker can be restarted in any folder.
-std::string absolute_topology(const std::string& spec) {
-  constexpr std::string_view kFile = "edges:";
-  if (!spec.starts_with(kFile)) return spec;
-  return std::string(kFile) + std::filesystem::absolute(spec.substr(kFile.size())).string();
 }
 
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
@@ -206,7 +188,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume
                                          : wishes.overwrite ? LockedFolder::Earlier::kRemove
                                                             : LockedFolder::Earlier::kRefuse);
-  const std::string run_id = resumed ? run_id_to_resume(folder, workers) : fresh_run_id();
+  const std::string run_id = resumed ? run_id_to_resume(folder.root(), workers) : fresh_run_id();
   write_atomically(folder.config(),
                    fmt::format("# Run {}. One of its workers by hand (K: its rank):\n#   {} --rank "
                                "K\n\n{}",

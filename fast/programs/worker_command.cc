@@ -11,11 +11,12 @@
 #include "fast/data/dataset.h"
 #include "fast/exit_codes.h"
 #include "fast/programs/cli/options.h"
-#include "fast/programs/cli/rank.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/signals.h"
+#include "fast/session/environment.h"
+#include "fast/session/rank.h"
 #include "fast/train/worker.h"
 
 namespace fast {
@@ -42,9 +43,11 @@ void complete(TrainConfig& config, int workers) {
   WorkerConfig& w = config.worker;
   int& rank = w.session.rank;
   if (rank == -1) {
-    FoundRank found = detect_rank(read_environment, host_name(), w.session, workers);
-    rank = found.rank;
-    w.rank_source = std::move(found.source);
+    const std::string host = host_name();
+    auto found = find_rank(read_environment, host, w.session, workers, stencil::as_flag);
+    if (!found) throw no_rank(host, stencil::as_flag);
+    rank = found->rank;
+    w.rank_source = std::move(found->source);
   }
   if (w.threads == 0) w.threads = available_cores();
   if (const auto it = config.slow.find(rank); it != config.slow.end()) w.slow = it->second;

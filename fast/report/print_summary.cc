@@ -23,6 +23,18 @@ std::string joined(const std::vector<int>& ranks) {
   return text;
 }
 
+/// "2 (once), 5 (3 times)". A summary of an earlier version does not know how often.
+std::string restarted(const Summary& s) {
+  std::string text;
+  for (const int rank : s.restarted_ranks) {
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+    const auto at = static_cast<std::size_t>(rank);
+    if (at >= s.restarts.size()) continue;
+    text += s.restarts[at] == 1 ? " (once)" : " (" + std::to_string(s.restarts[at]) + " times)";
+  }
+  return text;
+}
+
 std::string accuracy(const std::optional<double>& fraction) {
   return fraction ? format::percent(*fraction) : "-";
 }
@@ -72,7 +84,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   };
   if (!s.lost_ranks.empty()) rows.push_back({"lost workers", joined(s.lost_ranks), kRed});
   if (!s.restarted_ranks.empty()) {
-    rows.push_back({"restarted workers", joined(s.restarted_ranks), kYellow});
+    rows.push_back({"restarted workers", restarted(s), kYellow});
   }
   if (!s.older_run_ranks.empty()) {
     rows.push_back(

@@ -65,6 +65,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     const WorkerRecords* worker = records.find(rank);
     const auto code = exit_code_of(worker, rank, evaluation.exit_codes);
     summary.exit_codes.push_back(code);
+    summary.restarts.push_back(worker == nullptr ? 0 : std::max(0, worker->history.starts - 1));
     if (worker == nullptr) {
       summary.lost_ranks.push_back(rank);
       summary.test_accuracy.workers.emplace_back();

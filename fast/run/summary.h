@@ -60,6 +60,7 @@ struct Summary {
   std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where it is not known
   std::vector<int> lost_ranks;                 ///< died without an "end" line and did not come back
   std::vector<int> restarted_ranks;            ///< had more than one life
+  std::vector<int> restarts;                   ///< by rank: lives after the first
   std::vector<int> older_run_ranks;            ///< whose folders hold an older run, not counted
   std::vector<LeftOut> left_out;               ///< whose models are not in the mean, and why
   /// Where the run fell apart, the ranks of each part, the largest first. The mean model is that of

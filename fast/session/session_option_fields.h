@@ -43,6 +43,17 @@ using stencil::OptionField;
           .example = 7};
 }
 
+[[nodiscard]] inline OptionField<double> checkpoint_every() {
+  return {.key = "checkpoint_every",
+          .unit = "SECONDS",
+          .help =
+              "time between two checkpoints of a worker, from which the same command resumes; "
+              "0: never",
+          .range = {.least = 0, .most = 1e7},
+          .remedy = "use 0 (never) to 10 million seconds",
+          .example = 600};
+}
+
 /// How a worker and its neighbours find each other.
 template <typename Options, typename Visitor>
 void visit_addresses(Options& options, Visitor& visit) {
@@ -146,6 +157,20 @@ void visit_fields(Options& options, Visitor& visit) {
           .key = "data_size", .unit = "EXAMPLES", .help = "held by this worker", .example = 1000},
       options.data_size);
   visit(session_fields::seed(), options.seed);
+  visit(
+      stencil::OptionField<std::string>{
+          .key = "checkpoint",
+          .unit = "FILE",
+          .help = "where all is saved that it takes to go on, every checkpoint_every seconds and "
+                  "when training is over; empty: nowhere",
+          .example = "worker-3.safetensors"},
+      options.checkpoint);
+  visit(session_fields::checkpoint_every(), options.checkpoint_every);
+  visit(stencil::OptionField<std::string>{.key = "resume",
+                                          .unit = "FILE",
+                                          .help = "the checkpoint to go on from, if it exists",
+                                          .example = "worker-3.safetensors"},
+        options.resume);
   visit_fields(options.exchange, visit);
 }
 

@@ -90,6 +90,16 @@ struct SessionOptions {
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.
   void validate() const;
+
+  /// The defaults, or those given, and over them what the environment says, as `fast run` and other
+  /// launchers set it: each option that has a name on command lines is a variable too,
+  /// FAST_TOPOLOGY, FAST_RANK, FAST_LISTEN, FAST_PEER ("1=node1:5555,2=node2:5555"),
+  /// FAST_PHASE_LOCK
+  /// .. Without FAST_RANK the rank is that of torchrun (RANK), mpirun, srun or Kubernetes, or the
+  /// host's name's. Throws ConfigError that names the variable, its value and the remedy; also
+  /// where a topology of several workers has no rank.
+  [[nodiscard]] static SessionOptions from_environment();
+  [[nodiscard]] static SessionOptions from_environment(SessionOptions defaults);
 };
 
 /// A network within this process, for "inproc://" addresses.

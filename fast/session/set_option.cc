@@ -25,7 +25,8 @@ std::string_view kind_of(const T&) {
 /// A visitor of option fields that sets one of them.
 class Setter {
  public:
-  Setter(std::string_view key, std::string_view text) : key_(key), text_(text) {
+  Setter(std::string_view key, std::string_view text, stencil::OptionNaming naming)
+      : key_(key), text_(text), naming_(naming) {
     std::ranges::replace(key_, '-', '_');
   }
 
@@ -35,7 +36,7 @@ class Setter {
     if (field.key != key_) return;
     T read = value;
     parse(field, read);
-    const stencil::OptionChecks check{stencil::as_field};
+    const stencil::OptionChecks check{naming_};
     check(field, read);
     value = std::move(read);
     found_ = true;
@@ -52,8 +53,9 @@ class Setter {
   template <typename T>
   void parse(const OptionField<T>& field, T& value) const {
     if (stencil::read_option(text_, value)) return;
-    const std::string example = key_ + " " + stencil::option_text(field.example);
-    throw ConfigError(key_ + " " + stencil::in_quotes(text_) + " is " + std::string(kind_of(value)),
+    const std::string name = naming_(key_);
+    const std::string example = name + " " + stencil::option_text(field.example);
+    throw ConfigError(name + " " + stencil::in_quotes(text_) + " is " + std::string(kind_of(value)),
                       field.remedy.empty() ? "write e.g. " + example : std::string(field.remedy));
   }
   template <typename T>
@@ -61,21 +63,23 @@ class Setter {
     std::string_view rest = text_;
     while (!rest.empty()) {
       const auto end = std::min(rest.find(','), rest.size());
-      stencil::read_pair(rest.substr(0, end), field, stencil::as_field, value);
+      stencil::read_pair(rest.substr(0, end), field, naming_, value);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
 
   std::string key_;
   std::string_view text_;
+  stencil::OptionNaming naming_;
   std::vector<std::string_view> known_;
   bool found_ = false;
 };
 
 }  // namespace
 
-void set_option(SessionOptions& options, std::string_view key, std::string_view text) {
-  Setter setter(key, text);
+void set_option(SessionOptions& options, std::string_view key, std::string_view text,
+                stencil::OptionNaming naming) {
+  Setter setter(key, text, naming);
   visit_fields(options, setter);
   setter.demand_found();
 }

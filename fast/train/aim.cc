@@ -36,9 +36,8 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   } else {
     options.budget = budget;
   }
-  options.terms = {{"model", config.model},
-                   {"data", name_of(config, data)},
-                   {"partition", config.partition}};
+  options.terms = {
+      {"model", config.model}, {"data", name_of(config, data)}, {"partition", config.partition}};
   if (config.weigh != "workers") options.terms.push_back({"weigh", config.weigh});
   return options;
 }

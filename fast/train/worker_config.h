@@ -54,6 +54,7 @@ struct TrainConfig {
   WorkerConfig worker;         ///< rank, listen, peers and out are filled in per worker
   int workers = 0;             ///< 0: as many as the topology has
   std::map<int, double> slow;  ///< rank -> factor
+  int restarts = 0;            ///< how often each worker that died is started again
   std::string worker_program;  ///< "" : fast-worker beside this program
 };
 

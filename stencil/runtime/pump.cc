@@ -42,6 +42,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
 
 TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   apply_standing(now, standing);
+  if (left_) return after_leaving(now);
   bool more = receive_some(now);
   for (Neighbour& neighbour : neighbours_) outbox_.flush(neighbour);
   executor_.make_up();
@@ -110,6 +111,20 @@ void Pump::leave() {
     if (neighbour.state == LinkState::kLeft) continue;
     outbox_.send(neighbour, engine_.message(&neighbour, Leave{}));
   }
+}
+
+/// Sends what is left to send. Hears nothing any more: a Hello to a link that only now comes up
+/// would make neighbours believe that this worker is back.
+TimePoint Pump::after_leaving(TimePoint now) {
+  for (int i = 0; i < kMostReceived; ++i) {
+    if (!transport_.receive()) break;
+  }
+  bool waiting = false;
+  for (Neighbour& neighbour : neighbours_) {
+    outbox_.flush(neighbour);
+    waiting |= !neighbour.link.backlog.empty();
+  }
+  return waiting ? now + kRetryEvery : kNever;
 }
 
 void Pump::add(TimePoint now, const Place& place) {

@@ -16,6 +16,7 @@ import sys
 DOCUMENTS = ("*.md", "*/README.md", "*/*/README.md", "examples/quickstart.sh", "bench/results/*.md")
 COMMANDS = {  # the first word: a program's name, or a script's place in the tree
     "fast train": ["fast", "train"],
+    "fast run": ["fast", "run"],
     "fast topology": ["fast", "topology"],
     "fast simulate": ["fast", "simulate"],
     "fast report": ["fast", "report"],
@@ -32,7 +33,7 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "overhead.py": ["bench/overhead.py"],
     "slow_worker.py": ["bench/slow_worker.py"],
 }
-NEEDED = ("fast train", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
+NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
 FOREIGN = {  # of cmake, ctest, pkg-config, GoogleTest, our checks, and what draws only where matplotlib is
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",

@@ -8,10 +8,11 @@ fast_test_room(integration/c
 add_library(fast_test_no_locks MODULE support/no_locks.cc)
 add_library(fast_test_no_ipv4 MODULE support/no_ipv4.cc)
 fast_test_room(integration/programs
-  LINK fast_test_process fast_test_data_files fast_report nlohmann_json::nlohmann_json
+  LINK fast_test_faults fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
-  DEPENDS fast_program fast-worker fast_test_no_locks fast_test_no_ipv4
-  DEFINES ${programs} FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
+  DEPENDS fast_program fast-worker fast_test_member fast_test_no_locks fast_test_no_ipv4
+  DEFINES ${programs} FAST_MEMBER="$<TARGET_FILE:fast_test_member>"
+          FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
           FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>")
 # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
 # tests and the fuzzers try there. `slow` leaves them out.

@@ -25,6 +25,9 @@ target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
 # Memory of every type, by name.
 add_library(fast_test_plain_model STATIC support/plain_model.cc)
 target_link_libraries(fast_test_plain_model PUBLIC stencil_core)
-foreach(support engine_pair key_rings sim_cases allocations data_files process faults plain_model)
+# A worker whose options come from the environment alone.
+add_executable(fast_test_member support/member.cc)
+target_link_libraries(fast_test_member PRIVATE fast_session fast_flat)
+foreach(support member engine_pair key_rings sim_cases allocations data_files process faults plain_model)
   fast_warnings(fast_test_${support})
 endforeach()

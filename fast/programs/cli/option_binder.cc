@@ -3,23 +3,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cctype>
 #include <utility>
 #include <vector>
 
 #include "fast/errors.h"
+#include "fast/session/environment.h"
 
 namespace fast {
 namespace {
 
 using stencil::as_flag;
 using stencil::OptionField;
-
-std::string environment_name(std::string_view key) {
-  std::string out = "FAST_";
-  for (const char c : key) out += static_cast<char>(std::toupper(c));
-  return out;
-}
 
 /// The names of an option as CLI11 takes them: "--model,-m", "--overlap,!--no-overlap".
 template <typename T>

@@ -75,17 +75,23 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
         config.worker.out);
 }
 
+/// Of every launcher.
+[[nodiscard]] inline OptionField<int> restarts_field() {
+  return {.key = "restarts",
+          .unit = "N",
+          .help =
+              "start again a worker that died, at most N times each; not one that ended by a "
+              "mistake in its options, data or numbers",
+          .range = {.least = 0, .most = 1'000'000},
+          .remedy = "use 0 (never) to 1000000",
+          .example = 3};
+}
+
 template <typename Visitor>
 void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
-  visit(OptionField<double>{.key = "checkpoint_every",
-                            .unit = "SECONDS",
-                            .help = "time between two checkpoints of a worker, from which the same "
-                                    "command resumes; 0: never",
-                            .range = {.least = 0, .most = 1e7},
-                            .remedy = "use 0 (never) to 10 million seconds",
-                            .example = 600},
-        w.checkpoint_every);
+  visit(session_fields::checkpoint_every(), w.checkpoint_every);
+  if (set == OptionSet::kTrain) visit(restarts_field(), config.restarts);
   if (set != OptionSet::kWorker) return;
   visit(
       OptionField<bool>{

@@ -11,6 +11,15 @@
 namespace fast {
 namespace {
 
+/// A worker of mode sync that dies takes its place in the rounds along.
+void check_restarts(const TrainConfig& config) {
+  if (config.restarts == 0 || config.worker.session.exchange.mode != "sync") return;
+  throw ConfigError(
+      "--restarts with --mode sync: a worker that is started again is rounds behind, and its "
+      "neighbours cannot go back",
+      "use --mode async or bounded:K, or leave --restarts out and go on with --resume");
+}
+
 void check_slow(const TrainConfig& config, const stencil::Topology& topology) {
   for (const auto& [rank, factor] : config.slow) {
     if (rank >= topology.size()) {
@@ -42,6 +51,7 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
                       fmt::format("leave --workers out, or give --workers {}", topology.size()));
   }
   check_slow(config, topology);
+  check_restarts(config);
   return topology;
 }
 

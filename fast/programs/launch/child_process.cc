@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t kTailBytes = 8192;
 constexpr std::size_t kTailLines = 12;
+/// A child that writes without end must not keep us from the others.
+constexpr std::size_t kMostPerRead = 256 * 1024;
 
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& changes) {
   std::vector<std::string> out;
@@ -71,7 +73,8 @@ std::string signal_name(int signal) {
 }
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
-                           const std::map<std::string, std::string>& environment) {
+                           const std::map<std::string, std::string>& environment, Reach reach)
+    : reach_(reach) {
   std::vector<std::string> args = {program};
   args.insert(args.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = merged_environment(environment);
@@ -105,50 +108,61 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
     throw FileError(fmt::format("cannot start {}: {}", program, std::strerror(error)),
                     files             ? "raise the limit of open files (ulimit -n)"
                     : error == EAGAIN ? "raise the limit of processes (ulimit -u)"
-                                      : "build fast-worker, or name it with --worker-program");
+                                      : "check that it is a program for this machine");
   }
   running_ = true;
 }
 
 ChildProcess::~ChildProcess() {
   if (running_) {
-    kill(pid_, SIGKILL);
+    signal(SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   if (output_ >= 0) close(output_);
 }
 
 void ChildProcess::signal(int number) const {
-  if (running_) kill(pid_, number);
+  if (running_) kill(reach_ == Reach::kGroup ? -pid_ : pid_, number);
 }
 
 bool ChildProcess::reap() {
+  siginfo_t ended{};
+  if (!running_ ||
+      waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid != pid_) {
+    return false;
+  }
+  // As long as it is not waited for, its group's number belongs to nobody else.
+  const bool failed = ended.si_code != CLD_EXITED || ended.si_status != 0;
+  if (reach_ == Reach::kGroup && failed) kill(-pid_, SIGKILL);
   int status = 0;
-  if (!running_ || waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  if (waitpid(pid_, &status, 0) != pid_) return false;
   running_ = false;
   if (WIFSIGNALED(status)) {
     exit_.signal = WTERMSIG(status);
   } else {
     exit_.code = WEXITSTATUS(status);
   }
-  read_output();
   return true;
 }
 
-void ChildProcess::read_output() {
+std::string ChildProcess::read_output() {
+  std::string read_now;
   std::array<char, 4096> buffer;
-  while (output_ >= 0) {
+  while (output_ >= 0 && read_now.size() < kMostPerRead) {
     const auto count = read(output_, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0 && errno == EAGAIN) break;
     if (count <= 0) {
       close(output_);
       output_ = -1;
-      return;
+      break;
     }
-    tail_.append(buffer.data(), static_cast<std::size_t>(count));
-    if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+    read_now.append(buffer.data(), static_cast<std::size_t>(count));
   }
+  tail_ += read_now;
+  if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+  return read_now;
 }
 
 std::vector<std::string> ChildProcess::last_lines() const {

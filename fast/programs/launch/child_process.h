@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fast {
@@ -20,6 +21,12 @@ struct ChildExit {
 /// "SIGKILL" for 9, and so on.
 [[nodiscard]] std::string signal_name(int signal);
 
+/// What a signal to a child reaches.
+enum class Reach {
+  kProcess,
+  kGroup,  ///< also what the child has started; and what is left of that is killed when it fails
+};
+
 /// A started program. It has its own process group (so that the terminal's Ctrl-C reaches only us,
 /// and we decide which child gets a signal), an unblocked signal mask, stdin from /dev/null, and
 /// stdout and stderr into a pipe of which the last lines are kept. It gets SIGTERM when the thread
@@ -29,7 +36,8 @@ class ChildProcess {
   /// `environment` is added to ours; "" removes a variable. Throws FileError where the program
   /// cannot be run.
   ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
-               const std::map<std::string, std::string>& environment);
+               const std::map<std::string, std::string>& environment,
+               Reach reach = Reach::kProcess);
   /// Kills and reaps a child that still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -41,13 +49,14 @@ class ChildProcess {
   [[nodiscard]] const ChildExit& exit() const { return exit_; }
   void signal(int number) const;
 
-  /// Checks, without waiting, whether it has ended; returns true at the call that notices it.
+  /// Checks, without waiting, whether it has ended; returns true at the call that notices it. Its
+  /// last output may still be unread.
   bool reap();
 
   /// The descriptor of its output; -1 after the end of the output.
   [[nodiscard]] int descriptor() const { return output_; }
-  /// Reads what it has written since, without waiting.
-  void read_output();
+  /// Returns what it has written since the last call, without waiting.
+  std::string read_output();
   /// The last lines that it wrote, oldest first.
   [[nodiscard]] std::vector<std::string> last_lines() const;
 
@@ -57,6 +66,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
+  Reach reach_;
   bool running_ = false;
   ChildExit exit_;
   int output_ = -1;

@@ -22,8 +22,8 @@ std::size_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-void check_descriptor_limit(int workers, std::size_t limit) {
-  const std::size_t needed = kOwn + static_cast<std::size_t>(workers);
+void check_descriptor_limit(int workers, std::size_t limit, std::size_t each) {
+  const std::size_t needed = kOwn + each * static_cast<std::size_t>(workers);
   if (needed <= limit) return;
   throw stencil::ResourceError(
       fmt::format("{} workers take {} open files, and no more than {} are allowed", workers, needed,

@@ -8,8 +8,8 @@ namespace fast {
 /// limit.
 std::size_t raise_descriptor_limit();
 
-/// Throws ResourceError, naming the number needed, where a launcher of `workers` workers needs more
-/// than `limit`.
-void check_descriptor_limit(int workers, std::size_t limit);
+/// Throws ResourceError, naming the number needed, where a launcher of `workers` workers, with
+/// `each` open files for one of them, needs more than `limit`.
+void check_descriptor_limit(int workers, std::size_t limit, std::size_t each = 1);
 
 }  // namespace fast

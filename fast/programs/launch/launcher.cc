@@ -10,6 +10,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "fast/exit_codes.h"
 #include "fast/programs/launch/signals.h"
@@ -21,25 +22,29 @@ namespace {
 using stencil::seconds;
 using Clock = std::chrono::steady_clock;
 
+// What shells exit with where they cannot run a program.
+constexpr int kCannotExecute = 126, kNotFound = 127;
+
+std::string times(int count) {
+  return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
 class Launch {
  public:
   Launch(const LaunchOptions& options, const LaunchObserver& observer)
-      : options_(options), observer_(observer), signals_(true) {
-    for (const std::vector<std::string>& arguments : options.arguments) {
-      workers_.push_back(
-          std::make_unique<ChildProcess>(options.program, arguments, options.environment));
-    }
-    activity_.resize(workers_.size());
+      : options_(options), observer_(observer), signals_(true), workers_(options.arguments.size()) {
+    for (std::size_t rank = 0; rank < workers_.size(); ++rank) start(rank);
   }
 
   LaunchResult run() {
     Clock::time_point next_tick = Clock::now();
-    while (running() > 0) {
+    while (awaited() > 0) {
       wait_until(next_tick);
       handle_signals();
-      for (auto& worker : workers_) worker->read_output();
+      for (std::size_t rank = 0; rank < workers_.size(); ++rank) read_output(rank);
       reap();
       const Clock::time_point now = Clock::now();
+      start_again(now);
       if (kill_at_ && now >= *kill_at_) {
         kill_all(fmt::format("still running {:.0f} s after the signal", options_.stop_grace));
       }
@@ -51,30 +56,65 @@ class Launch {
     }
     tick();
     LaunchResult result;
-    for (const auto& worker : workers_) result.exits.push_back(worker->exit());
+    for (const Worker& worker : workers_) {
+      result.exits.push_back(worker.process->exit());
+      result.restarts.push_back(worker.restarts);
+    }
     result.interrupted = interrupted_;
     return result;
   }
 
  private:
-  [[nodiscard]] std::size_t running() const {
-    return static_cast<std::size_t>(
-        std::count_if(workers_.begin(), workers_.end(), [](auto& w) { return w->running(); }));
+  struct Worker {
+    std::unique_ptr<ChildProcess> process;
+    Clock::time_point started;
+    int restarts = 0;
+    std::optional<Clock::time_point> start_at;  ///< it died, and is to be started again then
+    bool stuck = false;                         ///< it was killed for that
+    std::string activity;                       ///< as last seen
+    Clock::time_point active_since;             ///< when `activity` was first seen; or never
+
+    [[nodiscard]] bool awaited() const { return process->running() || start_at; }
+  };
+
+  void start(std::size_t rank) {
+    Worker& worker = workers_[rank];
+    std::map<std::string, std::string> environment = options_.environment;
+    if (rank < options_.own_environment.size()) {
+      for (const auto& [name, value] : options_.own_environment[rank]) environment[name] = value;
+    }
+    worker.process = std::make_unique<ChildProcess>(options_.program, options_.arguments[rank],
+                                                    environment, options_.reach);
+    worker.started = Clock::now();
+    worker.active_since = {};
+  }
+
+  [[nodiscard]] std::size_t awaited() const {
+    return static_cast<std::size_t>(std::ranges::count_if(workers_, &Worker::awaited));
   }
 
   void tick() const {
     std::vector<WorkerProcess> processes;
-    for (const auto& worker : workers_) processes.push_back({worker->running(), worker->exit()});
+    for (const Worker& worker : workers_) {
+      processes.push_back({worker.awaited(), worker.process->exit(), worker.restarts});
+    }
     observer_.tick(processes);
   }
 
   void wait_until(Clock::time_point time) {
     std::vector<pollfd> wait = {{signals_.descriptor(), POLLIN, 0}};
-    for (const auto& worker : workers_) {
-      if (worker->descriptor() >= 0) wait.push_back({worker->descriptor(), POLLIN, 0});
+    for (const Worker& worker : workers_) {
+      if (worker.start_at) time = std::min(time, *worker.start_at);
+      const int output = worker.process->descriptor();
+      if (output >= 0) wait.push_back({output, POLLIN, 0});
     }
     const double left = std::chrono::duration<double>(time - Clock::now()).count();
     poll(wait.data(), wait.size(), std::max(0, static_cast<int>(std::ceil(left * 1000))));
+  }
+
+  void read_output(std::size_t rank) {
+    const std::string text = workers_[rank].process->read_output();
+    if (observer_.output && !text.empty()) observer_.output(static_cast<int>(rank), text);
   }
 
   void handle_signals() {
@@ -88,88 +128,139 @@ class Launch {
       }
       interrupted_ = true;
       kill_at_ = Clock::now() + seconds(options_.stop_grace);
+      for (Worker& worker : workers_) worker.start_at.reset();
       observer_.say(fmt::format("{}: asking {} workers to end and save; once more, {} s from now, "
                                 "kills them",
-                                signal_name(signal), running(), StopRequests::kOneRequest.count()),
+                                signal_name(signal), awaited(), StopRequests::kOneRequest.count()),
                     true);
-      for (const auto& worker : workers_) {
-        worker->signal(SIGTERM);
-        worker->signal(SIGCONT);  // a stopped process gets the signal only then
+      for (const Worker& worker : workers_) {
+        worker.process->signal(options_.same_signal ? signal : SIGTERM);
+        worker.process->signal(SIGCONT);  // a stopped process gets the signal only then
       }
     }
   }
 
   void kill_all(const std::string& why) {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-      if (!workers_[rank]->running()) continue;
+      if (!workers_[rank].process->running()) continue;
       observer_.say(fmt::format("worker {} killed: {}", rank, why), true);
-      workers_[rank]->signal(SIGKILL);
+      workers_[rank].process->signal(SIGKILL);
     }
     kill_at_.reset();
   }
 
   void reap() {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-      ChildProcess& worker = *workers_[rank];
-      if (!worker.reap()) continue;
-      finished_ = finished_ || worker.exit().ok();
+      Worker& worker = workers_[rank];
+      if (!worker.process->reap()) continue;
+      read_output(rank);
+      if (observer_.output) observer_.output(static_cast<int>(rank), {});
+      const ChildExit& exit = worker.process->exit();
+      finished_ = finished_ || exit.ok();
+      const bool again = !interrupted_ && !worker.stuck && restart_may_help(exit) &&
+                         worker.restarts < options_.restarts;
+      if (again) {
+        worker.start_at = std::max(Clock::now(), worker.started + seconds(options_.restart_pause));
+      }
+      tick();
       tell_exit(static_cast<int>(rank), worker);
     }
   }
 
-  void tell_exit(int rank, const ChildProcess& worker) {
-    const ChildExit& exit = worker.exit();
+  void start_again(Clock::time_point now) {
+    for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+      Worker& worker = workers_[rank];
+      if (!worker.start_at || now < *worker.start_at) continue;
+      worker.start_at.reset();
+      try {
+        start(rank);
+        ++worker.restarts;
+        observer_.say(fmt::format("worker {} started again ({} of {})", rank, worker.restarts,
+                                  options_.restarts),
+                      true);
+      } catch (const std::exception& error) {
+        observer_.say(fmt::format("worker {} cannot be started again: {}", rank, error.what()),
+                      true);
+      }
+    }
+  }
+
+  void tell_exit(int rank, const Worker& worker) {
+    const ChildExit& exit = worker.process->exit();
     if (exit.ok()) return observer_.say(fmt::format("worker {} finished", rank), false);
     if (interrupted_ && exit.code == static_cast<int>(ExitCode::kInterrupted)) {
       return observer_.say(fmt::format("worker {} left in good order", rank), false);
     }
-    observer_.say(exit.signal != 0
-                      ? fmt::format("worker {} was ended by {}", rank, signal_name(exit.signal))
-                      : fmt::format("worker {} failed with exit code {}", rank, exit.code),
-                  true);
-    for (const std::string& line : worker.last_lines()) observer_.say("    " + line, true);
-    if (exit.signal != 0 && !interrupted_ && running() > 0) {
+    std::string line =
+        exit.signal != 0 ? fmt::format("worker {} was ended by {}", rank, signal_name(exit.signal))
+                         : fmt::format("worker {} failed with exit code {}", rank, exit.code);
+    const bool given_up = !worker.start_at && !interrupted_ && restart_may_help(exit);
+    if (given_up && worker.restarts > 0 && !worker.stuck) {
+      line += fmt::format("; it has been started again {}, which is all that was allowed",
+                          times(worker.restarts));
+    }
+    observer_.say(line, true);
+    if (!observer_.output) {
+      for (const std::string& last : worker.process->last_lines()) {
+        observer_.say("    " + last, true);
+      }
+    }
+    if (given_up && exit.signal != 0 && awaited() > 0 && observer_.how_to_restart) {
       observer_.say("    the others go on; to bring it back: " + observer_.how_to_restart(rank),
                     true);
     }
   }
 
   void kill_stuck(Clock::time_point now) {
-    if (!finished_) return;
+    if (!finished_ || options_.stuck_after <= 0) return;
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-      if (!workers_[rank]->running()) continue;
-      Activity& last = activity_[rank];
-      std::string seen = workers_[rank]->activity();
-      if (seen != last.seen || last.since == Clock::time_point()) {
-        last = {std::move(seen), now};
-      } else if (now - last.since > seconds(options_.stuck_after)) {
+      Worker& worker = workers_[rank];
+      if (!worker.process->running()) continue;
+      std::string seen = worker.process->activity();
+      if (seen != worker.activity || worker.active_since == Clock::time_point()) {
+        worker.activity = std::move(seen);
+        worker.active_since = now;
+      } else if (now - worker.active_since > seconds(options_.stuck_after)) {
         observer_.say(fmt::format("worker {} killed: it has done nothing for {:.0f} s while others "
                                   "have finished",
                                   rank, options_.stuck_after),
                       true);
-        workers_[rank]->signal(SIGKILL);
-        last.since = now;
+        worker.process->signal(SIGKILL);
+        worker.stuck = true;
+        worker.active_since = now;
       }
     }
   }
-
-  struct Activity {
-    std::string seen;
-    Clock::time_point since;
-  };
 
   const LaunchOptions& options_;
   const LaunchObserver& observer_;
   SignalQueue signals_;
   StopRequests requests_;
-  std::vector<std::unique_ptr<ChildProcess>> workers_;
-  std::vector<Activity> activity_;
+  std::vector<Worker> workers_;
   bool interrupted_ = false;
   bool finished_ = false;  ///< at least one worker has finished successfully
   std::optional<Clock::time_point> kill_at_;
 };
 
 }  // namespace
+
+bool restart_may_help(const ChildExit& exit) {
+  if (exit.signal != 0) return true;
+  switch (static_cast<ExitCode>(exit.code)) {
+    case ExitCode::kOk:
+    case ExitCode::kUsage:
+    case ExitCode::kData:
+    case ExitCode::kFile:
+    case ExitCode::kRefused:
+    case ExitCode::kNonFinite:
+    case ExitCode::kModel:
+    case ExitCode::kNoExchange:
+    case ExitCode::kInterrupted:
+      return false;
+    default:
+      return exit.code != kCannotExecute && exit.code != kNotFound;
+  }
+}
 
 LaunchResult launch(const LaunchOptions& options, const LaunchObserver& observer) {
   return Launch(options, observer).run();

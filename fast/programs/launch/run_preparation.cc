@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <random>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -53,7 +56,8 @@ LockFile taken(const fs::path& folder) {
 
 }  // namespace
 
-LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(taken(folder)) {
+LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run, const std::string& command)
+    : lock_(taken(folder)) {
   const std::vector<fs::path> earlier = earlier_files(folder);
   if (earlier_run == Earlier::kResume) {
     // Old endpoint files are removed: nobody listens at their addresses any more.
@@ -69,9 +73,9 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(
     throw FileError(fmt::format("{} holds a run already ({})", folder.string(),
                                 earlier.front().lexically_relative(folder).string()),
                     resumable
-                        ? fmt::format("go on with it: fast train --resume {}; or choose another "
-                                      "--out, or give --overwrite",
-                                      folder.string())
+                        ? fmt::format("go on with it: {} --resume {}; or choose another --out, "
+                                      "or give --overwrite",
+                                      command, folder.string())
                         : "choose another --out, or give --overwrite");
   }
   for (const fs::path& file : earlier) {
@@ -83,23 +87,50 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run) : lock_(
   }
 }
 
-std::optional<std::string> resumable_run_id(const fs::path& folder, int workers) {
+std::string run_id_to_resume(const fs::path& folder, int workers) {
   const auto quiet = [](stencil::LogLevel, std::string_view) {};
   for (int rank = 0; rank < workers; ++rank) {
     try {
       const auto checkpoint = Checkpoint::newest(RunFolder(folder).checkpoint(rank), quiet);
-      if (checkpoint) return stencil::value_of(checkpoint->terms(), "run id");
+      if (checkpoint) return std::string(stencil::value_of(checkpoint->terms(), "run id"));
     } catch (const FileError&) {
       // That worker will report the damage; another worker's checkpoint is enough here.
     }
   }
-  return std::nullopt;
+  throw FileError(fmt::format("{} holds no checkpoint to go on from", folder.string()),
+                  "name the folder of a run that was cut off, or begin anew with --overwrite");
 }
 
 std::string fresh_run_id() {
   std::random_device random;
   return fmt::format("{:%Y%m%d-%H%M%S}-{}-{:08x}", fmt::localtime(std::time(nullptr)), getpid(),
                      static_cast<unsigned>(random()));
+}
+
+std::string absolute_topology(const std::string& spec) {
+  constexpr std::string_view kFile = "edges:";
+  if (!spec.starts_with(kFile)) return spec;
+  return std::string(kFile) + fs::absolute(spec.substr(kFile.size())).string();
+}
+
+std::string find_program(const std::string& name) {
+  const auto runs = [](const fs::path& file) {
+    std::error_code error;
+    return fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) {
+    if (runs(name)) return name;
+    throw ConfigError(fmt::format("{} is not a program", name),
+                      "name one that is there and may be executed");
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path file = fs::path(folder.empty() ? "." : folder) / name;
+    if (runs(file)) return file.string();
+  }
+  throw ConfigError(fmt::format("there is no program '{}' in PATH", name),
+                    fmt::format("write ./{} for one in this folder, or its whole path", name));
 }
 
 std::string find_worker_program(const std::string& wish) {

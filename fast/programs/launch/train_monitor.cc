@@ -7,7 +7,8 @@
 namespace fast {
 
 TrainMonitor::TrainMonitor(const RunFolder& folder, int workers, bool quiet)
-    : views_(static_cast<std::size_t>(workers)),
+    : ended_after_(static_cast<std::size_t>(workers)),
+      views_(static_cast<std::size_t>(workers)),
       table_(std::cout, screen_style()),
       quiet_(quiet),
       start_(std::chrono::steady_clock::now()) {
@@ -27,19 +28,25 @@ void TrainMonitor::poll() {
     }
     WorkerView& view = views_[rank];
     if (tail.progress()) view.progress = tail.progress();
-    view.restarts = std::max(0, tail.starts() - 1);
+    view.restarts = std::max(view.restarts, tail.starts() - 1);
   }
 }
 
 void TrainMonitor::tick(const std::vector<WorkerProcess>& processes) {
   poll();
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
-    const bool returned = !processes[rank].running && !processes[rank].exit.ok() &&
-                          views_[rank].restarts > 0 && !tails_[rank].end();
-    views_[rank].exit_code = processes[rank].exit.shell_code();
-    views_[rank].process = !processes[rank].running && !returned ? WorkerView::Process::kExited
-                           : tails_[rank].start()                ? WorkerView::Process::kRunning
-                                                                 : WorkerView::Process::kStarting;
+    const WorkerProcess& process = processes[rank];
+    if (process.running) {
+      ended_after_[rank].reset();
+    } else if (!ended_after_[rank]) {
+      ended_after_[rank] = tails_[rank].starts();
+    }
+    WorkerView& view = views_[rank];
+    view.restarts = std::max(view.restarts, process.restarts);
+    view.exit_code = process.exit.shell_code();
+    view.process = !process.running && !returned(rank) ? WorkerView::Process::kExited
+                   : tails_[rank].start()              ? WorkerView::Process::kRunning
+                                                       : WorkerView::Process::kStarting;
   }
   if (quiet_) return;
   const ScreenStyle style = screen_style();
@@ -57,6 +64,10 @@ void TrainMonitor::finish() {
   if (!quiet_) table_.finish(elapsed(), views_);
 }
 
+bool TrainMonitor::returned(std::size_t rank) const {
+  return ended_after_[rank] && tails_[rank].starts() > *ended_after_[rank] && !tails_[rank].end();
+}
+
 bool TrainMonitor::wait_for_returned(double patience_seconds) {
   using Clock = std::chrono::steady_clock;
   const auto patience =
@@ -68,8 +79,8 @@ bool TrainMonitor::wait_for_returned(double patience_seconds) {
     poll();
     bool waiting = false;
     for (std::size_t rank = 0; rank < tails_.size(); ++rank) {
+      if (!returned(rank)) continue;
       const MetricsTail& tail = tails_[rank];
-      if (tail.starts() < 2 || tail.end()) continue;
       waiting = true;
       const double time = tail.progress() ? tail.progress()->time : 0;
       if (time != seen[rank]) last_life = Clock::now();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,11 @@ class TrainMonitor {
  private:
   [[nodiscard]] double elapsed() const;
   void poll();
+  /// Whether somebody else has started this worker since the launcher saw the end of its process.
+  [[nodiscard]] bool returned(std::size_t rank) const;
 
   std::vector<MetricsTail> tails_;
+  std::vector<std::optional<int>> ended_after_;  ///< starts of a worker when its process had ended
   std::vector<WorkerView> views_;
   LiveTable table_;
   bool quiet_;

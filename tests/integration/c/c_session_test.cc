@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <thread>
@@ -331,6 +332,28 @@ TEST(CSession, OptionsAreListedWithTheirValues) {
   EXPECT_EQ(values.at("rank"), "1");
   EXPECT_EQ(values.at("sweeps"), "auto");
   EXPECT_EQ(values.at("overlap"), "true");
+}
+
+TEST(CSession, OptionsComeFromTheEnvironmentToo) {
+  fast_session* const session = fast_new();
+  setenv("FAST_TOPOLOGY", "ring:3", 1);
+  setenv("FAST_CODEC", "int8", 1);
+  EXPECT_EQ(fast_set_from_environment(session), FAST_USAGE);
+  EXPECT_THAT(fast_error(session), HasSubstr("FAST_RANK"));
+  setenv("FAST_RANK", "2", 1);
+  EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
+  for (const char* const name : {"FAST_TOPOLOGY", "FAST_CODEC", "FAST_RANK"}) unsetenv(name);
+  EXPECT_EQ(fast_set(session, "codec", "fp16"), FAST_OK);
+  std::map<std::string, std::string> values;
+  const auto keep = [](void* context, const char* key, const char* value, const char*) {
+    (*static_cast<decltype(values)*>(context))[key] = value;
+  };
+  EXPECT_EQ(fast_options(session, keep, &values), FAST_OK);
+  EXPECT_EQ(values.at("topology"), "ring:3");
+  EXPECT_EQ(values.at("rank"), "2");
+  EXPECT_EQ(values.at("codec"), "fp16");
+  fast_close(session);
+  EXPECT_EQ(fast_set_from_environment(nullptr), FAST_USAGE);
 }
 
 TEST(CSession, AChildOfForkCanOnlyCloseASessionOfItsParent) {

@@ -28,7 +28,7 @@ ProgramResult worker_program(std::vector<std::string> arguments,
 TEST(CommandLineTest, WithoutArgumentsTheCommandsAreListed) {
   const ProgramResult result = fast_program({});
   EXPECT_EQ(result.code, 0);
-  for (const char* const command : {"train", "topology", "simulate", "report", "keys"}) {
+  for (const char* const command : {"train", "run", "topology", "simulate", "report", "keys"}) {
     EXPECT_THAT(result.out, HasSubstr(command));
   }
   EXPECT_EQ(fast_program({"--help"}).out, result.out);
@@ -41,7 +41,7 @@ TEST(CommandLineTest, AMistypedCommandGetsASuggestion) {
 }
 
 TEST(CommandLineTest, EachHelpHasGroupsUnitsDefaultsAndExamples) {
-  for (const char* const command : {"train", "topology", "simulate", "report", "keys"}) {
+  for (const char* const command : {"train", "run", "topology", "simulate", "report", "keys"}) {
     const ProgramResult result = fast_program({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_THAT(result.out, AllOf(HasSubstr("Examples:"), HasSubstr("Usage: fast"))) << command;
@@ -50,6 +50,8 @@ TEST(CommandLineTest, EachHelpHasGroupsUnitsDefaultsAndExamples) {
   EXPECT_THAT(train.out, AllOf(HasSubstr("What it trains:"), HasSubstr("How it exchanges:"),
                                HasSubstr("--gone-after SECONDS=60"), HasSubstr("--lr"),
                                HasSubstr("FAST_LEARNING_RATE"), HasSubstr("--overwrite")));
+  EXPECT_THAT(fast_program({"run", "--help"}).out,
+              AllOf(HasSubstr("--topology SPEC"), HasSubstr("--restarts N=0")));
   const ProgramResult worker = worker_program({"--help"});
   EXPECT_EQ(worker.code, 0);
   EXPECT_THAT(worker.out, AllOf(HasSubstr("--peer-template"), HasSubstr("SLURM_PROCID")));

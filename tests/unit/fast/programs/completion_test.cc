@@ -34,6 +34,8 @@ TEST(CompletionTest, FlagsAreThoseOfTheCommand) {
               AllOf(Contains("--kill"), Contains("--linger"), Not(Contains("--mix-threads"))));
   EXPECT_THAT(after({"topology", "--j"}), ElementsAre("--json"));
   EXPECT_THAT(after({"report", "--o"}), ElementsAre("--out"));
+  EXPECT_THAT(after({"run", "--re"}), ElementsAre("--restarts", "--resume"));
+  EXPECT_THAT(after({"run", "--topology", "ring:2", "--", "./mine", "--"}), IsEmpty());
   EXPECT_THAT(after({"nonsense", "--"}), Not(Contains("--epochs")));
 }
 
@@ -43,6 +45,7 @@ TEST(CompletionTest, ValuesComeFromTheListOfTheirKind) {
   EXPECT_THAT(after({"train", "--model", "r"}), ElementsAre("resnet8"));
   EXPECT_THAT(after({"simulate", "x", "--codec", "t"}), ElementsAre("topk:"));
   EXPECT_THAT(after({"train", "--data", "m"}), ElementsAre("mnist:"));
+  EXPECT_THAT(after({"run", "--topology", "to"}), ElementsAre("torus:"));
   EXPECT_THAT(after({"train", "--epochs", ""}), IsEmpty());
 }
 

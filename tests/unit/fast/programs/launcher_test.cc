@@ -4,7 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <map>
 
 #include "fast/errors.h"
 #include "fast/programs/topology_command.h"
@@ -13,7 +16,9 @@ namespace fast {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Launches shell scripts in place of workers.
 class LaunchTest : public ::testing::Test {
@@ -42,6 +47,11 @@ class LaunchTest : public ::testing::Test {
   [[nodiscard]] std::string stays(const std::string& trap, int rank) const {
     return "trap '" + trap + "' TERM; : > '" + ready(rank) + "'; while :; do sleep 0.05; done";
   }
+  /// A script that kills itself in each life before this one, from 1.
+  [[nodiscard]] std::string dies_until_life(int rank, int life) const {
+    return "echo life >> '" + ready(rank) + "'; [ $(wc -l < '" + ready(rank) + "') -ge " +
+           std::to_string(life) + " ] || kill -9 $$";
+  }
   /// Sends us `signal`, once, when `workers` scripts are ready.
   void signal_when_ready(int workers, int signal) {
     for (int rank = 0; rank < workers; ++rank) std::filesystem::remove(ready(rank));
@@ -53,6 +63,7 @@ class LaunchTest : public ::testing::Test {
       kill(getpid(), signal);
     };
   }
+  void SetUp() override { TearDown(); }
   void TearDown() override {
     for (int rank = 0; rank < 2; ++rank) std::filesystem::remove(ready(rank));
   }
@@ -132,6 +143,111 @@ TEST_F(LaunchTest, AStoppedWorkerIsKilledOnceOthersHaveFinished) {
   EXPECT_EQ(result.exits[0].signal, SIGKILL);
   EXPECT_EQ(overall_code(result), 8);
   EXPECT_THAT(said_, Contains(HasSubstr("has done nothing")));
+}
+
+TEST_F(LaunchTest, AWorkerThatDiesIsStartedAgainWithTheSameCommand) {
+  options_.restarts = 1;
+  options_.restart_pause = 0;
+  const LaunchResult result = run({"exit 0", dies_until_life(1, 2)});
+  EXPECT_EQ(overall_code(result), 0);
+  EXPECT_THAT(result.restarts, ElementsAre(0, 1));
+  EXPECT_THAT(said_, Contains("worker 1 was ended by SIGKILL"));
+  EXPECT_THAT(said_, Contains("worker 1 started again (1 of 1)"));
+  EXPECT_THAT(said_, Contains("worker 1 finished"));
+  EXPECT_THAT(said_, Not(Contains(HasSubstr("to bring it back"))));
+  EXPECT_EQ(processes_[1].restarts, 1);
+}
+
+TEST_F(LaunchTest, EachWorkerIsStartedAgainSoManyTimesAtMost) {
+  options_.restarts = 2;
+  options_.restart_pause = 0;
+  const LaunchResult result = run({dies_until_life(0, 3), "kill -9 $$", "exit 0"});
+  EXPECT_EQ(overall_code(result), 8);
+  EXPECT_THAT(result.restarts, ElementsAre(2, 2, 0));
+  EXPECT_TRUE(result.exits[0].ok());
+  EXPECT_EQ(result.exits[1].signal, SIGKILL);
+  EXPECT_THAT(said_, Contains("worker 1 was ended by SIGKILL; it has been started again 2 times, "
+                              "which is all that was allowed"));
+}
+
+TEST_F(LaunchTest, AnExitCodeOfAMistakeIsNoReasonToStartAgain) {
+  options_.restarts = 3;
+  options_.restart_pause = 0;
+  const LaunchResult result = run({"exit 3", "exit 1"});
+  EXPECT_THAT(result.restarts, ElementsAre(0, 3));
+  for (const int code : {0, 2, 3, 4, 6, 7, 9, 11, 126, 127, 130}) {
+    EXPECT_FALSE(restart_may_help({.code = code})) << code;
+  }
+  for (const int code : {1, 5, 10, 77, 134}) EXPECT_TRUE(restart_may_help({.code = code})) << code;
+  EXPECT_TRUE(restart_may_help({.signal = SIGSEGV}));
+}
+
+TEST_F(LaunchTest, AStopEndsRestarting) {
+  options_.restarts = 3;
+  options_.restart_pause = 1000;  // it waits to be started again when the signal comes
+  on_say_ = [this](const std::string& line) {
+    if (line == "worker 0 was ended by SIGKILL") kill(getpid(), SIGTERM);
+  };
+  const LaunchResult result = run({"kill -9 $$", stays("exit 130", 1)});
+  EXPECT_EQ(overall_code(result), 130);
+  EXPECT_THAT(result.restarts, ElementsAre(0, 0));
+}
+
+TEST_F(LaunchTest, AWorkerThatIsKilledSinceItDoesNothingIsNotStartedAgain) {
+  options_.restarts = 3;
+  options_.stuck_after = 0.2;
+  const LaunchResult result = run({"kill -STOP $$", "exit 0"});
+  EXPECT_THAT(result.restarts, ElementsAre(0, 0));
+  EXPECT_EQ(overall_code(result), 8);
+}
+
+TEST_F(LaunchTest, AWorkersOutputIsPassedOnToTheLastByte) {
+  std::map<int, std::string> output;
+  observer_.output = [&](int rank, std::string_view text) { output[rank] += text; };
+  (void)run({"echo one; echo two >&2", "printf three; exit 3"});
+  EXPECT_EQ(output[0], "one\ntwo\n");
+  EXPECT_EQ(output[1], "three");
+  EXPECT_THAT(said_, Not(Contains(HasSubstr("three"))));
+}
+
+TEST_F(LaunchTest, EachWorkerHasVariablesOfItsOwn) {
+  options_.environment = {{"FAST_TEST_BOTH", "all"}, {"FAST_TEST_ONE", "all"}};
+  options_.own_environment = {{{"FAST_TEST_ONE", "zero"}}};
+  std::map<int, std::string> output;
+  observer_.output = [&](int rank, std::string_view text) { output[rank] += text; };
+  (void)run({"echo $FAST_TEST_BOTH $FAST_TEST_ONE", "echo $FAST_TEST_BOTH $FAST_TEST_ONE"});
+  EXPECT_EQ(output[0], "all zero\n");
+  EXPECT_EQ(output[1], "all all\n");
+}
+
+TEST_F(LaunchTest, TheSignalThatCameReachesAWholeGroupWhereThatIsWanted) {
+  options_.reach = Reach::kGroup;
+  options_.same_signal = true;
+  signal_when_ready(1, SIGINT);
+  const std::string inner =
+      "trap 'exit 0' INT; : > '" + ready(0) + "'; while :; do sleep 0.05; done";
+  const LaunchResult result = run({"trap 'exit 5' INT; sh -c \"" + inner + "\"; exit 6"});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.exits[0].code, 5);
+}
+
+TEST_F(LaunchTest, WhatAFailedWorkerLeavesOfItsGroupIsKilled) {
+  options_.reach = Reach::kGroup;
+  std::string output;
+  observer_.output = [&](int, std::string_view text) { output += text; };
+  (void)run({"sleep 1000 & echo $!; exit 1"});
+  const pid_t left = std::stoi(output);
+  ASSERT_GT(left, 0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto dead = [left] {
+    // A zombie that nobody has reaped yet is dead too.
+    std::ifstream stat("/proc/" + std::to_string(left) + "/stat");
+    std::string line;
+    return !std::getline(stat, line) || line.find(") Z ") != std::string::npos;
+  };
+  while (!dead() && std::chrono::steady_clock::now() < deadline) {
+  }
+  EXPECT_TRUE(dead());
 }
 
 TEST_F(LaunchTest, AProgramThatCannotStartThrows) {

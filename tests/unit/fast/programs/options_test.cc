@@ -211,6 +211,8 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--log-level", "loud"}, "log level 'loud'"},
       {{"--suspect-after", "0"}, "--suspect-after 0"},
       {{"--suspect-after", "90"}, "--gone-after 60 is less than --suspect-after 90"},
+      {{"--restarts", "-1"}, "--restarts -1"},
+      {{"--restarts", "1", "--mode", "sync"}, "--restarts with --mode sync"},
       {{"--slow", "4:2"}, "--slow 4:2"},
       {{"--slow", "1:0.5"}, "--slow 0.5"},
       {{"--slow", "1=2"}, "--slow 1=2"},

@@ -113,9 +113,13 @@ TEST_F(SummaryTest, AWorkerThatCameBackAddsUpItsLivesAndIsNotLost) {
   const Summary s = report({}, {{1, 137}});
   EXPECT_THAT(s.lost_ranks, IsEmpty());
   EXPECT_THAT(s.restarted_ranks, ElementsAre(1));
+  EXPECT_THAT(s.restarts, ElementsAre(0, 1));
   EXPECT_THAT(s.exit_codes, ElementsAre(0, 0));  // the launcher saw the first life only
   EXPECT_EQ(s.samples, 2400u);
   EXPECT_EQ(s.bytes_sent, 24000u);
+  std::ostringstream text;
+  print_summary(text, s, run_.root());
+  EXPECT_THAT(text.str(), HasSubstr("1 (once)"));
 }
 
 TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {

@@ -213,6 +213,21 @@ TEST(Engine, who_leaves_while_we_synchronise_anew_has_left_all_the_same) {
   EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
 }
 
+/// Both ends of an edge may dial, so a second link may come up after the Leave on the first.
+TEST(Engine, who_has_left_greets_nobody_on_a_link_that_comes_later) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[1].leave = true;
+  pair.turn(1);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  ASSERT_EQ(pair.edge(0).state, LinkState::kLeft);
+  pair.wire.cut();
+  pair.wire.connect();
+  pair.pass(2);
+  EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
+}
+
 TEST(Engine, a_restarted_neighbour_is_met_anew_and_what_died_with_it_is_counted) {
   EnginePair pair;
   pair.meet();

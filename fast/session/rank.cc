@@ -1,14 +1,11 @@
-#include "fast/programs/cli/rank.h"
+#include "fast/session/rank.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
-#include "fast/errors.h"
 #include "fast/session/peers.h"
 
 namespace fast {
@@ -38,18 +35,20 @@ void check_size(const Environment& environment, const Launcher& launcher, int wo
   if (launcher.size == nullptr) return;
   const std::optional<std::string> text = environment(launcher.size);
   if (!text || number(*text) == workers) return;
-  throw ConfigError(fmt::format("{} processes were started ({}), but the topology has {} workers",
-                                *text, launcher.size, workers),
-                    fmt::format("start {}, or choose a topology of {}", workers, *text));
+  throw ConfigError(*text + " processes were started (" + launcher.size +
+                        "), but the topology has " + std::to_string(workers) + " workers",
+                    "start " + std::to_string(workers) + ", or choose a topology of " + *text);
 }
 
-std::optional<FoundRank> rank_of_launcher(const Environment& environment, int workers) {
+std::optional<FoundRank> rank_of_launcher(const Environment& environment, int workers,
+                                          stencil::OptionNaming naming) {
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<std::string> text = environment(launcher.rank);
     if (!text || (launcher.needs_size && !environment(launcher.size))) continue;
     const std::optional<int> rank = number(*text);
     if (!rank) {
-      throw ConfigError(fmt::format("{}={} is no rank", launcher.rank, *text), "give --rank RANK");
+      throw ConfigError(std::string(launcher.rank) + "=" + *text + " is no rank",
+                        "give " + naming("rank"));
     }
     check_size(environment, launcher, workers);
     return FoundRank{*rank, launcher.rank};
@@ -73,7 +72,7 @@ bool is_set(const std::string& name, const SessionOptions& session, int workers)
   const Peers peers(session.peers, session.peers_file, session.peer_template);
   for (int rank = 0; rank < workers; ++rank) {
     const std::optional<std::string> endpoint = peers.find(rank);
-    if (endpoint && label_of(*endpoint) == fmt::format("{}-{}", name, rank)) return true;
+    if (endpoint && label_of(*endpoint) == name + "-" + std::to_string(rank)) return true;
   }
   return false;
 }
@@ -90,29 +89,26 @@ std::optional<FoundRank> rank_of_host(const std::string& host, const SessionOpti
 
 }  // namespace
 
-std::optional<std::string> read_environment(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-FoundRank detect_rank(const Environment& environment, const std::string& host,
-                      const SessionOptions& session, int workers) {
-  if (auto found = rank_of_launcher(environment, workers)) return *found;
-  if (auto found = rank_of_host(host, session, workers)) return *found;
+std::optional<FoundRank> find_rank(const Environment& environment, const std::string& host,
+                                   const SessionOptions& session, int workers,
+                                   stencil::OptionNaming naming) {
+  if (auto found = rank_of_launcher(environment, workers, naming)) return found;
+  return rank_of_host(host, session, workers);
+}
+
+ConfigError no_rank(const std::string& host, stencil::OptionNaming naming) {
   std::string variables;
   for (const Launcher& launcher : kLaunchers) {
     variables += (variables.empty() ? "" : ", ") + std::string(launcher.rank);
   }
-  throw ConfigError(
-      fmt::format("no rank: no launcher gives one ({}), and the host's name, '{}', is not that of "
-                  "a set, NAME-N with peers NAME-K",
-                  variables, host),
-      "give --rank RANK");
+  return ConfigError("no rank: no launcher gives one (" + variables + "), and the host's name, '" +
+                         host + "', is not that of a set, NAME-N with peers NAME-K",
+                     "give " + naming("rank"));
 }
 
 }  // namespace fast

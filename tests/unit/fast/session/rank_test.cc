@@ -1,9 +1,10 @@
+#include "fast/session/rank.h"
+
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "fast/errors.h"
-#include "fast/programs/cli/rank.h"
 
 namespace fast {
 namespace {
@@ -18,6 +19,13 @@ Environment environment(std::map<std::string, std::string> variables) {
 /// Peers are named worker-K.
 SessionOptions set_of_workers() {
   return {.peer_template = "tcp://worker-{rank}.svc.local:5555"};
+}
+
+/// As a program looks for its rank, which has to be somewhere.
+FoundRank detect_rank(const Environment& environment, const std::string& host,
+                      const SessionOptions& session, int workers) {
+  const auto found = find_rank(environment, host, session, workers, stencil::as_flag);
+  return found ? *found : throw no_rank(host, stencil::as_flag);
 }
 
 int rank_of(const std::map<std::string, std::string>& variables, const std::string& host,

@@ -1,0 +1,180 @@
+#include "fast/programs/run_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include "fast/errors.h"
+#include "fast/programs/cli/option_binder.h"
+#include "fast/programs/cli/option_table.h"
+#include "fast/programs/cli/options.h"
+#include "fast/programs/cores.h"
+#include "fast/programs/launch/descriptors.h"
+#include "fast/programs/launch/launcher.h"
+#include "fast/programs/launch/loopback.h"
+#include "fast/programs/launch/prefixed_lines.h"
+#include "fast/programs/launch/run_preparation.h"
+#include "fast/programs/launch/signals.h"
+#include "fast/run/atomic_file.h"
+#include "fast/run/run_folder.h"
+#include "fast/session/environment.h"
+
+namespace fast {
+namespace {
+
+namespace fs = std::filesystem;
+using Variables = std::map<std::string, std::string>;
+
+constexpr char kRunExamples[] =
+    R"(Each process has FAST_TOPOLOGY, FAST_RANK, FAST_LISTEN, FAST_PEER and FAST_RUN_ID, and with a folder
+FAST_OUT, FAST_CHECKPOINT and FAST_RESUME. SessionOptions::from_environment() in C++ and
+fast_set_from_environment() in C read them; so does fast-worker. Every other option of a session is a
+variable of the same kind, which fast run passes on: FAST_CODEC=int8 fast run ...
+What the processes write, to stdout and stderr, comes line by line, "[2] ..." from rank 2. Ctrl-C and
+SIGTERM go to each process and all that it has started. The exit code is that of fast train.
+
+Examples:
+  Four of a program of your own, on a 2x2 torus:
+    fast run --topology torus:2x2 -- ./train --data here
+  The same in Python; a process that dies is started again, at most three times, from its checkpoint:
+    fast run --topology torus:2x2 --restarts 3 --out runs/mine -- python3 train.py
+  On with a run that was cut off:
+    fast run --topology torus:2x2 --resume runs/mine -- python3 train.py)";
+
+/// The options before "--", and the program with its arguments behind it.
+std::pair<std::vector<std::string>, std::vector<std::string>> split(
+    const std::vector<std::string>& args) {
+  const auto at = std::ranges::find(args, "--");
+  return {{args.begin(), at}, {at == args.end() ? at : at + 1, args.end()}};
+}
+
+struct Folder {
+  RunFolder folder;
+  LockedFolder lock;
+  std::string run_id;
+};
+
+Folder folder_of(const RunQuery& query, int workers) {
+  const bool resumed = !query.resume.empty();
+  if (resumed && (!query.out.empty() || query.overwrite)) {
+    throw ConfigError("--resume names the folder, and what is in it is kept",
+                      "leave --out and --overwrite out");
+  }
+  const RunFolder folder(fs::absolute(resumed ? query.resume : query.out));
+  LockedFolder lock(folder.root(),
+                    resumed           ? LockedFolder::Earlier::kResume
+                    : query.overwrite ? LockedFolder::Earlier::kRemove
+                                      : LockedFolder::Earlier::kRefuse,
+                    "fast run");
+  std::string run_id = resumed ? run_id_to_resume(folder.root(), workers) : fresh_run_id();
+  for (int rank = 0; rank < workers; ++rank) make_writable_folder(folder.worker(rank));
+  return {folder, std::move(lock), std::move(run_id)};
+}
+
+/// Where each worker listens, and where its neighbours do. The ports stay the same for all of a
+/// worker's lives.
+std::vector<Variables> places(const stencil::Topology& topology,
+                              const std::vector<ReservedPort>& ports) {
+  std::vector<Variables> out;
+  for (int rank = 0; rank < topology.size(); ++rank) {
+    std::map<int, std::string> peers;
+    for (const stencil::Rank one : topology.neighbours(rank)) {
+      peers[one] = ports[static_cast<std::size_t>(one)].endpoint();
+    }
+    out.push_back({{environment_name("rank"), std::to_string(rank)},
+                   {environment_name("listen"), ports[static_cast<std::size_t>(rank)].endpoint()},
+                   {environment_name("peer"), stencil::option_text(peers)}});
+  }
+  return out;
+}
+
+/// Those of all workers. Numbers of threads that the user has set stay.
+Variables common_variables(const std::string& topology, const std::string& run_id, int workers) {
+  Variables out = thread_variables(std::max(1, available_cores() / workers));
+  std::erase_if(out, [](const auto& one) { return std::getenv(one.first.c_str()) != nullptr; });
+  // Python holds its lines back where it does not write to a terminal, and loses them when it is
+  // killed.
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) out["PYTHONUNBUFFERED"] = "1";
+  out[environment_name("topology")] = topology;
+  out[environment_name("run_id")] = run_id;
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, RunQuery& query) {
+  OptionBinder binder(app);
+  binder.group("Options");  // options without a group are not shown
+  binder(session_fields::topology(), query.topology);
+  binder(option_table::restarts_field(), query.restarts);
+  app.add_option("--out,-o", query.out,
+                 "folder for what the workers leave; their sessions save checkpoints there, from "
+                 "which a worker that is started again resumes")
+      ->type_name("DIR");
+  app.add_option("--resume", query.resume, "resume the run in this folder from its checkpoints")
+      ->type_name("DIR");
+  app.add_flag("--overwrite", query.overwrite, "remove the run that --out holds already");
+  return binder.choices();
+}
+
+int run_command(const std::vector<std::string>& args, const Models& /*models*/) {
+  RunQuery query;
+  CLI::App app(
+      "Starts a program of your own on this machine, one process for each rank of a grid:\n"
+      "fast run --topology SPEC [OPTIONS] -- PROGRAM [ARGUMENTS]",
+      "fast run");
+  set_conventions(app, kRunExamples);
+  const auto choices = bind_run_options(app, query);
+  auto [wishes, program] = split(args);
+  if (const auto code = parse_arguments(app, wishes)) return *code;
+  if (query.topology.empty()) {
+    throw ConfigError("no topology", "give --topology, e.g. --topology torus:2x2");
+  }
+  if (program.empty()) {
+    throw ConfigError("no program", "write it behind --: fast run --topology ring:2 -- PROGRAM");
+  }
+  stencil::OptionChecks check{stencil::as_flag};
+  check(option_table::restarts_field(), query.restarts);
+  const stencil::Topology topology = stencil::Topology::parse(query.topology);
+  const int workers = topology.size();
+  const WritesMayFail writes;
+  check_descriptor_limit(workers, raise_descriptor_limit(), 2);
+
+  LaunchOptions options;
+  options.program = find_program(program.front());
+  program.erase(program.begin());
+  options.arguments.assign(static_cast<std::size_t>(workers), program);
+  options.reach = Reach::kGroup;
+  options.same_signal = true;
+  options.restarts = query.restarts;
+  options.stuck_after = 0;  // a process that waits for one that it has started uses no CPU time
+  const std::vector<ReservedPort> ports(static_cast<std::size_t>(workers));
+  options.own_environment = places(topology, ports);
+  std::optional<Folder> folder;
+  if (!query.out.empty() || !query.resume.empty()) folder.emplace(folder_of(query, workers));
+  options.environment = common_variables(absolute_topology(query.topology),
+                                         folder ? folder->run_id : fresh_run_id(), workers);
+  for (int rank = 0; folder && rank < workers; ++rank) {
+    Variables& own = options.own_environment[static_cast<std::size_t>(rank)];
+    own[environment_name("out")] = folder->folder.root().string();
+    own[environment_name("checkpoint")] = own[environment_name("resume")] =
+        folder->folder.checkpoint(rank).string();
+  }
+
+  PrefixedLines lines(std::cout, workers);
+  LaunchObserver observer;
+  observer.tick = [](const std::vector<WorkerProcess>&) {};
+  observer.say = [](const std::string& line, bool bad) {
+    if (bad) std::cerr << "fast run: " << line << std::endl;
+  };
+  observer.output = [&](int rank, std::string_view text) { lines.add(rank, text); };
+  return overall_code(launch(options, observer));
+}
+
+}  // namespace fast

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fast/session/session_options.h"
+
+namespace fast {
+
+/// A variable's value; nullopt where it is not set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// This process's environment.
+[[nodiscard]] std::optional<std::string> read_environment(const std::string& name);
+
+/// The variable of an option: "FAST_PHASE_LOCK" for "phase_lock". Command lines, sessions and
+/// launchers all call it so.
+[[nodiscard]] std::string environment_name(std::string_view key);
+
+/// `options`, and over them what `environment` says: see SessionOptions::from_environment().
+/// `host` is this host's name.
+[[nodiscard]] SessionOptions with_environment(SessionOptions options,
+                                              const Environment& environment,
+                                              const std::string& host);
+
+}  // namespace fast
