@@ -129,8 +129,8 @@ class TorchAdapter(Adapter):
             # adds what it has found to what is there.
             for (_, tensor, slot), initial in zip(self._statistics, self._initial):
                 slot.add_(tensor.detach() - initial)
-        if call == "save":
-            self._prepare_save()
+        if call in ("open", "save"):
+            self._fill()
         self._copy_device(pull=True)
         if call == "exchange" and self._correction is not None:
             self._correction.before_exchange()
@@ -139,7 +139,12 @@ class TorchAdapter(Adapter):
         self._copy_device(pull=False)
         if call == "exchange" and self._correction is not None:
             self._correction.after_exchange()
-        if call == "finish":
+        if call == "open":  # which may have loaded a checkpoint
+            self._initial = [slot.clone() for _, _, slot in self._statistics]
+            for _, tensor, home in self._saved:
+                if tensor.data_ptr() != home.data_ptr():
+                    tensor.detach().copy_(home)
+        if call in ("open", "finish"):
             for _, tensor, slot in self._statistics:
                 tensor.copy_(slot)
         if call == "save":
@@ -183,7 +188,8 @@ class TorchAdapter(Adapter):
                         "it an optimizer of its own"
                     )
 
-    def _prepare_save(self) -> None:
+    def _fill(self) -> None:
+        """Brings all that is saved up to date."""
         self._kept = [slot.clone() for _, _, slot in self._statistics]
         for _, tensor, slot in self._statistics:
             slot.copy_(tensor.detach())

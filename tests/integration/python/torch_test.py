@@ -400,6 +400,25 @@ class Statistics(unittest.TestCase):
         self.assertFalse(model.training)
 
 
+class Checkpoints(unittest.TestCase):
+    def test_a_worker_goes_on_where_it_ended(self):
+        with support.temporary_folder() as folder:
+            options = {name: f"{folder}/c.safetensors" for name in ("checkpoint", "resume")}
+            model = model_of(lambda: nn.Linear(3, 4), lambda: nn.BatchNorm1d(4))
+            with fast.join(model, **options) as session:
+                model(torch.randn(8, 3))
+                model[0].bias.data.fill_(4.0)
+                session.exchange()
+            other = model_of(lambda: nn.Linear(3, 4), lambda: nn.BatchNorm1d(4))
+            with fast.join(other, **options) as session:
+                self.assertEqual(session.steps(), 1)
+                for name, value in model.state_dict().items():
+                    if "num_batches" not in name:
+                        self.assertTrue(torch.equal(other.state_dict()[name], value), name)
+                at_start = other[1].running_mean.clone()
+            self.assertTrue(torch.equal(other[1].running_mean, at_start))
+
+
 class Momentum(unittest.TestCase):
     def test_the_exchange_enters_it_by_the_given_share(self):
         parameter = nn.Parameter(torch.tensor([1.0, 2.0]))
