@@ -47,6 +47,15 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    """Decentralized, which needs PyTorch, when it is asked for."""
+    if name == "Decentralized":
+        from .torch import Decentralized
+
+        return Decentralized
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def version() -> str:
     """The version of libfast.so, such as "0.1.0"."""
     text: bytes = library().fast_version()

@@ -20,9 +20,12 @@ from ._torch_homes import (
     why_not,
 )
 from ._torch_momentum import MomentumCorrection
+from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .errors import ModelError, UsageError
 from .session import Session
+
+__all__ = ["Decentralized", "TorchAdapter", "gather_statistics", "join"]
 
 _LOGGER = logging.getLogger("fast_training")
 

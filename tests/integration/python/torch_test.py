@@ -299,6 +299,27 @@ class Loops(unittest.TestCase):
         for one, other in zip(models[0].parameters(), models[1].parameters()):
             self.assertLess((one - other).abs().max().item(), 1e-4)
 
+    def test_a_wrapped_module_exchanges_with_each_step(self):
+        model = model_of(lambda: nn.Linear(3, 2), lambda: nn.Linear(2, 1))
+        optimizer = sgd(model, momentum=0.9)
+        wrapped = fast.Decentralized(model, optimizer, budget=40)
+        rates = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+        steps = 0
+        while not wrapped.session.done():
+            for _ in range(2):
+                wrapped(torch.ones(4, 3)).square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            rates.step()
+            steps += 1
+            wrapped.eval()
+            wrapped(torch.ones(100, 3))  # counts for nothing
+            wrapped.train()
+        self.assertEqual((steps, wrapped.session.steps()), (5, 5))
+        self.assertTrue(wrapped.session.finish())
+        wrapped.session.close()
+        self.assertIn("module.0.weight", wrapped.state_dict())
+
     def test_a_loader_that_forks_harms_nothing(self):
         model = model_of(lambda: nn.Linear(3, 2))
         optimizer = sgd(model)
