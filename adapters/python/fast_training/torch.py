@@ -145,8 +145,10 @@ class TorchAdapter(Adapter):
                 if tensor.data_ptr() != home.data_ptr():
                     tensor.detach().copy_(home)
         if call in ("open", "finish"):
-            for _, tensor, slot in self._statistics:
-                tensor.copy_(slot)
+            for name, tensor, slot in self._statistics:
+                # Cut off before all agreed, what is there may be no variance: it then keeps its own.
+                own = tensor if name.endswith("running_var") else slot
+                tensor.copy_(torch.where(slot > 0, slot, own))
         if call == "save":
             for (_, _, slot), kept in zip(self._statistics, self._kept):
                 slot.copy_(kept)

@@ -131,6 +131,18 @@ class Statistics(unittest.TestCase):
         self.assertTrue(torch.allclose(means[0], means[1], atol=1e-3))
         self.assertTrue(torch.allclose(means[0], x.mean(0) + 1, atol=0.1))
 
+    def test_a_variance_is_never_negative_where_workers_did_not_agree(self):
+        model = model_of(lambda: nn.BatchNorm1d(3))
+        adapter = TorchAdapter(model)
+        with fast.Session(adapter, budget=10) as session:
+            session.join()
+            model(torch.randn(64, 3))
+            own = model[0].running_var.clone()
+            for name, _, slot in adapter._statistics:
+                slot.sub_(5.0)  # as a neighbour that is gone may have left it
+        self.assertTrue(torch.equal(model[0].running_var, own))
+        self.assertLess(model[0].running_mean.max().item(), -4)
+
     def test_they_are_saved_as_they_are(self):
         model = model_of(lambda: nn.BatchNorm1d(3))
         with fast.join(model, budget=10) as session, support.temporary_folder() as folder:
