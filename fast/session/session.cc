@@ -19,6 +19,7 @@
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
 #include "fast/session/terms.h"
+#include "fast/session/wait_texts.h"
 #include "stencil/core/topology.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/mix/codecs/kinds.h"
@@ -41,10 +42,6 @@ constexpr double kHeldSeconds = 1;
 SessionOptions validated(SessionOptions options) {
   options.validate();
   return options;
-}
-
-std::string whole_seconds(double seconds) {
-  return std::to_string(static_cast<int>(seconds)) + " s";
 }
 
 }  // namespace
@@ -225,18 +222,7 @@ class Session::Impl {
     if (!joined_ && !background_.stopped() && !status.turned_away.empty()) {
       throw RefusedError("no neighbour was reached, and " + status.turned_away);
     }
-    std::string missing;
-    for (const auto& neighbour : status.neighbours) {
-      missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
-    }
-    const std::string patience = whole_seconds(options_.exchange.start_deadline);
-    const std::string text =
-        status.copied > 0
-            ? "the copy of a neighbour's model (" + missing + ") made no progress for " + patience +
-                  "; check the link, or raise " + options_.naming("start_deadline")
-            : "no neighbour (" + missing + ") was reached in " + patience +
-                  "; start them, or check " + options_.naming("peers") + " and " +
-                  options_.naming("listen");
+    const std::string text = not_reached(status, options_);
     if (sync() && !background_.stopped()) throw DeadlineError(text);
     if (!background_.stopped()) {
       options_.log(LogLevel::kWarning, text + "; training alone until then");
@@ -328,15 +314,7 @@ class Session::Impl {
   bool await_neighbours(What what, const Background::Condition& condition) {
     if (background_.await(options_.exchange.wait_deadline, condition)) return true;
     if (background_.stopped()) return false;
-    std::string who;
-    for (const auto& n : background_.status().neighbours) {
-      who += (who.empty() ? "" : ", ") + std::to_string(n.rank) + " (" + std::string(name(n.link)) +
-             ", step " + std::to_string(n.step) + ")";
-    }
-    throw DeadlineError("waited " + whole_seconds(options_.exchange.wait_deadline) +
-                        " for a neighbour " + what() + ": " + who +
-                        "; check those workers, or raise " + options_.naming("wait_deadline") +
-                        ", or use " + options_.naming("mode") + " async");
+    throw DeadlineError(overdue(background_.status(), options_, what()));
   }
 
   // Constant after construction.

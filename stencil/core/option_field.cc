@@ -4,10 +4,6 @@
 
 namespace stencil {
 
-std::string as_field(std::string_view key) {
-  return std::string(key);
-}
-
 std::string as_flag(std::string_view key) {
   std::string flag = "--" + std::string(key);
   std::ranges::replace(flag, '_', '-');

@@ -52,8 +52,11 @@ struct OptionField {
 
 /// How a message calls an option: by the name that its reader knows.
 using OptionNaming = std::string (*)(std::string_view key);
-/// "phase_lock", as in a program.
-[[nodiscard]] std::string as_field(std::string_view key);
+/// "phase_lock", as in a program. Inline, since it is a default in headers whose users link no
+/// library below fast::session.
+[[nodiscard]] inline std::string as_field(std::string_view key) {
+  return std::string(key);
+}
 /// "--phase-lock", as on a command line.
 [[nodiscard]] std::string as_flag(std::string_view key);
 

@@ -330,57 +330,6 @@ bool Simulation::finish() {
   return all;
 }
 
-/// The first turn that is free at both ends, which must use the same one.
-std::size_t Simulation::free_turn(Rank a, Rank b) const {
-  const auto taken = [this](Rank rank, std::size_t turn) {
-    return std::ranges::find(places_[rank], turn, &Place::turn) != places_[rank].end();
-  };
-  std::size_t turn = 0;
-  while (taken(a, turn) || taken(b, turn)) ++turn;
-  return turn;
-}
-
-Rank Simulation::add(const std::vector<Rank>& neighbours) {
-  const Rank rank = size();
-  network_->add();
-  workers_.emplace_back();
-  places_.emplace_back();
-  for (const Rank other : neighbours) {
-    const std::size_t meet = free_turn(rank, other);
-    places_[rank].push_back({.rank = other, .turn = meet});
-    places_[other].push_back({.rank = rank, .turn = meet});
-    workers_[other]->pump->add(now_, places_[other].back());
-    turn(*workers_[other]);
-  }
-  // As a second life, so that it copies a neighbour.
-  make(rank, 2);
-  return rank;
-}
-
-void Simulation::remove(Rank rank) {
-  for (const Place& place : std::exchange(places_[rank], {})) {
-    std::erase_if(places_[place.rank], [rank](const Place& p) { return p.rank == rank; });
-    workers_[place.rank]->pump->remove(now_, rank);
-    workers_[rank]->pump->remove(now_, place.rank);
-    turn(*workers_[place.rank]);
-  }
-  turn(*workers_[rank]);
-}
-
-void Simulation::kill(Rank rank) {
-  workers_[rank]->alive = false;
-  // Otherwise its next life would end the step that this life was in.
-  std::erase_if(due_, [rank](const Due& due) { return due.rank == rank; });
-  std::ranges::make_heap(due_, std::less<>());
-}
-
-void Simulation::restart(Rank rank) {
-  const std::uint64_t generation = workers_[rank]->generation + 1;
-  while (network_->transport(rank).receive()) {
-  }
-  make(rank, generation);
-}
-
 std::span<const float> Simulation::model(Rank rank) const {
   return workers_[rank]->x;
 }
