@@ -4,7 +4,7 @@
 # log and its path is printed.
 #
 # usage: tests/checks/fuzz.sh BUILD_DIR [NAME...]
-#   FAST_FUZZ_SECONDS   seconds for each target (20)
+#   FAST_FUZZ_SECONDS   seconds for each target (15)
 #   FAST_FUZZ_JOBS      how many at once (the number of cores)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,7 +15,7 @@ if [ $# -lt 1 ] || [ "$1" = --help ]; then
 fi
 build=$(cd "$1" && pwd)
 shift
-seconds=${FAST_FUZZ_SECONDS:-20}
+seconds=${FAST_FUZZ_SECONDS:-15}
 jobs=${FAST_FUZZ_JOBS:-$(nproc)}
 results=$build/fuzz-results
 rm -rf "$results"
