@@ -93,7 +93,6 @@ std::map<std::string, std::string> worker_environment(int threads) {
     const std::string_view text = *entry;
     if (text.starts_with("FAST_")) out[std::string(text.substr(0, text.find('=')))] = "";
   }
-  for (const char* const name : {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) out[name] = "";
   return out;
 }
 

@@ -52,7 +52,7 @@ struct WorkerStart {
   std::string topology, mode, model, data, run_id, version;
   double unix_time = 0;
   double epochs = 0;
-  std::uint64_t budget = 0;  ///< samples over all workers
+  std::uint64_t budget = 0;  ///< samples over all workers; 0: `epochs` of all their own data
   stencil::ExchangeOptions exchange;
   /// A life that continues from a checkpoint belongs to the run before it in the file. So does a
   /// life that began anew after one without an end or with a bad end, unless `fresh` says

@@ -32,8 +32,7 @@ class Progress {
 
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
   /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
-  /// out a loss that is not finite, for example of a step that was skipped for an
-  /// overflow.
+  /// out a loss that is not finite, for example of a step that was skipped for an overflow.
   void add(std::uint64_t samples, double loss) {
     scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);

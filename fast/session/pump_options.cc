@@ -1,11 +1,9 @@
 #include "fast/session/pump_options.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <random>
 #include <string>
 
+#include "fast/session/rank.h"
 #include "fast/session/security.h"
 #include "fast/session/terms.h"
 #include "stencil/runtime/engine_config.h"
@@ -17,11 +15,6 @@ stencil::LifeId new_life() {
   std::random_device random;
   const auto draw = [&random] { return std::uint64_t{random()} << 32 | std::uint64_t{random()}; };
   return {draw(), draw()};
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Launcher {
   bool needs_size;   ///< the variable of its rank is too common to be trusted alone
 };
 
+// mpirun, PMIx, PMI, Slurm, torchrun, Kubernetes.
 constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
                                    {"PMIX_RANK", nullptr, false},
                                    {"PMI_RANK", "PMI_SIZE", false},
@@ -101,13 +102,18 @@ std::optional<FoundRank> find_rank(const Environment& environment, const std::st
   return rank_of_host(host, session, workers);
 }
 
-ConfigError no_rank(const std::string& host, stencil::OptionNaming naming) {
+std::string rank_variables() {
   std::string variables;
   for (const Launcher& launcher : kLaunchers) {
     variables += (variables.empty() ? "" : ", ") + std::string(launcher.rank);
   }
-  return ConfigError("no rank: no launcher gives one (" + variables + "), and the host's name, '" +
-                         host + "', is not that of a set, NAME-N with peers NAME-K",
+  return variables;
+}
+
+ConfigError no_rank(const std::string& host, stencil::OptionNaming naming) {
+  return ConfigError("no rank: no launcher gives one (" + rank_variables() +
+                         "), and the host's name, '" + host +
+                         "', is not that of a set, NAME-N with peers NAME-K",
                      "give " + naming("rank"));
 }
 

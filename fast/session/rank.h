@@ -18,11 +18,9 @@ struct FoundRank {
 };
 
 /// Finds the rank that this process was started with. The variables of launchers come first, those
-/// of an inner launcher before those of an outer one (mpirun in a job of Slurm):
-/// OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID, RANK (beside WORLD_SIZE, as of
-/// torchrun) and JOB_COMPLETION_INDEX (Kubernetes). Then comes the host's name, where it belongs to
-/// a set: NAME-N, as replicas are called, with peers in `session` that are named NAME-K for their
-/// rank K.
+/// of an inner launcher before those of an outer one (mpirun in a job of Slurm). Then comes the
+/// host's name, where it belongs to a set: NAME-N, as replicas are called, with peers in `session`
+/// that are named NAME-K for their rank K.
 ///
 /// Returns nothing where there is no rank. Throws ConfigError where a variable does not hold a
 /// number, and where the launcher has started another number of processes than `workers`; `naming`
@@ -31,6 +29,8 @@ struct FoundRank {
                                                  const std::string& host,
                                                  const SessionOptions& session, int workers,
                                                  stencil::OptionNaming naming);
+/// The variables of launchers that find_rank() reads, in its order: "OMPI_COMM_WORLD_RANK, ..".
+[[nodiscard]] std::string rank_variables();
 /// What to throw where find_rank() finds none and there is no other.
 [[nodiscard]] ConfigError no_rank(const std::string& host, stencil::OptionNaming naming);
 

@@ -43,6 +43,17 @@ using stencil::OptionField;
           .example = 7};
 }
 
+[[nodiscard]] inline OptionField<double> epochs() {
+  return {.key = "epochs",
+          .unit = "EPOCHS",
+          .help =
+              "or passes over the data_size examples of each worker after which training is over; "
+              "0: see budget",
+          .range = {.least = 0, .most = 1e9},
+          .remedy = "use more than 0, or 0 for none",
+          .example = 2.5};
+}
+
 [[nodiscard]] inline OptionField<double> checkpoint_every() {
   return {.key = "checkpoint_every",
           .unit = "SECONDS",
@@ -144,14 +155,7 @@ void visit_fields(Options& options, Visitor& visit) {
           .help = "samples over all workers after which training is over; 0: no end",
           .example = 1000},
       options.budget);
-  visit(stencil::OptionField<double>{.key = "epochs",
-                                     .unit = "EPOCHS",
-                                     .help = "or passes over the data_size examples of each worker "
-                                             "after which training is over; 0: see budget",
-                                     .range = {.least = 0, .most = 1e9},
-                                     .remedy = "use more than 0, or 0 for none",
-                                     .example = 2.5},
-        options.epochs);
+  visit(session_fields::epochs(), options.epochs);
   visit(
       stencil::OptionField<std::uint64_t>{
           .key = "data_size", .unit = "EXAMPLES", .help = "held by this worker", .example = 1000},

@@ -7,7 +7,9 @@
 #include "fast/errors.h"
 #include "fast/session/peers.h"
 #include "fast/session/security.h"
+#include "fast/session/session_option_fields.h"
 #include "stencil/core/mode.h"
+#include "stencil/core/option_checks.h"
 #include "stencil/core/option_text.h"
 #include "stencil/core/text.h"
 #include "stencil/core/topology.h"
@@ -17,7 +19,6 @@ namespace fast {
 namespace {
 
 constexpr std::size_t kMostRunId = 256;
-constexpr double kMostEpochs = 1e9;
 
 bool is_control(unsigned char c) {
   return c < 0x20 || c == 0x7f;
@@ -25,11 +26,8 @@ bool is_control(unsigned char c) {
 
 void check_aim(const SessionOptions& options) {
   const std::string epochs = options.naming("epochs"), budget = options.naming("budget");
+  stencil::OptionChecks{options.naming}(session_fields::epochs(), options.epochs);
   if (options.epochs == 0) return;
-  if (!(options.epochs > 0 && options.epochs <= kMostEpochs)) {
-    throw ConfigError(epochs + " " + stencil::option_text(options.epochs) + " is out of range",
-                      "use more than 0, or 0 for no end");
-  }
   if (options.budget > 0) {
     throw ConfigError("both " + epochs + " and " + budget + " say when training is over",
                       "give one of them");

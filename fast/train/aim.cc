@@ -20,22 +20,21 @@ std::string name_of(const WorkerConfig& config, const Dataset& data) {
 }  // namespace
 
 std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data) {
+  const bool own = config.partition == "own";
+  if (own && config.session.exchange.mode != "sync") return 0;
   constexpr double kMost = 1e18;  // fits 64 bits
   const double workers = stencil::Topology::parse(config.session.topology).size();
-  const double shards = config.partition == "own" ? workers : 1;
+  const double shards = own ? workers : 1;
   const double samples = config.epochs * static_cast<double>(data.train.size()) * shards;
-  const double least = workers * config.batch;  // a budget of 0 would mean no end
+  const double least = workers * config.batch;
   return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
 }
 
 SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
                               std::uint64_t budget) {
   SessionOptions options = config.session;
-  if (config.partition == "own" && options.exchange.mode != "sync") {
-    options.epochs = config.epochs;
-  } else {
-    options.budget = budget;
-  }
+  options.budget = budget;
+  if (budget == 0) options.epochs = config.epochs;
   options.terms = {
       {"model", config.model}, {"data", name_of(config, data)}, {"partition", config.partition}};
   if (config.weigh != "workers") options.terms.push_back({"weigh", config.weigh});

@@ -8,14 +8,14 @@
 
 namespace fast {
 
-/// The samples over all workers after which training is over, at least a batch for each. Where each
-/// device holds its own data, the others' shards are taken to be as large as its own.
+/// The samples over all workers after which training is over, at least a batch for each; 0 where
+/// each device holds its own data, so that the end follows from the shards of all workers, whose
+/// sizes they learn from each other. In lock step it follows from the worker's own even then, as if
+/// the others' were as large, and workers with other shards refuse it.
 [[nodiscard]] std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data);
 
 /// The options of the worker's session with all that workers must have in common of their job: when
-/// training is over, data and shards. `budget` is budget_of(). Where each device holds its own
-/// data, the end follows from the shards of all workers, whose sizes they learn from each other; in
-/// lock step it follows from the worker's own, and workers with other shards refuse it.
+/// training is over, model, data and shards. `budget` is budget_of().
 [[nodiscard]] SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
                                             std::uint64_t budget);
 

@@ -17,7 +17,9 @@ Recorder::Recorder(const std::filesystem::path& file, const WorkerStart& start, 
     : file_(file),
       metrics_(file),
       log_(std::move(log)),
-      budget_(static_cast<double>(start.budget)) {
+      budget_(static_cast<double>(start.budget)),
+      epochs_(start.epochs),
+      workers_(start.workers) {
   metrics_.start(start);
 }
 
@@ -62,7 +64,8 @@ void Recorder::report(const Exchange& exchange) {
   p.step = steps_;
   p.samples = samples_;
   p.progress = std::min(1.0, exchange.progress());
-  p.network_samples = exchange.progress() * budget_;
+  const double aim = budget_ > 0 ? budget_ : epochs_ * workers_ * status.mean_data_size;
+  p.network_samples = exchange.progress() * aim;
   p.samples_per_second = sample_rate_;
   p.loss = loss_;
   p.accuracy = accuracy_;

@@ -48,7 +48,9 @@ class Recorder {
   std::filesystem::path file_;
   MetricsWriter metrics_;
   LogSink log_;
-  double budget_;  ///< samples over all workers
+  double budget_;  ///< samples over all workers; 0: see epochs_
+  double epochs_;  ///< passes over the examples of all `workers_`
+  int workers_;
   Clock::time_point started_ = Clock::now(), training_began_ = started_, last_report_ = started_;
   std::optional<double> training_seconds_;  ///< set when training is over
   double exchange_seconds_ = 0, loss_ = 0, accuracy_ = 0, learning_rate_ = 0, sample_rate_ = 0;

@@ -26,7 +26,7 @@ from .errors import (
     RefusedError,
     UsageError,
 )
-from .session import Neighbour, Session, Status
+from .session import Neighbour, Session, Status, begun
 
 __all__ = [
     "Adapter",
@@ -77,10 +77,4 @@ def join(model: Any, optimizer: Any = None, **options: Any) -> Session:
         raise UsageError(
             f"an optimizer is given with a {type(model).__name__}; it belongs to PyTorch's modules"
         )
-    session = Session(model, **options)
-    try:
-        session.join()
-    except BaseException:
-        session.close()
-        raise
-    return session
+    return begun(Session(model, **options))

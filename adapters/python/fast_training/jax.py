@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 import jax
 
 from .arrays import CopiedArrays
-from .session import Session
+from .session import Session, begun
 
 
 class TreeSession:
@@ -69,9 +69,5 @@ def join(params: Any, **options: Any) -> TreeSession:
     `options` are those of Session. The parameters to begin with are the result's `params`.
     """
     tree = TreeSession(params, **options)
-    try:
-        tree.session.join()
-    except BaseException:
-        tree.session.close()
-        raise
+    begun(tree.session)
     return tree

@@ -9,7 +9,7 @@ import keras
 
 from .arrays import CopiedArrays
 from .errors import UsageError
-from .session import Session
+from .session import Session, begun
 
 
 class KerasAdapter(CopiedArrays):
@@ -48,8 +48,7 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
         """Opens the session and waits until this worker may begin."""
-        self.session = Session(KerasAdapter(self.model), **self._options)
-        self.session.join()
+        self.session = begun(Session(KerasAdapter(self.model), **self._options))
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """The step boundary."""

@@ -262,3 +262,13 @@ class Session:
                 )
         finally:
             self.close()
+
+
+def begun(session: Session) -> Session:
+    """`session`, once its worker may begin; closed where that raises."""
+    try:
+        session.join()
+    except BaseException:
+        session.close()
+        raise
+    return session

@@ -9,7 +9,7 @@ import numpy
 
 from .arrays import CopiedArrays
 from .errors import ModelError
-from .session import Session
+from .session import Session, begun
 
 
 class EstimatorAdapter(CopiedArrays):
@@ -48,10 +48,4 @@ def join(estimator: Any, **options: Any) -> Session:
     `options` are those of Session. The estimator must have seen its first ``partial_fit``, on the
     same examples at every worker, so that all begin with equal weights.
     """
-    session = Session(EstimatorAdapter(estimator), **options)
-    try:
-        session.join()
-    except BaseException:
-        session.close()
-        raise
-    return session
+    return begun(Session(EstimatorAdapter(estimator), **options))

@@ -23,7 +23,7 @@ from ._torch_momentum import MomentumCorrection
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .errors import ModelError, UsageError
-from .session import Session
+from .session import Session, begun
 
 __all__ = ["Decentralized", "TorchAdapter", "gather_statistics", "join"]
 
@@ -45,13 +45,7 @@ def join(
     adapter = TorchAdapter(
         model, optimizer, momentum_correction=momentum_correction, mix_statistics=mix_statistics
     )
-    session = Session(adapter, **options)
-    try:
-        session.join()
-    except BaseException:
-        session.close()
-        raise
-    return session
+    return begun(Session(adapter, **options))
 
 
 class TorchAdapter(Adapter):
@@ -146,7 +140,7 @@ class TorchAdapter(Adapter):
                     tensor.detach().copy_(home)
         if call in ("open", "finish"):
             for name, tensor, slot in self._statistics:
-                # Cut off before all agreed, what is there may be no variance: it then keeps its own.
+                # Cut off before all agreed, it may hold no variance, and then keeps its own.
                 own = tensor if name.endswith("running_var") else slot
                 tensor.copy_(torch.where(slot > 0, slot, own))
         if call == "save":

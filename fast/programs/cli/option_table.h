@@ -13,6 +13,7 @@
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
+#include "fast/session/rank.h"
 #include "fast/session/session_option_fields.h"
 #include "fast/train/models.h"
 #include "fast/train/schedule.h"
@@ -55,8 +56,8 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
   if (set == OptionSet::kWorker) {
     auto rank = session_fields::rank();
     rank.range.least = -1;
-    rank.help +=
-        "; -1: from SLURM_PROCID, OMPI_COMM_WORLD_RANK or the host name's last number (worker-3)";
+    rank.help += "; -1: that of the launcher (" + rank_variables() +
+                 "), or of the host's name (worker-3, with peers of such names)";
     visit(rank, s.rank);
     session_fields::visit_addresses(s, visit);
   }

@@ -93,7 +93,8 @@ def trained(folder, transport, keys):
         told = os.path.join(run, "worker-0", "endpoint")
         until = time.monotonic() + PATIENCE
         while not os.path.exists(told) and first.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                first.wait(0.05)
         with open(told, encoding="utf-8") as file:
             relay = Relay(int(file.read().rsplit(":", 1)[1]))
         stack.callback(relay.close)

@@ -138,7 +138,7 @@ class Statistics(unittest.TestCase):
             session.join()
             model(torch.randn(64, 3))
             own = model[0].running_var.clone()
-            for name, _, slot in adapter._statistics:
+            for _, _, slot in adapter._statistics:
                 slot.sub_(5.0)  # as a neighbour that is gone may have left it
         self.assertTrue(torch.equal(model[0].running_var, own))
         self.assertLess(model[0].running_mean.max().item(), -4)

@@ -236,6 +236,8 @@ TEST_F(WorkerTest, EndsByABudgetOrWithDataOfItsOwnByTheEpochsOfAll) {
   EXPECT_EQ(given_.budget, 0U);
   EXPECT_EQ(given_.epochs, 2);
   EXPECT_EQ(given_.data_size, 64U);
+  EXPECT_EQ(read_metrics(run_.metrics(1)).progress.back().network_samples, 2 * 2 * 16)
+      << "two epochs of two workers, which hold 16 examples in the mean";
 }
 
 TEST_F(WorkerTest, InLockStepTheEndFollowsFromItsOwnShardWhichOthersCompare) {
