@@ -15,7 +15,6 @@
 
 #include "adapters/flat/models/flat_learner.h"
 #include "adapters/torch/models/models.h"
-#include "adapters/torch/step_in_backward.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 #include "stencil/core/text.h"
@@ -220,24 +219,6 @@ TEST(TorchLearner, ALossThatIsNoNumberMakesNoPartOfAStep) {
   EXPECT_FALSE(std::isfinite(learner.train_step(examples.batch()).loss));
   EXPECT_FALSE(told);
   EXPECT_TRUE(std::ranges::equal(values, before));
-}
-
-TEST(StepInBackward, PartsAreOfAboutAsManyValuesTheLastFirst) {
-  std::vector<torch::Tensor> parameters;
-  for (const int size : {10, 10, 70, 10, 40, 20, 20}) {
-    parameters.push_back(torch::zeros({size}).set_requires_grad(true));
-  }
-  parameters.push_back(torch::zeros({1000}));  // wants no gradient
-  const auto parts = StepInBackward::parts(parameters, 3);
-  ASSERT_EQ(parts.size(), 3U);
-  std::vector<std::int64_t> sizes;
-  for (const auto& part : parts) {
-    std::int64_t sum = 0;
-    for (const auto& parameter : part) sum += parameter.numel();
-    sizes.push_back(sum);
-  }
-  EXPECT_THAT(sizes, ::testing::ElementsAre(40, 50, 90));
-  EXPECT_TRUE(parts[0][0].is_same(parameters[6]));
 }
 
 TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {

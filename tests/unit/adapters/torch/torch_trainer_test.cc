@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/torch/step_in_backward.h"
 #include "fast/errors.h"
 #include "fast/session/session.h"
 
@@ -272,6 +273,24 @@ TEST(TorchTrainer, MomentumTakesInWhatNeighboursMovedWithSeveralGroups) {
     moved.push_back(values(net));
   }
   EXPECT_NE(moved[0], moved[1]);
+}
+
+TEST(StepInBackward, PartsAreOfAboutAsManyValuesTheLastFirst) {
+  std::vector<torch::Tensor> parameters;
+  for (const int size : {10, 10, 70, 10, 40, 20, 20}) {
+    parameters.push_back(torch::zeros({size}).set_requires_grad(true));
+  }
+  parameters.push_back(torch::zeros({1000}));  // wants no gradient
+  const auto parts = StepInBackward::parts(parameters, 3);
+  ASSERT_EQ(parts.size(), 3U);
+  std::vector<std::int64_t> sizes;
+  for (const auto& part : parts) {
+    std::int64_t sum = 0;
+    for (const auto& parameter : part) sum += parameter.numel();
+    sizes.push_back(sum);
+  }
+  EXPECT_THAT(sizes, ::testing::ElementsAre(40, 50, 90));
+  EXPECT_TRUE(parts[0][0].is_same(parameters[6]));
 }
 
 }  // namespace
