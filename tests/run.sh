@@ -53,4 +53,4 @@ else
   echo "== Running the tests, with CIFAR-10 from $FAST_CIFAR10_DIR"
 fi
 if [ -n "$excluded" ]; then options=(--label-exclude "$excluded" "${options[@]}"); fi
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$cores" "${options[@]}"
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j $((2 * cores)) "${options[@]}"

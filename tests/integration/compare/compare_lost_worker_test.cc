@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, Unsynchronised,
 TEST_P(Unsynchronised, a_killed_worker_ends_a_stencil_run_well) {
   const std::string spec =
       spec_of(std::string("[[strategy]]\nname = \"") + GetParam() + "\"\nlearning_rate = 0.001\n",
-              "epochs = 400\n");
+              "epochs = 150\n");
   const Cell cell = parse_spec(spec, "spec.toml").cells.front();
   testing::Program program(FAST_COMPARE, arguments(spec));
   const testing::RunWatch run(folder_.path() / "out" / "runs" / hash(cell));

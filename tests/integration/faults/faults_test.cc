@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, FaultsTest,
                          [](const auto& info) { return std::string(info.param.transport); });
 
 TEST_P(FaultsTest, OneIsKilledAndTheOthersFinish) {
-  start(288, {"--suspect-after", "0.5", "--gone-after", "1"});
+  start(128, {"--suspect-after", "0.5", "--gone-after", "1"});
   kill(pids_.at(victim_), SIGKILL);
   const ProgramResult result = program_->wait(kPatience);
   EXPECT_EQ(result.code, 8) << result.out << result.err;
@@ -227,7 +227,7 @@ TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
 }
 
 TEST_P(FaultsTest, OneIsStoppedForAWhileAndIsSuspectUntilItGoesOn) {
-  start(288, {"--suspect-after", "0.5", "--gone-after", "60"});
+  start(128, {"--suspect-after", "0.5", "--gone-after", "60"});
   const auto suspected = said("suspect"), up = said("up");
   kill(pids_.at(victim_), SIGSTOP);
   const bool noticed = until_said_again("suspect", suspected);
