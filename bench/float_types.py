@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a model in bfloat16 loses: resnet8 in PyTorch, in bfloat16 and in float32, on CIFAR-10.
 
-Trains --workers workers on a ring, and one alone, in float32 and each of --types, over --seeds seeds.
+Trains --workers workers on a ring, and one alone, in float32 and each of --types, by seeds.
 Prints the accuracy of the first worker's model on the test set, as mean +- standard error over the
-seeds, and each type's difference from float32 by seeds. The worker alone shows what the type costs
+seeds, and each type's difference from float32. The worker alone shows what the type costs
 without any exchange.
 
     bench/float_types.py --data DIR                     DIR holds data_batch_1.bin, ...
