@@ -25,6 +25,8 @@ class Connection {
   [[nodiscard]] State state() const { return state_; }
   /// Their greeting has come: this is one of us.
   [[nodiscard]] bool greeted() const { return reader_.greeted(); }
+  /// A part of a payload has come.
+  [[nodiscard]] bool in_payload() const { return reader_.in_payload(); }
   /// They have sent what no worker sends.
   [[nodiscard]] bool broken() const { return reader_.broken(); }
 

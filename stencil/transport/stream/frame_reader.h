@@ -38,6 +38,8 @@ class FrameReader {
 
   /// The next whole frame; a frame without a payload has a null one.
   [[nodiscard]] std::optional<Frame> next();
+  /// A payload has begun and is not whole: its memory is held.
+  [[nodiscard]] bool in_payload() const { return !payload_rest_.empty(); }
   /// next() has found the greeting.
   [[nodiscard]] bool greeted() const { return greeted_; }
   /// The rest means nothing: no greeting of ours, or a length out of bounds.

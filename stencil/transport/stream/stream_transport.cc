@@ -184,7 +184,17 @@ class StreamTransport final : public Transport {
     }
     if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
     if (peer.connection.has_more()) make_ready(peer);
-    return std::nullopt;
+    return peer.dialled == nullptr ? bound_partial(peer) : std::nullopt;
+  }
+
+  /// After bytes of an accepted connection: see TransportOptions::max_partial_payloads.
+  std::optional<Received> bound_partial(Peer& peer) {
+    std::erase(partial_, &peer);
+    if (!peer.connection.in_payload()) return std::nullopt;
+    partial_.push_back(&peer);
+    if (partial_.size() <= std::max<std::size_t>(options_.max_partial_payloads, 1))
+      return std::nullopt;
+    return finish(*partial_.front());
   }
 
   /// Which link it came on: a new one where the sender had none.
@@ -242,6 +252,7 @@ class StreamTransport final : public Transport {
     }
     sources_.unwatch(peer.source);
     if (peer.ready) std::erase(ready_, &peer);
+    std::erase(partial_, &peer);
     const auto owner = std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get);
     buried_peers_.push_back(std::move(*owner));
     peers_.erase(owner);
@@ -366,8 +377,9 @@ class StreamTransport final : public Transport {
   std::vector<std::unique_ptr<Peer>> peers_;
   Dials dialled_;
   Inbound inbound_;
-  std::vector<Peer*> ready_;  ///< in turn
-  std::vector<LinkId> down_;  ///< kDown to report
+  std::vector<Peer*> ready_;    ///< in turn
+  std::vector<Peer*> partial_;  ///< accepted, in the middle of a payload; longest still first
+  std::vector<LinkId> down_;    ///< kDown to report
   std::vector<std::unique_ptr<Peer>> buried_peers_;
   Dials buried_dials_;
 

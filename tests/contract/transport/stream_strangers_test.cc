@@ -92,6 +92,45 @@ TEST_F(Strangers, AFrameThatClaimsFourGigabytesReservesNothing) {
   EXPECT_LT(peak_kilobytes() - before, 1U << 20);
 }
 
+TEST_F(Strangers, OfHalfPayloadsNoMoreAreHeldThanAllowed) {
+  constexpr std::size_t kAllowed = 4, kMore = 3;
+  TransportOptions options;
+  options.listen = "tcp://127.0.0.1:0";
+  options.max_partial_payloads = kAllowed;
+  server_ = make_transport(options);
+  friends_link_ = 0;
+  link_ = friend_->dial(server_->endpoint());
+  expect_friend_is_heard();
+  const std::string half = greeting() + lengths(8, 100'000) + std::string(8 + 50'000, 'x');
+  std::vector<std::unique_ptr<RawConnection>> strangers;
+  for (std::size_t i = 0; i < kAllowed; ++i) {
+    strangers.push_back(std::make_unique<RawConnection>(server_->endpoint()));
+    strangers.back()->write(half);
+    expect_friend_is_heard();
+  }
+  // The first is heard of once more, so that others have stood still for longer.
+  strangers.front()->write("x");
+  expect_friend_is_heard();
+  for (std::uint64_t i = 1; i <= kMore; ++i) {
+    strangers.push_back(std::make_unique<RawConnection>(server_->endpoint()));
+    strangers.back()->write(half);
+    expect_strangers(i);
+  }
+  std::size_t hung_up = 0;
+  for (const auto& stranger : strangers) {
+    pollfd end{stranger->descriptor(), POLLRDHUP, 0};
+    if (::poll(&end, 1, 0) == 1) {
+      ++hung_up;
+      EXPECT_NE(stranger, strangers.front()) << "it was not the one that stood still longest";
+    }
+  }
+  EXPECT_EQ(hung_up, kMore);
+  // What has begun may be ended.
+  strangers.back()->write(std::string(50'000, 'x'));
+  EXPECT_EQ(view(expect_frame(*server_).frame.payload).size(), 100'000U);
+  expect_friend_is_heard();
+}
+
 TEST_F(Strangers, WhoSendsAFrameIsALinkUntilItSendsAnythingElse) {
   const RawConnection connection(server_->endpoint());
   const std::string frame = framed("abc", "payload");
