@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/torch/models/model.h"
 #include "fast/data/image_shape.h"
 
 namespace fast {
+
+class Model;
 
 /// The names that make_model() takes: "linear", "mlp", "resnet8" ..
 [[nodiscard]] std::vector<std::string_view> torch_model_names();

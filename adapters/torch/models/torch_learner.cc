@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/torch_trainer.h"
 #include "fast/errors.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <torch/types.h>
-
 #include <memory>
 #include <vector>
 
@@ -9,6 +7,10 @@
 #include "fast/train/models.h"
 #include "stencil/core/types.h"
 
+// LibTorch's headers take longer to compile than all that includes this one.
+namespace at {
+class Tensor;
+}
 namespace torch::optim {
 class Optimizer;
 }
@@ -48,7 +50,7 @@ class TorchLearner final : public Learner {
   [[nodiscard]] Model& model() { return *model_; }
 
  private:
-  [[nodiscard]] torch::Tensor loss_of(const Batch& batch, std::size_t& correct);
+  [[nodiscard]] at::Tensor loss_of(const Batch& batch, std::size_t& correct);
   void set_training(bool training);
 
   ImageShape shape_;

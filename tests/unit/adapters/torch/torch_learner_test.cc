@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "adapters/flat/models/flat_learner.h"
+#include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
 #include "fast/errors.h"
 #include "stencil/core/random.h"
