@@ -47,10 +47,7 @@ void Simulation::kill(Rank rank, Death how) {
   workers_[rank]->alive = false;
   if (how == Death::kProcess) network_->end(rank);
   // Otherwise its next life would end the step that this life was in.
-  std::erase_if(due_, [rank](const Due& due) {
-    return due.rank == rank && (due.what == What::kTurn || due.what == What::kStep);
-  });
-  std::ranges::make_heap(due_, std::less<>());
+  agenda_.end_life(rank);
 }
 
 bool Simulation::alive(Rank rank) const {
@@ -69,16 +66,11 @@ void Simulation::restart(Rank rank, const Saved* saved) {
   make(rank, generation, saved);
 }
 
-void Simulation::freeze(Worker& worker) {
-  worker.still = true;
-  worker.still_since = now_;
-}
-
 void Simulation::thaw(Worker& worker) {
   if (!worker.still) return;
   worker.still = false;
   for (const TimePoint due : std::exchange(worker.owed, {})) {
-    push(now_ + (due - worker.still_since), worker.rank, What::kStep);
+    agenda_.add(now_ + (due - worker.still_since), worker.rank, What::kStep);
   }
   worker.next_turn = kNever;
   turn(worker);

@@ -46,8 +46,8 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
   }
   workers_.resize(places_.size());
   for (const Freeze& freeze : config_.freezes) {
-    push(TimePoint(seconds(freeze.from)), freeze.rank, What::kFreeze);
-    push(TimePoint(seconds(freeze.to)), freeze.rank, What::kThaw);
+    agenda_.add(TimePoint(seconds(freeze.from)), freeze.rank, What::kFreeze);
+    agenda_.add(TimePoint(seconds(freeze.to)), freeze.rank, What::kThaw);
   }
   for (Rank rank = 0; rank < workers; ++rank) {
     make(rank, 1);
@@ -145,7 +145,7 @@ void Simulation::begin_step(Worker& worker) {
   const double length = config_.step_seconds * factor * stretch;
   for (std::uint64_t part = overlaps() ? 1 : kParts; part <= kParts; ++part) {
     const double left = (1 - kForwardShare) * static_cast<double>(kParts - part) / kParts;
-    push(now_ + seconds(length - length * left), worker.rank, What::kStep);
+    agenda_.add(now_ + seconds(length - length * left), worker.rank, What::kStep);
   }
 }
 
@@ -176,7 +176,7 @@ void Simulation::turn(Worker& worker) {
   if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
-    push(worker.next_turn, worker.rank, What::kTurn);
+    agenda_.add(worker.next_turn, worker.rank, What::kTurn);
   }
 }
 
@@ -257,14 +257,12 @@ void Simulation::proceed(Worker& worker) {
   }
 }
 
-void Simulation::push(TimePoint when, Rank rank, What what) {
-  due_.push_back({when, order_++, rank, what});
-  std::ranges::push_heap(due_, std::less<>());
-}
-
 void Simulation::take(const Due& due) {
   Worker& worker = *workers_[due.rank];
-  if (due.what == What::kFreeze) return freeze(worker);
+  if (due.what == What::kFreeze) {
+    if (!std::exchange(worker.still, true)) worker.still_since = now_;
+    return;
+  }
   if (due.what == What::kThaw) return thaw(worker);
   if (worker.still) {
     if (due.what == What::kStep) worker.owed.push_back(due.when);
@@ -285,7 +283,7 @@ void Simulation::run_until(double until) {
   const TimePoint end(seconds(until));
   std::vector<Rank> woken;
   while (true) {
-    const TimePoint next = std::min(network_->next(), due_.empty() ? kNever : due_.front().when);
+    const TimePoint next = std::min(network_->next(), agenda_.next());
     if (next > end) break;
     now_ = std::max(now_, next);
     woken.clear();
@@ -296,11 +294,8 @@ void Simulation::run_until(double until) {
       turn(worker);
       proceed(worker);
     }
-    while (!due_.empty() && due_.front().when <= now_) {
-      std::ranges::pop_heap(due_, std::less<>());
-      const Due due = due_.back();
-      due_.pop_back();
-      if (workers_[due.rank]->alive) take(due);
+    while (const std::optional<Due> due = agenda_.take(now_)) {
+      if (workers_[due->rank]->alive) take(*due);
     }
   }
   now_ = std::max(now_, end);

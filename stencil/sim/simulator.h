@@ -13,6 +13,7 @@
 #include "stencil/core/mode.h"
 #include "stencil/runtime/exchange_options.h"
 #include "stencil/runtime/pump.h"
+#include "stencil/sim/agenda.h"
 #include "stencil/sim/network.h"
 #include "stencil/sim/objective.h"
 
@@ -135,9 +136,9 @@ class Simulation {
   void begin_step(Worker& worker);
   void make_part(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
-  void freeze(Worker& worker);
   void thaw(Worker& worker);
   void settle(Worker& worker);
+  void take(const Due& due);
 
   SimulationConfig config_;
   Mode mode_;
@@ -150,20 +151,7 @@ class Simulation {
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<double> initial_mean_;
-  enum class What : std::uint8_t { kTurn, kStep, kFreeze, kThaw };
-  struct Due {
-    TimePoint when;
-    std::uint64_t order;
-    Rank rank;
-    What what;
-    friend bool operator<(const Due& a, const Due& b) {
-      return std::tie(b.when, b.order) < std::tie(a.when, a.order);
-    }
-  };
-  void push(TimePoint when, Rank rank, What what);
-  void take(const Due& due);
-  std::vector<Due> due_;  ///< a heap
-  std::uint64_t order_ = 0;
+  Agenda agenda_;
 };
 
 }  // namespace stencil::sim
