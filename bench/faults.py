@@ -7,6 +7,9 @@ and prints a table row for each:
   kill     every --every seconds a worker drawn by chance is killed by SIGKILL, and started again by
            `fast train --restarts`; it goes on from its checkpoint, or from a neighbour's model
   freeze   every --every seconds one is stopped by SIGSTOP for --frozen seconds
+  cut      every --every seconds a link drawn by chance is taken down for --frozen seconds. Each
+           worker has a network namespace of its own then, and a virtual link to each neighbour, so
+           its goodput is that over an undisturbed run over such links. As root, or under unshare -r
 
   samples/s   of all workers together, from the first step to the end of training
   goodput     that over the undisturbed run's, by rounds
@@ -30,7 +33,11 @@ import sys
 import tempfile
 import time
 
+from links import Links
+
 UNDISTURBED = "undisturbed"
+OVER_LINKS = "undisturbed, over links"
+BESIDE = {"cut": OVER_LINKS}  # what a fault's figures are compared with
 
 
 def lines_of(run, rank):
@@ -42,9 +49,13 @@ def lines_of(run, rank):
         return []
 
 
-def workers_of(args):
+def beside(way):
+    return BESIDE.get(way, OVER_LINKS if way == OVER_LINKS else UNDISTURBED)
+
+
+def topology_of(args):
     told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
-    return json.loads(told)["workers"]
+    return json.loads(told)
 
 
 def process_of(rank, trainer):
@@ -79,6 +90,13 @@ def disturb(fault, run, rank, trainer, args):
     return True
 
 
+def cut(links, drawn, args):
+    edge = drawn.choice(links.edges())
+    links.cut(edge)
+    time.sleep(args.frozen)
+    links.mend(edge)
+
+
 def seconds_until_back(run, rank, moments):
     """From each kill of a worker to the first line of its next life with a sweep in it."""
     waits, start, lives = [], 0.0, []
@@ -96,17 +114,66 @@ def seconds_until_back(run, rank, moments):
     return waits
 
 
+def common_words(args, seed, run):
+    return ["--topology", args.topology, "--model", args.model, "--data", args.data, "--epochs",
+            f"{args.epochs:g}", "--threads", "1", "--seed", str(seed), "--report-every", "0.1",
+            "--checkpoint-every", f"{args.checkpoint_every:g}", "--out", run, "--quiet"]
+
+
+def figures(fault, seed, run, code, faults, waits):
+    with open(f"{run}/summary.json", encoding="utf-8") as file:
+        summary = json.load(file)
+    return {"fault": fault, "seed": seed, "exit_code": code, "faults": faults,
+            "seconds": summary["training_seconds"],
+            "samples_per_second": summary["samples_per_second"],
+            "accuracy": summary["test_accuracy"]["mean_model"], "back_after": waits}
+
+
+def measure_over_links(args, fault, seed):
+    """One run whose workers have nothing in common but the links of the grid."""
+    drawn = random.Random(seed)
+    grid = topology_of(args)
+    count = grid["workers"]
+    with tempfile.TemporaryDirectory() as folder, Links(count, grid["edges"]) as links:
+        run = f"{folder}/run"
+        words = [f"{args.fast}-worker", *common_words(args, seed, run), "--run-id", "faults",
+                 "--share-memory", "never"]
+        workers = [subprocess.Popen(
+            links.command(rank, [*words, "--rank", str(rank), "--slow", f"{rank}:{args.slow:g}",
+                                 *links.worker_words(rank)]),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for rank in range(count)]
+        faults = 0
+        try:
+            while not all(training(run, rank) for rank in range(count)):
+                if any(worker.poll() is not None for worker in workers):
+                    raise RuntimeError("a worker ended before all trained")
+                time.sleep(0.2)
+            begun = time.time()
+            while any(training(run, rank) for rank in range(count)):
+                time.sleep(0.5)
+                if fault == "cut" and time.time() >= begun + args.every * (1 + faults):
+                    cut(links, drawn, args)
+                    faults += 1
+            code = max(worker.wait(timeout=600) for worker in workers)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+        subprocess.run([args.fast, "report", run, "--model", args.model, "--data", args.data],
+                       check=True, stdout=subprocess.DEVNULL)
+        return figures(fault, seed, run, code, faults, [])
+
+
 def measure(args, fault, seed):
     """One run; ends where its budget is used."""
+    if fault in ("cut", OVER_LINKS):
+        return measure_over_links(args, fault, seed)
     drawn = random.Random(seed)
-    count = workers_of(args)
+    count = topology_of(args)["workers"]
     slow = [word for rank in range(count) for word in ("--slow", f"{rank}:{args.slow:g}")]
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
-        command = [args.fast, "train", "--topology", args.topology, "--model", args.model, "--data",
-                   args.data, "--epochs", f"{args.epochs:g}", "--threads", "1", *slow, "--seed",
-                   str(seed), "--report-every", "0.1", "--checkpoint-every",
-                   f"{args.checkpoint_every:g}", "--restarts", "1000", "--out", run, "--quiet"]
+        command = [args.fast, "train", *common_words(args, seed, run), *slow, "--restarts", "1000"]
         kills = {rank: [] for rank in range(count)}
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
             try:
@@ -124,13 +191,9 @@ def measure(args, fault, seed):
                 code = t.wait(timeout=600)
             finally:
                 t.kill()
-        with open(f"{run}/summary.json", encoding="utf-8") as file:
-            summary = json.load(file)
-        waits = [wait for rank in range(count) for wait in seconds_until_back(run, rank, kills[rank])]
-        return {"fault": fault, "seed": seed, "exit_code": code, "faults": total(kills),
-                "seconds": summary["training_seconds"],
-                "samples_per_second": summary["samples_per_second"],
-                "accuracy": summary["test_accuracy"]["mean_model"], "back_after": waits}
+        waits = [wait for rank, moments in kills.items()
+                 for wait in seconds_until_back(run, rank, moments)]
+        return figures(fault, seed, run, code, total(kills), waits)
 
 
 def total(kills):
@@ -164,8 +227,8 @@ def main():
     parser.add_argument("--model", default="resnet8", help="(%(default)s)")
     parser.add_argument("--topology", default="torus:3x3", help="(%(default)s)")
     parser.add_argument("--epochs", type=float, default=10, help="of each run (%(default)s)")
-    parser.add_argument("--faults", nargs="*", default=["kill", "freeze"],
-                        choices=["kill", "freeze"])
+    parser.add_argument("--faults", nargs="*", default=["kill", "freeze", "cut"],
+                        choices=["kill", "freeze", "cut"])
     parser.add_argument("--every", type=float, default=15,
                         help="seconds between two faults (%(default)s)")
     parser.add_argument("--frozen", type=float, default=5, help="seconds (%(default)s)")
@@ -175,7 +238,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=1, help="seeds (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="where the figures go, too")
     args = parser.parse_args()
-    ways = [UNDISTURBED, *args.faults]
+    ways = [UNDISTURBED] if any(fault not in BESIDE for fault in args.faults) else []
+    for fault in args.faults:
+        ways += [BESIDE[fault], fault] if fault in BESIDE else [fault]
     runs = {way: [] for way in ways}
     for number in range(args.rounds):
         # Every second round in reverse order, so that a drift of the machine cancels.
@@ -188,7 +253,7 @@ def main():
     print("| | faults | samples/s | goodput, % | accuracy, % | back after, s |")
     print("|---|---|---|---|---|---|")
     for way in ways:
-        print(row_of(way, runs[way], runs[UNDISTURBED]))
+        print(row_of(way, runs[way], runs[beside(way)]))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump({"options": vars(args), "runs": runs}, file, indent=1)

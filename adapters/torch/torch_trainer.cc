@@ -168,8 +168,13 @@ void TorchTrainer::load(const StateReader& from) {
 }
 
 void TorchTrainer::model_replaced() {
+  statistics_.replaced();
   reset_optimizer(optimizer_);
   if (correction_) correction_->model_replaced();
+}
+
+void TorchTrainer::finished() {
+  statistics_.mend();
 }
 
 void TorchTrainer::make_step() {
@@ -185,12 +190,12 @@ void TorchTrainer::apply_gradients() {
 }
 
 void TorchTrainer::accumulate(const torch::Tensor& loss) {
-  statistics_.end();
+  statistics_.train();
   loss.backward();
 }
 
 double TorchTrainer::update(const torch::Tensor& loss) {
-  statistics_.end();
+  statistics_.train();
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {
     clear_gradients();
@@ -230,7 +235,7 @@ void TorchTrainer::gather_statistics(int batches, const std::function<void()>& f
   const bool training = model_.is_training();
   model_.train(true);
   statistics_.begin();
-  for (int batch = 0; batch < batches; ++batch) forward();
+  for (int batch = 0; batch < batches; ++batch) statistics_.gather(forward);
   statistics_.end();
   model_.train(training);
 }

@@ -101,6 +101,7 @@ class TorchTrainer final : private Resumable {
   void save(StateWriter& to) override;
   void load(const StateReader& from) override;
   void model_replaced() override;
+  void finished() override;
   void check_options(const TorchTrainerOptions& options) const;
   void check_parameters() const;
   [[nodiscard]] std::vector<torch::Tensor> trained() const;

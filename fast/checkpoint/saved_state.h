@@ -113,6 +113,8 @@ class Resumable {
   /// Optional. The model was replaced by a neighbour's. The part discards its state from the steps
   /// of the old model, such as momentum.
   virtual void model_replaced() {}
+  /// Optional. The session has ended and changes the model no more.
+  virtual void finished() {}
 };
 
 /// Saves a model into a checkpoint: its parameters, its buffers, and the parts that are attached to

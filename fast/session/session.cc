@@ -115,7 +115,9 @@ class Session::Impl {
   }
 
   Agreement finish() {
-    if (!agreement_) agreement_ = agree();
+    if (agreement_) return *agreement_;
+    agreement_ = agree();
+    for (Resumable* const part : adapter_.parts()) part->finished();
     return *agreement_;
   }
 

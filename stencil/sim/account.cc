@@ -70,6 +70,16 @@ std::vector<double> Simulation::z(Rank rank) const {
   return all[rank];
 }
 
+std::vector<double> Simulation::mean() const {
+  std::vector<std::vector<double>> all;
+  account(all);
+  std::vector<double> mean(layout_.size());
+  for (const auto& z : all) {
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += z[i] / size();
+  }
+  return mean;
+}
+
 Snapshot Simulation::snapshot() const {
   Snapshot s;
   s.time = std::chrono::duration<double>(now_.time_since_epoch()).count();

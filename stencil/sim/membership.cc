@@ -43,18 +43,38 @@ void Simulation::remove(Rank rank) {
   turn(*workers_[rank]);
 }
 
-void Simulation::kill(Rank rank) {
+void Simulation::kill(Rank rank, Death how) {
   workers_[rank]->alive = false;
+  if (how == Death::kProcess) network_->end(rank);
   // Otherwise its next life would end the step that this life was in.
-  std::erase_if(due_, [rank](const Due& due) { return due.rank == rank; });
-  std::ranges::make_heap(due_, std::less<>());
+  agenda_.end_life(rank);
 }
 
-void Simulation::restart(Rank rank) {
+bool Simulation::alive(Rank rank) const {
+  return workers_[rank]->alive;
+}
+
+Saved Simulation::save(Rank rank) const {
+  return {.x = workers_[rank]->x, .telemetry = workers_[rank]->telemetry};
+}
+
+void Simulation::restart(Rank rank, const Saved* saved) {
   const std::uint64_t generation = workers_[rank]->generation + 1;
   while (network_->transport(rank).receive()) {
   }
-  make(rank, generation);
+  network_->come_back(rank);
+  make(rank, generation, saved);
+}
+
+void Simulation::thaw(Worker& worker) {
+  if (!worker.still) return;
+  worker.still = false;
+  for (const TimePoint due : std::exchange(worker.owed, {})) {
+    agenda_.add(now_ + (due - worker.still_since), worker.rank, What::kStep);
+  }
+  worker.next_turn = kNever;
+  turn(worker);
+  proceed(worker);
 }
 
 }  // namespace stencil::sim

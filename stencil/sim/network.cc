@@ -17,12 +17,14 @@ struct Network::Link {
   Rank ranks[2] = {kNoRank, kNoRank};  ///< [0] dialled
   bool up = false;
   bool dropped = false;
-  std::uint32_t life = 0;    ///< raised at each break, which loses the frames in flight
-  TimePoint busy[2] = {};    ///< until when each direction is sending
-  TimePoint last[2] = {};    ///< arrival of the last frame, to keep the order
-  TimePoint bare[2] = {};    ///< arrival of the last frame without a payload
-  Duration sending[2] = {};  ///< how long the last frame with a payload takes to send
-  std::size_t under_way[2] = {};
+  std::uint32_t life = 0;         ///< raised at each break, which loses the frames in flight
+  TimePoint busy[2] = {};         ///< until when each direction is sending
+  TimePoint last[2] = {};         ///< arrival of the last frame, to keep the order
+  TimePoint bare[2] = {};         ///< arrival of the last frame without a payload
+  Duration sending[2] = {};       ///< how long the last frame with a payload takes to send
+  std::size_t under_way[2] = {};  ///< frames that the receiver has not taken
+
+  [[nodiscard]] bool joins(Rank rank) const { return ranks[0] == rank || ranks[1] == rank; }
 };
 
 struct Network::Event {
@@ -63,15 +65,20 @@ class Network::End : public Transport {
   }
   std::optional<Received> receive() override {
     if (inbox_.empty()) return std::nullopt;
-    Received received = std::move(inbox_.front());
+    auto [received, life] = std::move(inbox_.front());
     inbox_.pop_front();
+    Link& link = network_.links_[received.link - 1];
+    if (received.event == LinkEvent::kFrame && life == link.life) {
+      --link.under_way[link.ranks[0] == rank_ ? 1 : 0];
+    }
     return received;
   }
   std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return stats_; }
 
-  std::deque<Received> inbox_;
+  std::deque<std::pair<Received, std::uint32_t>> inbox_;  ///< with the link's life
   TransportStats stats_;
+  bool ended_ = false;
   TimePoint busy_{};  ///< until when the worker's own interface is sending
 
  private:
@@ -128,7 +135,27 @@ void Network::schedule(TimePoint when, Rank to, LinkId link, std::uint32_t life,
   std::ranges::push_heap(queue_, std::less<>());
 }
 
+void Network::end(Rank rank) {
+  ends_[rank]->ended_ = true;
+  for (LinkId id = 1; id <= links_.size(); ++id) {
+    Link& link = links_[id - 1];
+    if (!link.joins(rank)) continue;
+    if (link.up) disconnect(id);
+    link.dropped |= link.ranks[0] == rank;
+  }
+  ends_[rank]->inbox_.clear();
+}
+
+void Network::come_back(Rank rank) {
+  ends_[rank]->ended_ = false;
+  ends_[rank]->inbox_.clear();
+  for (LinkId id = 1; id <= links_.size(); ++id) {
+    if (links_[id - 1].joins(rank) && !links_[id - 1].up) connect(id);
+  }
+}
+
 bool Network::broken(Rank a, Rank b) const {
+  if (ends_[a]->ended_ || ends_[b]->ended_) return true;
   for (std::size_t i = 0; i < outages_.size(); ++i) {
     const Outage& o = outages_[i];
     if (in_outage_[i] && ((o.a == a && o.b == b) || (o.a == b && o.b == a))) return true;
@@ -163,6 +190,15 @@ void Network::connect(LinkId id) {
   const LinkModel model = model_(link.ranks[0], link.ranks[1]);
   schedule(now_ + seconds(2 * model.latency), link.ranks[0], id, link.life,
            {LinkEvent::kUp, id, {}});
+}
+
+void Network::disconnect(LinkId id) {
+  Link& link = links_[id - 1];
+  link.up = false;
+  ++link.life;
+  for (const Rank rank : link.ranks) {
+    if (!ends_[rank]->ended_) schedule(now_, rank, id, link.life, {LinkEvent::kDown, id, {}});
+  }
 }
 
 SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
@@ -207,16 +243,10 @@ void Network::set_outage(std::size_t index, bool begins) {
   const Outage& outage = outages_[index];
   in_outage_[index] = begins;
   for (LinkId id = 1; id <= links_.size(); ++id) {
-    Link& link = links_[id - 1];
-    const bool here = (link.ranks[0] == outage.a && link.ranks[1] == outage.b) ||
-                      (link.ranks[0] == outage.b && link.ranks[1] == outage.a);
-    if (!here || link.dropped) continue;
+    const Link& link = links_[id - 1];
+    if (!link.joins(outage.a) || !link.joins(outage.b) || link.dropped) continue;
     if (begins && link.up) {
-      link.up = false;
-      ++link.life;
-      for (const Rank rank : link.ranks) {
-        schedule(now_, rank, id, link.life, {LinkEvent::kDown, id, {}});
-      }
+      disconnect(id);
     } else if (!begins && !link.up) {
       connect(id);
     }
@@ -233,17 +263,16 @@ void Network::deliver(TimePoint now, std::vector<Rank>& woken) {
       set_outage(static_cast<std::size_t>(event.outage), event.begins);
       continue;
     }
-    Link& link = links_[event.link - 1];
+    const Link& link = links_[event.link - 1];
     const bool frame = event.received.event == LinkEvent::kFrame;
     if (event.life != link.life) continue;
     End& end = *ends_[event.to];
     if (frame) {
-      --link.under_way[link.ranks[0] == event.to ? 1 : 0];
       ++end.stats_.frames_received;
       end.stats_.bytes_received +=
           event.received.frame.header.size() + view(event.received.frame.payload).size();
     }
-    end.inbox_.push_back(std::move(event.received));
+    end.inbox_.emplace_back(std::move(event.received), event.life);
     woken.push_back(event.to);
   }
 }

@@ -41,6 +41,9 @@ class Network {
 
   /// Adds a worker, with the next rank.
   void add();
+  /// The worker's process ended: its connections break, and nobody can dial it until come_back().
+  void end(Rank rank);
+  void come_back(Rank rank);
   [[nodiscard]] Transport& transport(Rank rank);
   /// The address under which `rank` is dialled.
   [[nodiscard]] static std::string endpoint(Rank rank);
@@ -60,6 +63,7 @@ class Network {
   void set_outage(std::size_t index, bool begins);
   [[nodiscard]] bool broken(Rank a, Rank b) const;
   void connect(LinkId link);
+  void disconnect(LinkId link);
 
   Model model_;
   std::vector<Outage> outages_;

@@ -34,7 +34,10 @@ struct Simulation::Worker {
   Boundary boundary{0, 0};
   std::optional<StepBoundary> steps;
   bool frozen = false;
-  std::uint64_t adopted = 0;  ///< models of neighbours that x has adopted
+  bool still = false;           ///< see Freeze
+  TimePoint still_since{};      ///< the present or last freeze
+  std::vector<TimePoint> owed;  ///< when the parts of a step were due that it stood still at
+  std::uint64_t adopted = 0;    ///< models of neighbours that x has adopted
   std::uint64_t generation = 1;
   TimePoint next_turn = kNever;
   Random random{0};

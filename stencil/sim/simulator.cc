@@ -45,6 +45,10 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
     places_.push_back(std::move(stands.neighbours));
   }
   workers_.resize(places_.size());
+  for (const Freeze& freeze : config_.freezes) {
+    agenda_.add(TimePoint(seconds(freeze.from)), freeze.rank, What::kFreeze);
+    agenda_.add(TimePoint(seconds(freeze.to)), freeze.rank, What::kThaw);
+  }
   for (Rank rank = 0; rank < workers; ++rank) {
     make(rank, 1);
     for (std::size_t i = 0; i < initial_mean_.size(); ++i) {
@@ -76,7 +80,7 @@ EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
   return engine;
 }
 
-void Simulation::make(Rank rank, std::uint64_t generation) {
+void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
   worker->generation = generation;
@@ -85,6 +89,10 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
   worker->telemetry = {0.0, 1.0};
+  if (saved != nullptr) {
+    worker->x = saved->x;
+    worker->telemetry = saved->telemetry;
+  }
   const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
@@ -101,6 +109,7 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   engine.hello.topology = config_.topology.spec();
   // Generations differ by more than restarts of edges add to them.
   engine.hello.generation = generation << 16;
+  engine.hello.life = {generation, static_cast<std::uint64_t>(rank) + 1};
   engine.hello.layout_hash = layout_.hash();
   if (!config_.shared.empty()) {
     worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
@@ -136,8 +145,7 @@ void Simulation::begin_step(Worker& worker) {
   const double length = config_.step_seconds * factor * stretch;
   for (std::uint64_t part = overlaps() ? 1 : kParts; part <= kParts; ++part) {
     const double left = (1 - kForwardShare) * static_cast<double>(kParts - part) / kParts;
-    due_.push_back({now_ + seconds(length - length * left), order_++, worker.rank, true});
-    std::ranges::push_heap(due_, std::less<>());
+    agenda_.add(now_ + seconds(length - length * left), worker.rank, What::kStep);
   }
 }
 
@@ -168,8 +176,7 @@ void Simulation::turn(Worker& worker) {
   if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
-    due_.push_back({worker.next_turn, order_++, worker.rank, false});
-    std::ranges::push_heap(due_, std::less<>());
+    agenda_.add(worker.next_turn, worker.rank, What::kTurn);
   }
 }
 
@@ -250,41 +257,57 @@ void Simulation::proceed(Worker& worker) {
   }
 }
 
+void Simulation::take(const Due& due) {
+  Worker& worker = *workers_[due.rank];
+  if (due.what == What::kFreeze) {
+    if (!std::exchange(worker.still, true)) worker.still_since = now_;
+    return;
+  }
+  if (due.what == What::kThaw) return thaw(worker);
+  if (worker.still) {
+    if (due.what == What::kStep) worker.owed.push_back(due.when);
+  } else if (due.what == What::kStep) {
+    if (worker.steps->standing().wanted == WorkerState::kTraining) {
+      make_part(worker);
+    } else {
+      worker.stepping = false;
+    }
+  } else if (worker.next_turn == due.when) {
+    worker.next_turn = kNever;
+    turn(worker);
+    proceed(worker);
+  }
+}
+
 void Simulation::run_until(double until) {
   const TimePoint end(seconds(until));
   std::vector<Rank> woken;
   while (true) {
-    const TimePoint next = std::min(network_->next(), due_.empty() ? kNever : due_.front().when);
+    const TimePoint next = std::min(network_->next(), agenda_.next());
     if (next > end) break;
     now_ = std::max(now_, next);
     woken.clear();
     network_->deliver(now_, woken);
     for (const Rank rank : woken) {
       Worker& worker = *workers_[rank];
-      if (!worker.alive) continue;
+      if (!worker.alive || worker.still) continue;
       turn(worker);
       proceed(worker);
     }
-    while (!due_.empty() && due_.front().when <= now_) {
-      std::ranges::pop_heap(due_, std::less<>());
-      const Due due = due_.back();
-      due_.pop_back();
-      Worker& worker = *workers_[due.rank];
-      if (!worker.alive) continue;
-      if (due.is_step) {
-        if (worker.steps->standing().wanted == WorkerState::kTraining) {
-          make_part(worker);
-        } else {
-          worker.stepping = false;
-        }
-      } else if (worker.next_turn == due.when) {
-        worker.next_turn = kNever;
-        turn(worker);
-        proceed(worker);
-      }
+    while (const std::optional<Due> due = agenda_.take(now_)) {
+      if (workers_[due->rank]->alive) take(*due);
     }
   }
   now_ = std::max(now_, end);
+}
+
+void Simulation::settle(Worker& worker) {
+  worker.steps->standing().wanted = WorkerState::kSettling;
+  // Completes a step whose gradient is already there.
+  if (worker.stepping && worker.parts > 0) worker.take(0);
+  objective_.last(worker.rank, worker.x);
+  (void)worker.mixer->fold(worker.x);
+  turn(worker);
 }
 
 bool Simulation::finish() {
@@ -296,13 +319,7 @@ bool Simulation::finish() {
     });
   }
   for (auto& worker : workers_) {
-    if (!worker->alive) continue;
-    worker->steps->standing().wanted = WorkerState::kSettling;
-    // Completes a step whose gradient is already there.
-    if (worker->stepping && worker->parts > 0) worker->take(0);
-    objective_.last(worker->rank, worker->x);
-    (void)worker->mixer->fold(worker->x);
-    turn(*worker);
+    if (worker->alive && !worker->still) settle(*worker);
   }
   const double deadline = std::chrono::duration<double>(now_.time_since_epoch()).count() +
                           config_.exchange.settle_deadline;
@@ -314,7 +331,10 @@ bool Simulation::finish() {
     all = true;
     for (auto& worker : workers_) {
       if (!worker->alive || worker->frozen) continue;
-      if (!worker->pump->status().may_freeze) {
+      if (!worker->still && worker->steps->standing().wanted == WorkerState::kTraining) {
+        settle(*worker);
+      }
+      if (worker->still || !worker->pump->status().may_freeze) {
         all = false;
         continue;
       }

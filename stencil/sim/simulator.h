@@ -13,10 +13,30 @@
 #include "stencil/core/mode.h"
 #include "stencil/runtime/exchange_options.h"
 #include "stencil/runtime/pump.h"
+#include "stencil/sim/agenda.h"
 #include "stencil/sim/network.h"
 #include "stencil/sim/objective.h"
 
 namespace stencil::sim {
+
+/// A time during which a worker stands still, as by SIGSTOP: it neither computes nor hears, and
+/// what is sent to it waits.
+struct Freeze {
+  Rank rank = kNoRank;
+  double from = 0, to = 0;  ///< seconds
+};
+
+/// How a worker ends without a word.
+enum class Death {
+  kMachine,  ///< it falls silent; its connections stand
+  kProcess,  ///< its connections break at once
+};
+
+/// What a worker resumes from.
+struct Saved {
+  std::vector<float> x;
+  std::vector<double> telemetry;
+};
 
 struct SimulationConfig {
   Topology topology = Topology::parse("torus:2x2");
@@ -32,6 +52,7 @@ struct SimulationConfig {
   double worker_bandwidth = 0;  ///< bytes a second that a worker can send in all; 0: unlimited
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
   std::vector<Outage> outages;
+  std::vector<Freeze> freezes;
   std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, without delay
   bool finish = false;                     ///< after the run, settle and freeze as real workers do
   /// Whoever is far behind a neighbour that comes into reach takes over its model, as real workers
@@ -80,6 +101,8 @@ class Simulation {
   [[nodiscard]] std::vector<double> telemetry_z(Rank rank) const;
   /// Bytes sent by all workers so far, headers included.
   [[nodiscard]] std::uint64_t bytes_sent() const;
+  /// The mean of z() over all workers, dead ones included.
+  [[nodiscard]] std::vector<double> mean() const;
   /// The z that a worker would have if every delta in flight had arrived. The exchange keeps the
   /// sum of these constant.
   [[nodiscard]] std::vector<double> z(Rank rank) const;
@@ -92,14 +115,17 @@ class Simulation {
   void remove(Rank rank);
 
   /// Kills a worker now: it sends nothing any more.
-  void kill(Rank rank);
-  /// Starts a killed worker anew, from initial weights, as a new generation.
-  void restart(Rank rank);
+  void kill(Rank rank, Death how = Death::kMachine);
+  [[nodiscard]] bool alive(Rank rank) const;
+  /// What a checkpoint of the worker's last boundary holds.
+  [[nodiscard]] Saved save(Rank rank) const;
+  /// Starts a killed worker anew, as a new generation: from initial weights, or from `saved`.
+  void restart(Rank rank, const Saved* saved = nullptr);
 
  private:
   struct Worker;
   static double runtime_threshold(const SimulationConfig& config);
-  void make(Rank rank, std::uint64_t generation);
+  void make(Rank rank, std::uint64_t generation, const Saved* saved = nullptr);
   [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
   [[nodiscard]] std::size_t free_turn(Rank a, Rank b) const;
   void turn(Worker& worker);
@@ -110,6 +136,9 @@ class Simulation {
   void begin_step(Worker& worker);
   void make_part(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
+  void thaw(Worker& worker);
+  void settle(Worker& worker);
+  void take(const Due& due);
 
   SimulationConfig config_;
   Mode mode_;
@@ -122,17 +151,7 @@ class Simulation {
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<double> initial_mean_;
-  struct Due {
-    TimePoint when;
-    std::uint64_t order;
-    Rank rank;
-    bool is_step;
-    friend bool operator<(const Due& a, const Due& b) {
-      return std::tie(b.when, b.order) < std::tie(a.when, a.order);
-    }
-  };
-  std::vector<Due> due_;  ///< a heap
-  std::uint64_t order_ = 0;
+  Agenda agenda_;
 };
 
 }  // namespace stencil::sim

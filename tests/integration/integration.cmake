@@ -2,7 +2,8 @@
 set(programs FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
 
 fast_test_room(integration/session
-  LINK fast_session fast_flat fast_test_allocations LABELS integration TIMEOUT 300 ONE_CORE)
+  LINK fast_session fast_flat fast_test_allocations fast_test_data_files
+  LABELS integration TIMEOUT 300 ONE_CORE)
 fast_test_room(integration/c
   LINK fast_c fast_run LABELS integration TIMEOUT 300 ONE_CORE)
 add_library(fast_test_no_locks MODULE support/no_locks.cc)

@@ -84,7 +84,8 @@ TEST(Failure, restarted_it_copies_a_neighbour_and_is_soon_as_near_as_the_others)
       const auto objective = sim::make_quadratic(9, 64, 0.05, 0.2, seed);
       sim::Simulation simulation(config, *objective);
       simulation.run_until(8);
-      simulation.kill(kVictim);
+      // A machine needs longer than a second to come back.
+      simulation.kill(kVictim, away < 3 ? sim::Death::kProcess : sim::Death::kMachine);
       simulation.run_until(8 + away);
       simulation.restart(kVictim);
       simulation.run_until(8 + away + 2);

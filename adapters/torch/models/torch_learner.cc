@@ -157,7 +157,7 @@ void TorchLearner::update() {
 }
 
 torch::Tensor TorchLearner::loss_of(const Batch& batch, std::size_t& correct) {
-  trainer_->statistics().end();
+  trainer_->statistics().train();
   set_training(true);
   const auto logits = model_->forward(images(batch, shape_));
   correct = count_correct(logits, batch.labels);
@@ -182,8 +182,7 @@ void TorchLearner::begin_statistics() {
 void TorchLearner::accumulate_statistics(const Batch& batch) {
   with_plain_errors([&] {
     set_training(true);
-    torch::NoGradGuard no_grad;
-    model_->forward(images(batch, shape_));
+    trainer_->statistics().gather([&] { model_->forward(images(batch, shape_)); });
   });
 }
 

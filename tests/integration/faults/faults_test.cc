@@ -242,5 +242,34 @@ TEST_P(FaultsTest, OneIsStoppedForAWhileAndIsSuspectUntilItGoesOn) {
   for (const int rank : neighbours_) EXPECT_EQ(run_.events(rank, "gone", victim_), 0) << rank;
 }
 
+/// For much longer than suspect_after, and then for longer than gone_after.
+TEST_P(FaultsTest, OneThatStandsStillForLongIsBackByItselfWithoutFlapping) {
+  start(1000000, {"--warmup", "0", "--suspect-after", "1", "--gone-after", "3"});
+  for (const std::string until : {"suspect", "gone"}) {
+    const auto suspected = said("suspect"), ended = said(until), up = said("up");
+    kill(pids_.at(victim_), SIGSTOP);
+    const bool noticed = until_said_again(until, ended);
+    std::vector<int> others;
+    for (int rank = 0; rank < workers_; ++rank) {
+      if (rank != victim_) others.push_back(rank);
+    }
+    const bool go_on = run_.all_go_on(*program_, others);
+    kill(pids_.at(victim_), SIGCONT);
+    ASSERT_TRUE(noticed) << "the neighbours have not noticed";
+    ASSERT_TRUE(go_on) << "it holds up the others";
+    ASSERT_TRUE(until_said_again("up", up)) << "the neighbours do not take it back";
+    ASSERT_TRUE(run_.all_go_on(*program_, {victim_})) << program_->err();
+    for (const auto& [rank, had] : suspected) {
+      EXPECT_EQ(run_.events(rank, "suspect", victim_), had + 1) << rank;
+      EXPECT_EQ(run_.events(rank, "up", victim_), up.at(rank) + 1) << rank;
+    }
+  }
+  program_->signal(SIGTERM);
+  const ProgramResult result = program_->wait(kPatience);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  expect_others_ended(130);
+  expect_ended(victim_, 130);
+}
+
 }  // namespace
 }  // namespace fast::testing

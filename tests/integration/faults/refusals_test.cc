@@ -37,8 +37,6 @@ class RefusalsTest : public ::testing::Test {
         "0.01",
         "--report-every",
         "0.1",
-        "--settle-deadline",
-        "10",
         "--slow",
         std::to_string(rank) + ":40",
         "--peer-template",

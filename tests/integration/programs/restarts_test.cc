@@ -39,8 +39,6 @@ class RestartsTest : public ::testing::Test {
                                           "0.1",
                                           "--checkpoint-every",
                                           "0.1",
-                                          "--settle-deadline",
-                                          "10",
                                           "--suspect-after",
                                           "0.5",
                                           "--gone-after",

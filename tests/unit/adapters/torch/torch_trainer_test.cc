@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -229,6 +230,55 @@ TEST(TorchTrainer, StatisticsStandStillInTrainingAndAreTheMeanOfWhatIsGathered) 
   const torch::Tensor gathered = net->norm->running_mean.clone();
   (void)trainer.update(loss_of(net, batch(3)));
   EXPECT_TRUE(torch::equal(net->norm->running_mean, gathered)) << "and again";
+}
+
+/// As the exchange does.
+void average(TorchTrainer& a, TorchTrainer& b) {
+  const std::span<float> x = a.adapter().values(), y = b.adapter().values();
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = y[i] = (x[i] + y[i]) / 2;
+}
+
+/// The first has ended, and has averaged its statistics with the second, before that ends too.
+TEST(TorchTrainer, StatisticsOfAWorkerThatEndsEarlierAreNotLostWhereALaterOneGathersItsOwn) {
+  Net nets[2] = {make_net(), make_net()};
+  torch::optim::SGD optimizers[2] = {kGroups(nets[0]), kGroups(nets[1])};
+  TorchTrainer first(*nets[0], optimizers[0]), second(*nets[1], optimizers[1]);
+  (void)first.update(loss_of(nets[0], batch(2)));
+  (void)second.update(loss_of(nets[1], batch(2)));
+  average(first, second);
+  const auto gather = [&](TorchTrainer& trainer, Net& net, double scale) {
+    trainer.gather_statistics(3, [&] { (void)net->forward(batch(20).x * scale); });
+    return net->norm->running_var.clone();
+  };
+  const torch::Tensor mean = (gather(first, nets[0], 1) + gather(second, nets[1], 2)) / 2;
+  for (int meeting = 0; meeting < 3; ++meeting) {
+    average(first, second);
+    (void)gather(second, nets[1], 2);
+  }
+  average(first, second);
+  for (Net& net : nets) {
+    EXPECT_TRUE(torch::allclose(net->norm->running_var, mean, 1e-4, 1e-6));
+  }
+}
+
+TEST(TorchTrainer, AWorkerThatIsCutOffHasNoNegativeVariance) {
+  Net net = make_net();
+  torch::optim::SGD optimizer = kGroups(net);
+  TorchTrainer trainer(*net, optimizer);
+  Session session(trainer.adapter(), {.topology = "ring:1"});
+  session.join();
+  (void)trainer.step(loss_of(net, batch(2)), session, 16);
+  {
+    const torch::NoGradGuard no_grad;
+    net->norm->running_var -= 1e3;  // the exchange, with one that has ended
+  }
+  torch::Tensor own;
+  trainer.gather_statistics(1, [&] {
+    own = net->first->forward(batch(3).x).var(0);
+    (void)net->forward(batch(3).x);
+  });
+  session.finish();
+  EXPECT_TRUE(torch::allclose(net->norm->running_var, own, 1e-4, 1e-6));
 }
 
 TEST(TorchTrainer, StatisticsThatAreNotExchangedFollowTraining) {
