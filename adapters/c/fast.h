@@ -87,7 +87,8 @@ FAST_API fast_code fast_set(fast_session* session, const char* key, const char* 
  * Sets what the environment says, as `fast run` and other launchers set it: each option of
  * fast_set() is a variable too, FAST_TOPOLOGY, FAST_RANK, FAST_PEER .. Without FAST_RANK the rank
  * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
- * topology of several workers has none. Options that are set afterwards win over the environment.
+ * topology of several workers has none. Options that fast_set() has set, before or afterwards, win
+ * over the environment.
  */
 FAST_API fast_code fast_set_from_environment(fast_session* session);
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 /// everything else belongs to the training thread.
 struct fast_session {
   fast::SessionOptions options;
+  std::set<std::string> given;  ///< the variables of options that fast_set() has set
   std::vector<fast::NamedTensor> parameters, buffers;
   fast::c::Transfers transfers;
   pid_t process = 0;  ///< the process of the session's thread

@@ -47,7 +47,7 @@ class Handle:
     Holds no reference to the Session that uses it, so that it may outlive that.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self) -> None:
         self._library = library()
         self._pointer: int | None = self._library.fast_new()
         if self._pointer is None:
@@ -60,12 +60,13 @@ class Handle:
         waiting = _signals(stop, self._raised)
         next(waiting)
         # Whatever the library uses until it is closed: functions, memory of parameters.
-        self._kept: list[object] = [
-            LogCallback(_logging_to(label)),
-            WaitingCallback(waiting.send),
-        ]
-        self.call("fast_set_log", self._kept[0], None)
-        self.call("fast_set_waiting", self._kept[1], None)
+        self._kept: list[object] = [WaitingCallback(waiting.send)]
+        self.call("fast_set_waiting", self._kept[0], None)
+
+    def log_as(self, label: str) -> None:
+        """Sends the session's log to the package's logger, each line after `label`."""
+        self.keep(LogCallback(_logging_to(label)))
+        self.call("fast_set_log", self._kept[-1], None)
 
     def keep(self, owner: object) -> None:
         """Keeps `owner` alive until the session is closed."""
