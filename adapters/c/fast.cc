@@ -179,12 +179,18 @@ fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_tra
       session, [&] { session->transfers = {.pull = pull, .push = push, .context = context}; });
 }
 
+fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
+                         void* context) {
+  return before_open(session, [&] { session->state = fast::c::CallerState(save, load, context); });
+}
+
 fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->parameters, session->buffers,
                                                               session->transfers);
+    adapter->attach(session->state);
     auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
     session->endpoint = opened->endpoint();
     session->process = getpid();

@@ -150,6 +150,19 @@ FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull,
                                       void* context);
 
 /**
+ * Optional: what checkpoints (options "checkpoint" and "resume") hold beside parameters and
+ * buffers, such as the state of an optimizer, in a form of the caller's own. `save` points `*bytes`
+ * to `*size` bytes, which must stay until fast_exchange() or fast_finish(), within which it is
+ * called, returns. `load` gets the bytes of the checkpoint that fast_open() resumes from, and is
+ * not called where that holds none. Both return 0; after any other number fast_exchange() and
+ * fast_finish() return FAST_MODEL, fast_open() returns FAST_FILE.
+ */
+typedef int (*fast_save_state)(void* context, const void** bytes, size_t* size);
+typedef int (*fast_load_state)(void* context, const void* bytes, size_t size);
+FAST_API fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
+                                  void* context);
+
+/**
  * Binds the address and begins to look for neighbours, on a thread of its own. Parameters must have
  * their initial values, equal on every worker unless "init_from_neighbour" is set.
  */

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/c/caller_state.h"
 #include "adapters/c/fast.h"
 #include "adapters/c/transfer_adapter.h"
 #include "fast/session/session.h"
@@ -20,6 +21,7 @@ struct fast_session {
   std::set<std::string> given;  ///< the variables of options that fast_set() has set
   std::vector<fast::NamedTensor> parameters, buffers;
   fast::c::Transfers transfers;
+  fast::c::CallerState state;
   pid_t process = 0;  ///< the process of the session's thread
   std::atomic<bool> stop = false;
   std::string error;

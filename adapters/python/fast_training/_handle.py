@@ -10,7 +10,15 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ._library import CounterVisitor, LogCallback, OptionVisitor, WaitingCallback, library
+from ._library import (
+    CounterVisitor,
+    LoadState,
+    LogCallback,
+    OptionVisitor,
+    SaveState,
+    WaitingCallback,
+    library,
+)
 from .errors import FastError, UsageError, error_of
 
 _LOGGER = logging.getLogger("fast_training")
@@ -71,6 +79,33 @@ class Handle:
     def keep(self, owner: object) -> None:
         """Keeps `owner` alive until the session is closed."""
         self._kept.append(owner)
+
+    def set_state(self, save: Callable[[], bytes], load: Callable[[bytes], None]) -> None:
+        """What checkpoints hold beside the model. What `save` and `load` raise, the call raises
+        that they are called in."""
+        raised, kept = self._raised, [b""]
+
+        def save_bytes(_context: int | None, bytes_at: Any, size_at: Any) -> int:
+            try:
+                kept[0] = save()
+                bytes_at[0] = ctypes.cast(ctypes.c_char_p(kept[0]), ctypes.c_void_p).value
+                size_at[0] = len(kept[0])
+            except BaseException as error:
+                raised.append(error)
+                return 1
+            return 0
+
+        def load_bytes(_context: int | None, at: int | None, size: int) -> int:
+            try:
+                load(ctypes.string_at(at, size) if at else b"")
+            except BaseException as error:
+                raised.append(error)
+                return 1
+            return 0
+
+        functions = SaveState(save_bytes), LoadState(load_bytes)
+        self.keep(functions)
+        self.call("fast_set_state", *functions, None)
 
     def get(self, name: str, *arguments: Any) -> Any:
         """What a function without a result code returns.

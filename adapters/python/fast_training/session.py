@@ -108,6 +108,8 @@ class Session:
                     shape_argument(shape),
                     memory.address,
                 )
+        adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
+        self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
         self.adapter.after("open")
 
