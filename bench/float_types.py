@@ -122,7 +122,7 @@ def accuracy(args, kind, workers, seed):
                 "FAST_TOPOLOGY": f"ring:{workers}",
                 "FAST_RANK": str(rank),
                 "FAST_LISTEN": f"ipc://{folder}/{rank}",
-                "FAST_PEERS": ",".join(f"{other}=ipc://{folder}/{other}" for other in around),
+                "FAST_PEER": ",".join(f"{other}=ipc://{folder}/{other}" for other in around),
             }
             own = ["--type", kind, "--workers", str(workers), "--seed", str(seed), "--worker"]
             return subprocess.Popen(

@@ -14,7 +14,8 @@ python=${FAST_PYTHON:-python3}
 export FAST_LIBRARY=${FAST_LIBRARY:-$root/build/adapters/c/libfast.so}
 export PYTHONPATH=$root/adapters/python PYTHONDONTWRITEBYTECODE=1
 
-# NAME: what pip installs. Any version serves.
+# NAME: what pip installs. Any version serves, but for two that are not developed any more and whose
+# NumPy has wheels for CPython up to 3.11.
 declare -A packages=(
   [numpy]="numpy"
   [sklearn]="scikit-learn"
@@ -24,8 +25,12 @@ declare -A packages=(
   [tensorflow]="tensorflow-cpu"
   [paddle]="paddlepaddle setuptools"
   [pytensor]="pytensor"
+  [mxnet]="mxnet==1.9.1 numpy==1.23.5"
+  [chainer]="--no-build-isolation chainer==7.8.1 numpy==1.23.5"
 )
-all=(numpy sklearn jax keras torch tensorflow paddle pytensor)
+# NAME: what must be there before, to build it.
+declare -A builders=([chainer]="setuptools<70 wheel")
+all=(numpy sklearn jax keras torch tensorflow paddle pytensor mxnet chainer)
 
 case "${1:-}" in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
@@ -50,9 +55,13 @@ install() {
   if [ -e "$folder/complete" ]; then return 0; fi
   rm -rf "$folder"
   mkdir -p "$cache"
+  "$python" -m venv "$folder" || return 1
   # shellcheck disable=SC2086
-  "$python" -m venv "$folder" && "$folder/bin/pip" -q install ${packages[$1]} &&
-    touch "$folder/complete"
+  if [ -n "${builders[$1]:-}" ]; then
+    "$folder/bin/pip" -q install ${builders[$1]} || return 1
+  fi
+  # shellcheck disable=SC2086
+  "$folder/bin/pip" -q install ${packages[$1]} && touch "$folder/complete"
 }
 
 # run NAME: its contract, and its example where it has one.

@@ -4,12 +4,15 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "adapters/c/handle.h"
 #include "fast/run/model_file.h"
+#include "fast/session/environment.h"
 #include "fast/session/exit_code.h"
+#include "fast/session/rank.h"
 #include "fast/session/session_option_fields.h"
 #include "fast/session/set_option.h"
 #include "fast/version.h"
@@ -112,12 +115,17 @@ fast_code fast_set(fast_session* session, const char* key, const char* value) {
   return before_open(session, [&] {
     demand(key != nullptr && value != nullptr, "option or value");
     fast::set_option(session->options, key, value);
+    session->given.insert(fast::environment_name(key));
   });
 }
 
 fast_code fast_set_from_environment(fast_session* session) {
   return before_open(session, [&] {
-    session->options = fast::SessionOptions::from_environment(session->options);
+    const auto unless_given = [&](const std::string& name) {
+      return session->given.contains(name) ? std::nullopt : fast::read_environment(name);
+    };
+    session->options = fast::with_environment(session->options, unless_given, fast::host_name(),
+                                              session->given.contains("FAST_RANK"));
   });
 }
 
@@ -171,12 +179,18 @@ fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_tra
       session, [&] { session->transfers = {.pull = pull, .push = push, .context = context}; });
 }
 
+fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
+                         void* context) {
+  return before_open(session, [&] { session->state = fast::c::CallerState(save, load, context); });
+}
+
 fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->parameters, session->buffers,
                                                               session->transfers);
+    adapter->attach(session->state);
     auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
     session->endpoint = opened->endpoint();
     session->process = getpid();

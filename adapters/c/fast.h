@@ -87,7 +87,8 @@ FAST_API fast_code fast_set(fast_session* session, const char* key, const char* 
  * Sets what the environment says, as `fast run` and other launchers set it: each option of
  * fast_set() is a variable too, FAST_TOPOLOGY, FAST_RANK, FAST_PEER .. Without FAST_RANK the rank
  * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
- * topology of several workers has none. Options that are set afterwards win over the environment.
+ * topology of several workers has none. Options that fast_set() has set, before or afterwards, win
+ * over the environment.
  */
 FAST_API fast_code fast_set_from_environment(fast_session* session);
 
@@ -147,6 +148,19 @@ FAST_API fast_code fast_buffer(fast_session* session, const char* name, const ch
 typedef int (*fast_transfer)(void* context, uint64_t first, uint64_t count);
 FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
                                       void* context);
+
+/**
+ * Optional: what checkpoints (options "checkpoint" and "resume") hold beside parameters and
+ * buffers, such as the state of an optimizer, in a form of the caller's own. `save` points `*bytes`
+ * to `*size` bytes, which must stay until fast_exchange() or fast_finish(), within which it is
+ * called, returns. `load` gets the bytes of the checkpoint that fast_open() resumes from, and is
+ * not called where that holds none. Both return 0; after any other number fast_exchange() and
+ * fast_finish() return FAST_MODEL, fast_open() returns FAST_FILE.
+ */
+typedef int (*fast_save_state)(void* context, const void** bytes, size_t* size);
+typedef int (*fast_load_state)(void* context, const void* bytes, size_t size);
+FAST_API fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
+                                  void* context);
 
 /**
  * Binds the address and begins to look for neighbours, on a thread of its own. Parameters must have

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "adapters/c/caller_state.h"
 #include "adapters/c/fast.h"
 #include "adapters/c/transfer_adapter.h"
 #include "fast/session/session.h"
@@ -16,8 +18,10 @@
 /// everything else belongs to the training thread.
 struct fast_session {
   fast::SessionOptions options;
+  std::set<std::string> given;  ///< the variables of options that fast_set() has set
   std::vector<fast::NamedTensor> parameters, buffers;
   fast::c::Transfers transfers;
+  fast::c::CallerState state;
   pid_t process = 0;  ///< the process of the session's thread
   std::atomic<bool> stop = false;
   std::string error;

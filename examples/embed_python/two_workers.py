@@ -3,7 +3,7 @@
 usage: two_workers.py PROGRAM [ARGUMENT..]
 
 The workers learn who they are from FAST_* variables. On several machines, set them there by hand:
-FAST_TOPOLOGY=ring:2 FAST_RANK=1 FAST_LISTEN=*:5555 FAST_PEERS=0=first-machine:5555
+FAST_TOPOLOGY=ring:2 FAST_RANK=1 FAST_LISTEN=*:5555 FAST_PEER=0=first-machine:5555
 """
 
 import os
@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory(prefix="fast-") as folder:
                 "FAST_TOPOLOGY": "ring:2",
                 "FAST_RANK": str(rank),
                 "FAST_LISTEN": f"ipc://{folder}/{rank}",
-                "FAST_PEERS": f"{1 - rank}=ipc://{folder}/{1 - rank}",
+                "FAST_PEER": f"{1 - rank}=ipc://{folder}/{1 - rank}",
             },
         )
         for rank in range(2)

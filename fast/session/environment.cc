@@ -52,10 +52,9 @@ std::string environment_name(std::string_view key) {
 }
 
 SessionOptions with_environment(SessionOptions options, const Environment& environment,
-                                const std::string& host) {
+                                const std::string& host, bool ranked) {
   Finder finder(environment);
   visit_fields(options, finder);
-  bool ranked = false;
   for (const auto& [key, text] : finder.found()) {
     set_option(options, key, text, environment_name);
     ranked = ranked || key == "rank";

@@ -20,9 +20,10 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 [[nodiscard]] std::string environment_name(std::string_view key);
 
 /// `options`, and over them what `environment` says: see SessionOptions::from_environment().
-/// `host` is this host's name.
+/// `host` is this host's name. `ranked`: the rank of `options` is known, so that neither a launcher
+/// nor the host's name is asked for it.
 [[nodiscard]] SessionOptions with_environment(SessionOptions options,
                                               const Environment& environment,
-                                              const std::string& host);
+                                              const std::string& host, bool ranked = false);
 
 }  // namespace fast

@@ -10,7 +10,15 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ._library import CounterVisitor, LogCallback, OptionVisitor, WaitingCallback, library
+from ._library import (
+    CounterVisitor,
+    LoadState,
+    LogCallback,
+    OptionVisitor,
+    SaveState,
+    WaitingCallback,
+    library,
+)
 from .errors import FastError, UsageError, error_of
 
 _LOGGER = logging.getLogger("fast_training")
@@ -47,7 +55,7 @@ class Handle:
     Holds no reference to the Session that uses it, so that it may outlive that.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self) -> None:
         self._library = library()
         self._pointer: int | None = self._library.fast_new()
         if self._pointer is None:
@@ -60,16 +68,44 @@ class Handle:
         waiting = _signals(stop, self._raised)
         next(waiting)
         # Whatever the library uses until it is closed: functions, memory of parameters.
-        self._kept: list[object] = [
-            LogCallback(_logging_to(label)),
-            WaitingCallback(waiting.send),
-        ]
-        self.call("fast_set_log", self._kept[0], None)
-        self.call("fast_set_waiting", self._kept[1], None)
+        self._kept: list[object] = [WaitingCallback(waiting.send)]
+        self.call("fast_set_waiting", self._kept[0], None)
+
+    def log_as(self, label: str) -> None:
+        """Sends the session's log to the package's logger, each line after `label`."""
+        self.keep(LogCallback(_logging_to(label)))
+        self.call("fast_set_log", self._kept[-1], None)
 
     def keep(self, owner: object) -> None:
         """Keeps `owner` alive until the session is closed."""
         self._kept.append(owner)
+
+    def set_state(self, save: Callable[[], bytes], load: Callable[[bytes], None]) -> None:
+        """What checkpoints hold beside the model. What `save` and `load` raise, the call raises
+        that they are called in."""
+        raised, kept = self._raised, [b""]
+
+        def save_bytes(_context: int | None, bytes_at: Any, size_at: Any) -> int:
+            try:
+                kept[0] = save()
+                bytes_at[0] = ctypes.cast(ctypes.c_char_p(kept[0]), ctypes.c_void_p).value
+                size_at[0] = len(kept[0])
+            except BaseException as error:
+                raised.append(error)
+                return 1
+            return 0
+
+        def load_bytes(_context: int | None, at: int | None, size: int) -> int:
+            try:
+                load(ctypes.string_at(at, size) if at else b"")
+            except BaseException as error:
+                raised.append(error)
+                return 1
+            return 0
+
+        functions = SaveState(save_bytes), LoadState(load_bytes)
+        self.keep(functions)
+        self.call("fast_set_state", *functions, None)
 
     def get(self, name: str, *arguments: Any) -> Any:
         """What a function without a result code returns.

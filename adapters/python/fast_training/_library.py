@@ -25,6 +25,8 @@ from typing import Any
 LogCallback = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 WaitingCallback = ctypes.CFUNCTYPE(None, c_void_p)
 OptionVisitor = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p)
+SaveState = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(c_void_p), POINTER(c_size_t))
+LoadState = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 CounterVisitor = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_uint64)
 
 
@@ -76,9 +78,11 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_close": (None, (c_void_p,)),
     "fast_error": (c_char_p, (c_void_p,)),
     "fast_set": (c_int, (c_void_p, c_char_p, c_char_p)),
+    "fast_set_from_environment": (c_int, (c_void_p,)),
     "fast_options": (c_int, (c_void_p, OptionVisitor, c_void_p)),
     "fast_set_log": (c_int, (c_void_p, LogCallback, c_void_p)),
     "fast_set_waiting": (c_int, (c_void_p, WaitingCallback, c_void_p)),
+    "fast_set_state": (c_int, (c_void_p, SaveState, LoadState, c_void_p)),
     "fast_parameter": (c_int, _TENSOR),
     "fast_buffer": (c_int, _TENSOR),
     "fast_open": (c_int, (c_void_p,)),

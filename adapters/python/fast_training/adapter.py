@@ -30,6 +30,14 @@ class Adapter:
     def after(self, call: str) -> None:
         """Called after it, where it failed too: the framework must now take the arrays' values."""
 
+    def save_state(self) -> bytes:
+        """What a checkpoint holds beside parameters and buffers, such as the state of an optimizer.
+        Called within "exchange" and "finish" where a checkpoint is due."""
+        return b""
+
+    def load_state(self, state: bytes) -> None:
+        """Called within "open" with what save_state() has returned, where a session resumes."""
+
     def model_replaced(self) -> None:
         """Called where the model was replaced by that of a neighbour that is ahead, after after():
         what belongs to the steps of the old one, such as momentum, should begin anew."""

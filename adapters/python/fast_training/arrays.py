@@ -37,6 +37,17 @@ def flat_copies(arrays: Any) -> dict[str, Any]:
     return copies
 
 
+def take(name: str, place: Any, value: Any) -> None:
+    """Copies `value`, an array, to `place`; raises ModelError where shape or type differ."""
+    array = numpy.asarray(value)
+    if (array.shape, array.dtype) != (place.shape, place.dtype):
+        raise ModelError(
+            f"'{name}' has become {array.dtype} of shape {array.shape}; keep {place.dtype} "
+            f"of shape {place.shape}, or open another session"
+        )
+    place[...] = array
+
+
 class CopiedArrays(Adapter):
     """Parameters that are read and written as a whole, before and after each exchange.
 
@@ -62,13 +73,7 @@ class CopiedArrays(Adapter):
         if call == "open":
             return
         for name, value in self._read().items():
-            array, place = numpy.asarray(value), self.parameters[name]
-            if (array.shape, array.dtype) != (place.shape, place.dtype):
-                raise ModelError(
-                    f"'{name}' has become {array.dtype} of shape {array.shape}; keep {place.dtype} "
-                    f"of shape {place.shape}, or open another session"
-                )
-            place[...] = array
+            take(name, self.parameters[name], value)
 
     def after(self, call: str) -> None:
         """Copies them back."""

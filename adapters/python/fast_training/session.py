@@ -75,31 +75,20 @@ class Session:
         #: What finish() found: whether all neighbours agree; None before it.
         self.agreed: bool | None = None
         self._joined, self._passed = False, 0  # steps whose boundary was passed
-        given = _options.from_arguments(options)
-        rank, launched = given.get("rank") or os.environ.get("FAST_RANK"), None
-        if not rank:
-            launched = _options.by_launcher(os.environ)
-            rank = launched.rank if launched is not None else "0"
-        self._handle = Handle(f"worker {rank}")
+        self._handle = Handle()
         self._closer = weakref.finalize(self, self._handle.close)
         try:
-            self._configure(given, launched)
+            self._configure(_options.from_arguments(options))
             self._open()
-            if launched is not None:
-                _options.check_workers(launched, self.status().workers)
         except BaseException:
             self.close()
             raise
 
-    def _configure(self, given: dict[str, str], launched: _options.Launched | None) -> None:
-        environment = _options.from_environment(self._handle.options(), os.environ)
-        if launched is not None:
-            environment["rank"] = launched.rank
-        if "peers" in given or "peer" in given:
-            environment.pop("peers", None)
-            environment.pop("peer", None)
-        for key, value in {**environment, **given}.items():
+    def _configure(self, given: dict[str, str]) -> None:
+        for key, value in given.items():
             self._handle.call("fast_set", key.encode(), value.encode())
+        self._handle.call("fast_set_from_environment")
+        self._handle.log_as(f"worker {self._handle.options()['rank'][0]}")
 
     def _open(self) -> None:
         self.adapter.before("open")
@@ -119,6 +108,8 @@ class Session:
                     shape_argument(shape),
                     memory.address,
                 )
+        adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
+        self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
         self.adapter.after("open")
 

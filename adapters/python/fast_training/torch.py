@@ -20,6 +20,7 @@ from ._torch_homes import (
     why_not,
 )
 from ._torch_momentum import MomentumCorrection
+from ._torch_state import packed, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .errors import ModelError, UsageError
@@ -36,6 +37,7 @@ def join(
     *,
     momentum_correction: float = 0.5,
     mix_statistics: bool = True,
+    kept: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Session:
     """Opens a session over a model and waits until this worker may begin.
@@ -43,7 +45,11 @@ def join(
     The arguments are TorchAdapter's, and `options` those of Session.
     """
     adapter = TorchAdapter(
-        model, optimizer, momentum_correction=momentum_correction, mix_statistics=mix_statistics
+        model,
+        optimizer,
+        momentum_correction=momentum_correction,
+        mix_statistics=mix_statistics,
+        kept=kept,
     )
     return begun(Session(adapter, **options))
 
@@ -64,6 +70,10 @@ class TorchAdapter(Adapter):
     `mix_statistics`: the running statistics of BatchNorm layers follow this worker's own batches in
     training; finish() makes them the mean over workers. gather_statistics() before it makes them
     exact.
+
+    Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
+    GradScaler, a loader, all that has ``state_dict()`` and ``load_state_dict()`` of plain values
+    and tensors.
     """
 
     def __init__(
@@ -73,7 +83,12 @@ class TorchAdapter(Adapter):
         *,
         momentum_correction: float = 0.5,
         mix_statistics: bool = True,
+        kept: Mapping[str, Any] | None = None,
     ) -> None:
+        self._kept_states = dict(kept or {})
+        if optimizer is not None:
+            self._kept_states["optimizer"] = optimizer
+        self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
         tensors, others, statistics = _parts_of(model, mix_statistics)
         trained = [(name, tensor) for name, tensor in tensors if tensor.requires_grad]
         if not trained:
@@ -143,9 +158,42 @@ class TorchAdapter(Adapter):
                 # Cut off before all agreed, it may hold no variance, and then keeps its own.
                 own = tensor if name.endswith("running_var") else slot
                 tensor.copy_(torch.where(slot > 0, slot, own))
+        if call == "open" and self._resumed is not None:
+            self._resume(self._resumed)
+            self._resumed = None
         if call == "save":
             for (_, _, slot), kept in zip(self._statistics, self._kept):
                 slot.copy_(kept)
+
+    def save_state(self) -> bytes:
+        """The states of the optimizer and of what is kept, and buffers that a step changes."""
+        copied = [(n, t) for n, t, home in self._saved if t.data_ptr() != home.data_ptr()]
+        return packed(
+            {
+                **{f"state {n}": one.state_dict() for n, one in self._kept_states.items()},
+                "statistics": {name: tensor for name, tensor, _ in self._statistics},
+                "initial": self._initial,
+                "mixed": self._mixed,
+                "buffers": dict(copied),  # of the others the session has the present values
+            }
+        )
+
+    def load_state(self, state: bytes) -> None:
+        """Reads the same; after("open") applies it, when parameters have been loaded."""
+        if state:
+            self._resumed = unpacked(state)
+
+    def _resume(self, found: dict[str, Any]) -> None:
+        for kind, tensors in (("statistics", self._statistics), ("buffers", self._saved)):
+            for name, tensor, _ in tensors:
+                if name in found[kind]:
+                    tensor.detach().copy_(found[kind][name])
+        self._initial, self._mixed = found["initial"], found["mixed"]
+        for name, one in self._kept_states.items():
+            if f"state {name}" not in found:
+                _LOGGER.warning("the checkpoint holds no state of '%s', which begins anew", name)
+                continue
+            one.load_state_dict(found[f"state {name}"])
 
     def model_replaced(self) -> None:
         """Drops the state of the optimizer, which is of another model."""

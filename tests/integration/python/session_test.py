@@ -80,18 +80,30 @@ class Environment(unittest.TestCase):
         self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, topology="ring:3"), 1)
         torchrun = {"RANK": "1", "WORLD_SIZE": "3"}
         self.assertEqual(self.rank_of(torchrun, topology="ring:3"), 1)
-        self.assertEqual(self.rank_of({"RANK": "1"}, topology="ring:3"), 0)
 
     def test_another_number_of_processes_is_refused(self):
         srun = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2"}
         with self.assertRaisesRegex(fast.UsageError, "2 processes were started"):
             self.rank_of(srun, topology="ring:3")
 
+    def test_several_workers_without_a_rank_are_refused(self):
+        with self.assertRaisesRegex(fast.UsageError, "no rank.*FAST_RANK"):
+            self.rank_of({"RANK": "1"}, topology="ring:3")
+
+    def test_peers_of_arguments_replace_those_of_the_environment(self):
+        with (
+            unittest.mock.patch.dict(os.environ, {"FAST_PEER": "1=a:1,2=b:2", "FAST_PEERS": "p"}),
+            fast.Session(numbers(1), topology="ring:3", rank=0, peers={1: "c:3"}) as session,
+        ):
+            session.stop()
+            options = session.options()
+            self.assertEqual((options["peer"][0], options["peers"][0]), ("1=c:3", ""))
+
     def test_peers_may_name_a_file(self):
         with (
             support.temporary_folder() as folder,
             unittest.mock.patch.dict(os.environ, {"FAST_PEERS": f"{folder}/peers"}),
-            fast.Session(numbers(1), topology="ring:2") as session,
+            fast.Session(numbers(1), topology="ring:2", rank=0) as session,
         ):
             session.stop()
             self.assertEqual(session.options()["peers"][0], f"{folder}/peers")
@@ -105,7 +117,7 @@ class Options(unittest.TestCase):
     def test_a_wrong_value_raises_with_the_remedy(self):
         for options in ({"topology": "rang:2"}, {"rank": "one"}, {"sweeps": -1}, {"rank": 5}):
             with self.assertRaises(fast.UsageError, msg=options) as caught:
-                fast.Session(numbers(1), **{"topology": "ring:2", **options})
+                fast.Session(numbers(1), **{"topology": "ring:2", "rank": 0, **options})
             self.assertIsInstance(caught.exception, ValueError)
             self.assertEqual(caught.exception.exit_code, 2)
             self.assertIn("; ", str(caught.exception))
@@ -114,6 +126,7 @@ class Options(unittest.TestCase):
         with fast.Session(
             numbers(1),
             topology="ring:3",
+            rank=0,
             peers={1: "127.0.0.1:9", 2: "127.0.0.1:10"},
             overlap=False,
             sweeps=None,
@@ -151,11 +164,11 @@ class Errors(unittest.TestCase):
             self.assertEqual(str(kind("cause; remedy")), "cause; remedy")
 
     def test_an_address_that_is_in_use(self):
-        with fast.Session(numbers(1), topology="ring:2", start_deadline=0.1) as first:
+        with fast.Session(numbers(1), topology="ring:2", rank=0, start_deadline=0.1) as first:
             first.stop()
             address = first.endpoint().split("//")[1]
             with self.assertRaises(fast.NetworkError):
-                fast.Session(numbers(1), topology="ring:2", listen=address)
+                fast.Session(numbers(1), topology="ring:2", rank=0, listen=address)
 
     def test_a_file_that_cannot_be_written(self):
         with fast.Session(numbers(1)) as session, self.assertRaises(fast.FileError):
@@ -180,7 +193,7 @@ class Errors(unittest.TestCase):
 
     def test_a_deadline_in_lock_step(self):
         with self.assertRaises(fast.DeadlineError):
-            fast.join(numbers(1), topology="ring:2", mode="sync", start_deadline=0.1)
+            fast.join(numbers(1), topology="ring:2", rank=0, mode="sync", start_deadline=0.1)
 
     def test_a_loss_that_is_no_number(self):
         for loss in (float("nan"), float("inf")):
@@ -286,7 +299,7 @@ class Threads(unittest.TestCase):
             self.assertAlmostEqual(one, other, delta=1e-4)
 
     def test_a_second_thread_is_refused_while_a_call_is_under_way(self):
-        session = fast.Session(numbers(1), topology="ring:2", start_deadline=1000)
+        session = fast.Session(numbers(1), topology="ring:2", rank=0, start_deadline=1000)
         refused = []
 
         def intrude():

@@ -96,7 +96,7 @@ def meeting_variables(folder):
     """FAST_* variables by which the two workers of a ring meet in `folder`."""
     common = {
         "FAST_TOPOLOGY": "ring:2",
-        "FAST_PEERS": f"0=ipc://{folder}/0",
+        "FAST_PEER": f"0=ipc://{folder}/0",
         "FAST_MODE": "bounded:3",
     }
     return [

@@ -1,5 +1,7 @@
 """Sessions over PyTorch models: ways to train, statistics, checkpoints, momentum."""
 
+import signal
+import types
 import unittest
 
 import fast_training as fast
@@ -182,6 +184,40 @@ class Checkpoints(unittest.TestCase):
                         self.assertTrue(torch.equal(other.state_dict()[name], value), name)
                 at_start = other[1].running_mean.clone()
             self.assertTrue(torch.equal(other[1].running_mean, at_start))
+
+    def test_one_that_is_killed_in_mid_run_goes_on_as_if_nothing_had_been(self):
+        with support.temporary_folder() as folder:
+            arguments = (f"{folder}/c.safetensors", 1)
+            code, _out, err = support.outcome(support.start("resuming_torch", *arguments))
+            self.assertEqual(code, -signal.SIGKILL, err)
+            (found,) = support.reports([support.start("resuming_torch", *arguments)])
+            alone = support.start("resuming_torch", f"{folder}/other.safetensors", 0)
+            (expected,) = support.reports([alone])
+        self.assertGreater(found["resumed"], 0)
+        self.assertEqual(expected["resumed"], 0)
+        self.assertEqual(found["rate"], expected["rate"])
+        self.assertEqual(found["state"], expected["state"])
+
+    def test_a_state_that_cannot_be_kept_is_refused_by_name(self):
+        model = model_of(lambda: nn.Linear(3, 4))
+        one = types.SimpleNamespace(state_dict=lambda: {"a": [object()]})
+        adapter = TorchAdapter(model, kept={"mine": one})
+        with self.assertRaisesRegex(fast.UsageError, "state mine.*object"):
+            adapter.save_state()
+
+    def test_a_state_that_cannot_be_taken_says_why(self):
+        with support.temporary_folder() as folder:
+            options = {name: f"{folder}/c.safetensors" for name in ("checkpoint", "resume")}
+            for kind, raises in ((torch.optim.SGD, False), (torch.optim.Adam, True)):
+                model = model_of(lambda: nn.Linear(3, 4))
+                groups = [{"params": [one]} for one in model.parameters()]
+                optimizer = kind(groups if raises else model.parameters(), lr=0.1)
+                if not raises:
+                    with fast.join(model, optimizer, **options) as session:
+                        session.exchange()
+                else:
+                    with self.assertRaisesRegex(ValueError, "parameter group"):
+                        fast.join(model, optimizer, **options)
 
 
 class Momentum(unittest.TestCase):

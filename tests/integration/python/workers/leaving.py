@@ -9,13 +9,13 @@ import threading
 
 import fast_training as fast
 
-session = fast.Session(array.array("f", [1.0]), topology="ring:2", start_deadline=0.1)
+session = fast.Session(array.array("f", [1.0]), topology="ring:2", rank=0, start_deadline=0.1)
 session.join()
 session.exchange(samples=1, loss=1.0)
 if sys.argv[1] == "error":
     raise LookupError("of the user")
 if sys.argv[1] == "thread":
-    alone = fast.Session(array.array("f", [1.0]), topology="ring:2", start_deadline=1000)
+    alone = fast.Session(array.array("f", [1.0]), topology="ring:2", rank=0, start_deadline=1000)
     threading.Thread(target=alone.join, daemon=True).start()
     while not alone._handle._in_use.locked():
         pass

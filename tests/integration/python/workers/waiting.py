@@ -12,7 +12,7 @@ import threading
 import fast_training as fast
 
 what = sys.argv[1]
-session = fast.Session(array.array("f", [1.0]), topology="ring:2", start_deadline=1000)
+session = fast.Session(array.array("f", [1.0]), topology="ring:2", rank=0, start_deadline=1000)
 signals = {"exits": signal.SIGTERM, "stops": signal.SIGUSR1, "ignores": signal.SIGUSR2}
 sent = signals.get(what, signal.SIGINT)
 handled = []

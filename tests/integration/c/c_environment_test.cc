@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "adapters/c/fast.h"
+
+namespace {
+
+/// Variables of the environment for the time of a test.
+class Variables {
+ public:
+  explicit Variables(std::map<std::string, std::string> variables)
+      : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+std::map<std::string, std::string> options_of(const fast_session* session) {
+  std::map<std::string, std::string> options;
+  const auto visit = [](void* all, const char* key, const char* value, const char*) {
+    (*static_cast<std::map<std::string, std::string>*>(all))[key] = value;
+  };
+  EXPECT_EQ(fast_options(session, visit, &options), FAST_OK);
+  return options;
+}
+
+TEST(CEnvironment, WhatWasSetWinsOverTheEnvironment) {
+  const Variables variables({{"FAST_TOPOLOGY", "ring:9"},
+                             {"FAST_CODEC", "int8"},
+                             {"FAST_MODE", "sync"},
+                             {"OMPI_COMM_WORLD_RANK", "7"},
+                             {"OMPI_COMM_WORLD_SIZE", "4"}});
+  fast_session* const session = fast_new();
+  fast_set(session, "topology", "ring:4");
+  fast_set(session, "codec", "fp16");
+  fast_set(session, "rank", "2");
+  EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
+  fast_set(session, "mode", "async");
+  auto options = options_of(session);
+  EXPECT_EQ(options["topology"], "ring:4");
+  EXPECT_EQ(options["codec"], "fp16");
+  EXPECT_EQ(options["rank"], "2") << "set, so that no launcher is asked";
+  EXPECT_EQ(options["mode"], "async");
+  fast_close(session);
+}
+
+TEST(CEnvironment, ALauncherCountsTheWorkersOfTheTopologyThatWasSet) {
+  const Variables variables(
+      {{"FAST_TOPOLOGY", "ring:9"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
+  fast_session* const session = fast_new();
+  fast_set(session, "topology", "ring:4");
+  EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
+  EXPECT_EQ(options_of(session)["rank"], "3");
+  fast_close(session);
+}
+
+}  // namespace
