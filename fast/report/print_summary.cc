@@ -49,13 +49,17 @@ std::string exit_codes(const Summary& s) {
                                     [](const auto& code) { return code == 0; });
   if (all_well) return "all 0";
   std::string text;
+  bool others = false;
   for (std::size_t rank = 0; rank < s.exit_codes.size(); ++rank) {
     const auto& code = s.exit_codes[rank];
-    if (code == 0) continue;
+    if (code == 0) {
+      others = true;
+      continue;
+    }
     text += (text.empty() ? "" : ", ") + std::string("worker ") + std::to_string(rank) + ": " +
             (code ? std::to_string(*code) : "unknown");
   }
-  return text + (s.exit_codes.size() > 1 ? "; others 0" : "");
+  return text + (others ? "; others 0" : "");
 }
 
 std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {

@@ -15,10 +15,16 @@ fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABE
 fast_contract(adapter LINK stencil_core)
 fast_contract(learner LINK fast_train)
 foreach(suite adapter learner)
-  foreach(framework flat torch)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/contract/${suite}/*_test.cc)
+  foreach(source ${sources})
+    string(REGEX REPLACE ".*/(.*)_test.cc" "\\1" framework ${source})
     if(TARGET fast_${framework})
-      fast_test(${suite}_${framework}_test SOURCES contract/${suite}/${framework}_test.cc
-        LINK ${suite}_contract fast_test_plain_model fast_${framework} fast_${framework}_models
+      set(models)
+      if(TARGET fast_${framework}_models)
+        set(models fast_${framework}_models)
+      endif()
+      fast_test(${suite}_${framework}_test SOURCES ${source}
+        LINK ${suite}_contract fast_test_plain_model fast_${framework} ${models}
         LABELS contract TIMEOUT 120)
     endif()
   endforeach()

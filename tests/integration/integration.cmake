@@ -8,13 +8,16 @@ fast_test_room(integration/c
   LINK fast_c fast_run LABELS integration TIMEOUT 300 ONE_CORE)
 add_library(fast_test_no_locks MODULE support/no_locks.cc)
 add_library(fast_test_no_ipv4 MODULE support/no_ipv4.cc)
+add_library(fast_test_takes_hangup MODULE support/takes_hangup.cc)
 fast_test_room(integration/programs
   LINK fast_test_faults fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
   DEPENDS fast_program fast-worker fast_test_member fast_test_no_locks fast_test_no_ipv4
+          fast_test_takes_hangup
   DEFINES ${programs} FAST_MEMBER="$<TARGET_FILE:fast_test_member>"
           FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
-          FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>")
+          FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>"
+          FAST_TAKES_HANGUP="$<TARGET_FILE:fast_test_takes_hangup>")
 # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
 # tests and the fuzzers try there. `slow` leaves them out.
 fast_test_room(integration/faults

@@ -72,6 +72,9 @@ class RestartsTest : public ::testing::Test {
 
 TEST_F(RestartsTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {
   start(4, "torus:2x2", {"--restarts", "2"});
+  ASSERT_TRUE(program_->wait_until(
+      [&] { return std::filesystem::exists(run_.path() / "worker-2" / "checkpoint.safetensors"); },
+      kPatience));
   kill_worker(2);
   const ProgramResult result = program_->wait(kPatience);
   EXPECT_EQ(result.code, 0) << result.out << result.err;
