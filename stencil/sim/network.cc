@@ -71,7 +71,7 @@ class Network::End : public Transport {
     if (received.event == LinkEvent::kFrame && life == link.life) {
       --link.under_way[link.ranks[0] == rank_ ? 1 : 0];
     }
-    return received;
+    return std::move(received);
   }
   std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return stats_; }
