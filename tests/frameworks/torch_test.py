@@ -79,6 +79,57 @@ class OneWorker(unittest.TestCase):
 
         self.trains(self.model(), step)
 
+    def parameters_after(self, kind, **options):
+        model = self.model()
+        optimizer = kind(model.parameters(), lr=0.05)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, 0.5)
+        x, told = torch.randn(16, 4, generator=torch.Generator().manual_seed(1)), []
+        with fast.join(model, optimizer, **options) as session:
+            ready = session.adapter.ready_from
+            session.adapter.ready_from = lambda first: (told.append(first), ready(first))
+            for _ in range(20):
+                session.exchange(samples=16, loss=self.step(model, optimizer, x))
+                scheduler.step()
+        return [p.detach().clone() for p in model.parameters()], told
+
+    def test_a_step_in_the_backward_pass_is_the_same_step(self):
+        for kind in (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adagrad):
+            expected, none = self.parameters_after(kind)
+            found, told = self.parameters_after(kind, step_in_backward=True)
+            self.assertEqual(none, [])
+            self.assertEqual(told[: len(told) // 20][-1], 0)
+            self.assertEqual(told[: len(told) // 20], sorted(told[: len(told) // 20])[::-1])
+            self.assertGreaterEqual(len(told), 40)
+            for one, other in zip(found, expected):
+                self.assertTrue(torch.equal(one, other), kind)
+
+    def test_what_needs_all_gradients_is_refused_with_a_step_in_the_backward_pass(self):
+        def session_of(model, **options):
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            return optimizer, fast.join(model, optimizer, step_in_backward=True, **options)
+
+        x, model = torch.ones(4, 4), self.model()
+        optimizer, session = session_of(model)
+        model(x).sum().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        with session, self.assertRaisesRegex(fast.UsageError, "clipping.*step_in_backward"):
+            optimizer.step()
+        model = self.model()
+        optimizer, session = session_of(model)
+        model(x).sum().backward()
+        with session, self.assertRaisesRegex(fast.UsageError, "second backward"):
+            model(x).sum().backward()
+        model = self.model()
+        optimizer, session = session_of(model)
+        scaler = torch.amp.GradScaler("cpu", init_scale=128.0)
+        scaler.scale(model(x).sum()).backward()
+        with session, self.assertRaisesRegex(fast.UsageError, "GradScaler"):
+            scaler.step(optimizer)
+        model = self.model()
+        optimizer = torch.optim.LBFGS(model.parameters())
+        with self.assertRaisesRegex(fast.UsageError, "LBFGS"):
+            fast.join(model, optimizer, step_in_backward=True)
+
     def test_a_state_that_is_assigned_is_refused_by_name(self):
         model, other = self.model(), self.model()
         with (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
@@ -22,6 +22,11 @@ class Adapter:
         self.parameters = parameters
         #: What is saved beside them and not exchanged; whole numbers too.
         self.buffers: Mapping[str, Any] = {} if buffers is None else buffers
+        #: Optional, for a step that is computed layer by layer: to be called in mid-step, by the
+        #: training thread, where all elements from the given one on, counted over all parameters in
+        #: their order, hold the new step already, in the arrays too; they may then be exchanged. A
+        #: session sets it.
+        self.ready_from: Callable[[int], None] = lambda first: None
 
     def before(self, call: str) -> None:
         """Called before a session's "open", "join", "exchange", "finish" and "save": the arrays

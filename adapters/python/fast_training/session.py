@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import logging
 import math
 import operator
@@ -111,6 +112,7 @@ class Session:
         adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
         self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
+        self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.after("open")
 
     def _run(self, call: str, *arguments: Any) -> None:

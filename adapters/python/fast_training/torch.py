@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ._torch_backward import StepInBackward
 from ._torch_homes import (
     TYPES,
     Group,
@@ -38,6 +39,7 @@ def join(
     momentum_correction: float = 0.5,
     mix_statistics: bool = True,
     kept: Mapping[str, Any] | None = None,
+    step_in_backward: bool = False,
     **options: Any,
 ) -> Session:
     """Opens a session over a model and waits until this worker may begin.
@@ -50,6 +52,7 @@ def join(
         momentum_correction=momentum_correction,
         mix_statistics=mix_statistics,
         kept=kept,
+        step_in_backward=step_in_backward,
     )
     return begun(Session(adapter, **options))
 
@@ -74,6 +77,9 @@ class TorchAdapter(Adapter):
     Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
     GradScaler, a loader, all that has ``state_dict()`` and ``load_state_dict()`` of plain values
     and tensors.
+
+    `step_in_backward`: the backward pass takes the step layer by layer, and layers are exchanged
+    while it goes on; see StepInBackward for what that refuses.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class TorchAdapter(Adapter):
         momentum_correction: float = 0.5,
         mix_statistics: bool = True,
         kept: Mapping[str, Any] | None = None,
+        step_in_backward: bool = False,
     ) -> None:
         self._kept_states = dict(kept or {})
         if optimizer is not None:
@@ -111,6 +118,10 @@ class TorchAdapter(Adapter):
         with torch.no_grad():
             settle(self._groups)
         self._stream = _stream_of(self._groups)
+        if step_in_backward:
+            if optimizer is None:
+                raise UsageError("step_in_backward has no optimizer; give the model's")
+            StepInBackward(optimizer, self._groups, lambda first: self.ready_from(first))
         super().__init__(
             {group.name: memory_of(group.home) for group in self._groups},
             {name: memory_of(home) for name, _, home in self._saved},
