@@ -102,6 +102,26 @@ TEST_P(ZmqStrangers, GarbageIsCountedAndHarmsNobody) {
   }
 }
 
+TEST_P(ZmqStrangers, MessagesThatAreNoFramesAreCountedAndHarmNobody) {
+  const auto part = [](const std::string& body, bool more) {
+    std::string size(8, '\0');
+    for (int i = 0; i < 8; ++i) size[7 - i] = static_cast<char>(body.size() >> (8 * i));
+    return std::string(more ? "\x03" : "\x02") + size + body;
+  };
+  if (GetParam()) GTEST_SKIP() << "whoever proves no key sends no messages";
+  const RawConnection stranger(server_->endpoint());
+  stranger.write(zmtp_greeting("NULL") + zmtp_ready());
+  std::uint64_t count = 0;
+  for (const std::string& message :
+       {part("header", true) + part("payload", true) + part("", false),
+        part(std::string(5000, 'h'), false), part(std::string(5000, 'h'), true) + part("", false),
+        part("a", true) + part("b", true) + part("c", true) + part("d", false)}) {
+    stranger.write(message);
+    expect_strangers(++count);
+    expect_friend_is_heard();
+  }
+}
+
 TEST_P(ZmqStrangers, AMessageThatClaimsSixGigabytesReservesNothing) {
   const std::uint64_t before = peak_kilobytes();
   ASSERT_GT(before, 0U);
