@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A grid of nine hosts, keys on, under 200 dials and 10,000 connections by strangers.
 
-Each worker has a network namespace of its own, and so have the strangers. The run is made twice from
-one seed, without strangers and with them: it comes to the same accuracy, and memory and descriptors
-stay bounded. Each kind of stranger dials a worker of its own, so that its counter tells the kind.
+Each worker has a network namespace of its own, and so have the strangers. The run is made twice
+from one seed, without strangers and with them: it comes to the same accuracy, and memory and
+descriptors stay bounded. Each kind of stranger dials a worker of its own, so that its counter tells
+the kind.
 
 usage: strangers_in_namespaces.py FAST FAST_WORKER
 """
@@ -28,16 +29,16 @@ OPENED_AND_LEFT = 10_000
 # Whom each kind of stranger dials; nobody dials the others.
 NO_KEY, UNKNOWN_KEY, WRONG_DIAL, HALF_A_GREETING, GARBAGE, LEFT = range(6)
 STRANGERS = dict.fromkeys(range(LEFT), DIALS) | {LEFT: OPENED_AND_LEFT}
-# A neighbour's connection that ends before its first frame counts too: where both ends have dialled
-# at once, and one of the two connections is dropped.
+# A neighbour's connection that ends before its first frame counts too: where both ends have
+# dialled at once, and one of the two connections is dropped.
 NEIGHBOURS = 4
 PORT = 5555
 # Peaks beside those of the undisturbed run. The silent are hung up on after five seconds, so that
 # all of one kind may be connected at a time; of those who leave, a few until libzmq has seen it.
 MORE_DESCRIPTORS = DIALS + 300
 MORE_KIB = 64 << 10
-# Of 2,000 images two models of one quality that are right on 40 % differ by 1.5 points, as a standard
-# error: this is three of them. No two runs have the same averages, strangers or not.
+# Of 2,000 images two models of one quality that are right on 40 % differ by 1.5 points, as a
+# standard error: this is three of them. No two runs have the same averages, strangers or not.
 ACCURACY_BOUND = 0.05
 
 
@@ -59,7 +60,7 @@ def ip(*arguments: str) -> None:
 
 @contextlib.contextmanager
 def namespaces() -> Iterator[list[str]]:
-    """One for each worker and the last for the strangers, joined by a bridge that stands in another.
+    """One for each worker and the last for the strangers, joined by a bridge in another one.
 
     Throws OSError or CalledProcessError where they cannot be made here."""
     prefix = f"fs{os.getpid() % 100_000}"
@@ -165,7 +166,7 @@ def connection(rank: int) -> socket.socket:
 
 
 def come_as_strangers(public_keys: list[bytes]) -> None:
-    """All of them, from this process. Returns once the workers have hung up on each of the dials."""
+    """All of them, from this process. Returns once the workers have hung up on all dials."""
     silent = [connection(HALF_A_GREETING) for _ in range(DIALS)]
     for one in silent:
         one.sendall(b"\xff" + bytes(8))
