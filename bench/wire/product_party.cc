@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
 
+#include "bench/wire/known_keys.h"
 #include "bench/wire/party.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
@@ -25,28 +25,11 @@ struct Kind {
   bool keys = false;
 };
 
-/// The key pairs of both ends, the first and then the second of Meeting: made for this measurement
-/// and not secret.
-std::shared_ptr<const stencil::KeyRing> ring(bool first) {
-  constexpr std::array<std::string_view, 2> kPublic = {"Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
-                                                       "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"};
-  constexpr std::array<std::string_view, 2> kSecret = {"D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs",
-                                                       "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"};
-  const std::size_t own = first ? 0 : 1;
-  auto ring = std::make_shared<stencil::KeyRing>();
-  ring->own_public = stencil::parse_public_key(kPublic[own]).value();
-  ring->own_secret = stencil::parse_secret_key(kSecret[own]).value();
-  for (const std::string_view key : kPublic) {
-    ring->by_rank.push_back({stencil::parse_public_key(key).value()});
-  }
-  return ring;
-}
-
 stencil::TransportOptions options(const Traffic& traffic, bool listening, const Kind& kind) {
   stencil::TransportOptions options;
   // An address of its own for each end, so that thin_link.sh can tell directions apart.
   if (listening) options.listen = kind.scheme + "127.0.0.2:0";
-  if (kind.keys) options.keys = [ring = ring(listening)] { return ring; };
+  if (kind.keys) options.keys = [ring = known_keys(listening)] { return ring; };
   options.max_frame_bytes = traffic.bucket + 4096;
   options.queue_frames = 32UL * traffic.window;
   return options;
@@ -65,7 +48,7 @@ class ProductParty final : public Party {
     if (meeting.first)
       meeting.tell(transport_->endpoint());
     else if (kind.keys)
-      link_ = transport_->dial({meeting.ask(), ring(true)->own_public});
+      link_ = transport_->dial({meeting.ask(), known_keys(true)->own_public});
     else
       link_ = transport_->dial(meeting.ask());
     for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);

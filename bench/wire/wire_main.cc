@@ -11,6 +11,7 @@
 
 #include "bench/support/results.h"
 #include "bench/wire/pair.h"
+#include "bench/wire/restart.h"
 #include "stencil/core/layout.h"
 
 namespace {
@@ -44,6 +45,7 @@ struct Options {
   std::uint32_t window = 4;
   double round_mb = 200;
   int control_ms = 0;
+  int restarts = 0;
   std::vector<std::string> programs{"raw", "libzmq", "tcp", "zmq", "zmq-keys"};
   std::string json;
 };
@@ -92,6 +94,27 @@ nlohmann::ordered_json measure_lateness(const std::string& name, double megabyte
           {"late_ms_worst", 1e3 * late.worst},
           {"late_buckets_median", median_ms / bucket_ms},
           {"late_buckets_p99", p99_ms / bucket_ms}};
+}
+
+/// How long links take to come back: a row and its JSON.
+nlohmann::ordered_json measure_restarts(const std::string& name, int restarts) {
+  constexpr std::chrono::milliseconds kAway{500};
+  const auto [listener, dialler] =
+      bench::restart(name == "tcp" ? "tcp://" : "zmq://", name == "zmq-keys", restarts, kAway);
+  const nlohmann::ordered_json row{
+      {"program", name},
+      {"restarts", restarts},
+      {"listener_back_ms_median", 1e3 * median(listener)},
+      {"listener_back_ms_worst", 1e3 * std::ranges::max(listener)},
+      {"dialler_back_ms_median", 1e3 * median(dialler)},
+      {"dialler_back_ms_worst", 1e3 * std::ranges::max(dialler)},
+  };
+  fmt::print(
+      "| {:8} | {:6.1f} | {:6.1f} | {:6.2f} | {:6.2f} |\n", name,
+      row["listener_back_ms_median"].get<double>(), row["listener_back_ms_worst"].get<double>(),
+      row["dialler_back_ms_median"].get<double>(), row["dialler_back_ms_worst"].get<double>());
+  std::fflush(stdout);
+  return row;
 }
 
 /// The table's rows for one size, and their JSON.
@@ -157,6 +180,7 @@ int main(int argc, char** argv) {
       "  wire_bench --sizes 44.7 --bucket 1024       another bucket size\n"
       "  wire_bench --sizes 1 4.5 --rounds 21 --json wire.json\n"
       "  wire_bench --control 20                     how late control messages come\n"
+      "  wire_bench --restarts 20                    how long a link takes to come back\n"
       "  bench/wire/thin_link.sh 20 build/bin/wire_bench --control 20 --sizes 0.3 4.5 --round-mb "
       "20\n"
       "                                              the same over 20 Mbit/s each way, as root");
@@ -180,11 +204,23 @@ int main(int argc, char** argv) {
   app.add_option("--control", options.control_ms,
                  "instead: a control message of the product so often, in ms, and how late it came")
       ->check(CLI::Range(1, 10000));
+  app.add_option("--restarts", options.restarts,
+                 "instead: each end started again so often, and when the link is up again after "
+                 "that")
+      ->check(CLI::Range(1, 1000));
   bench::add_json_option(app, options.json);
   CLI11_PARSE(app, argc, argv);
   try {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    if (options.control_ms > 0) {
+    if (options.restarts > 0) {
+      fmt::print(
+          "| program | who listens is back: median ms | worst ms | who dials: median ms | worst ms "
+          "|\n|---|---|---|---|---|\n");
+      for (const std::string& name : options.programs) {
+        if (name == "raw" || name == "libzmq") continue;  // they do not come back
+        rows.push_back(measure_restarts(name, options.restarts));
+      }
+    } else if (options.control_ms > 0) {
       fmt::print(
           "| program | MB | KiB | MB/s each way | a bucket's ms | messages | median ms | p99 ms | "
           "worst ms | "

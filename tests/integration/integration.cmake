@@ -34,6 +34,14 @@ add_test(NAME captured_traffic
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/captured_traffic.py
           $<TARGET_FILE:fast_program> $<TARGET_FILE:fast-worker>)
 set_tests_properties(captured_traffic PROPERTIES LABELS integration TIMEOUT 300)
+if(NOT FAST_SANITIZE)
+  add_test(NAME strangers_in_namespaces
+    COMMAND ${Python3_EXECUTABLE}
+            ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/strangers_in_namespaces.py
+            $<TARGET_FILE:fast_program> $<TARGET_FILE:fast-worker>)
+  set_tests_properties(strangers_in_namespaces PROPERTIES LABELS "integration;slow" TIMEOUT 600
+    PROCESSORS 2 SKIP_REGULAR_EXPRESSION "network namespaces cannot be made here")
+endif()
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
     TIMEOUT 1800 DEPENDS fast_program fast-worker DEFINES ${programs})

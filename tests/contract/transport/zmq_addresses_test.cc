@@ -1,0 +1,155 @@
+// Which addresses a ZeroMQ transport listens on and dials, and beside which others.
+#include <dlfcn.h>
+#include <netdb.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stencil/core/error.h"
+#include "stencil/transport/factory.h"
+#include "tests/contract/transport/socket_worlds.h"
+#include "tests/contract/transport/transport_contract.h"
+
+namespace {
+
+constexpr std::string_view kName = "two-addresses.test";
+
+}  // namespace
+
+/// In place of the system's resolver, which goes by this machine: kName has two addresses, of which
+/// one is not listened on.
+extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
+                           addrinfo** found) {
+  using Resolve = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto resolve = reinterpret_cast<Resolve>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  const bool number = hints != nullptr && (hints->ai_flags & AI_NUMERICHOST) != 0;
+  if (host == nullptr || host != kName || number) return resolve(host, port, hints, found);
+  const int error = resolve("127.0.0.1", port, hints, found);
+  return error != 0 ? error : resolve("127.0.0.2", port, hints, &(*found)->ai_next);
+}
+
+namespace stencil::contract {
+namespace {
+
+std::unique_ptr<Transport> listener(const std::string& listen) {
+  return make_transport({.listen = listen});
+}
+
+std::string port_of(const Transport& transport) {
+  const std::string endpoint = transport.endpoint();
+  return endpoint.substr(endpoint.rfind(':'));
+}
+
+/// Whether this machine has this address; without it there is nothing to try.
+bool has_ipv6() {
+  try {
+    (void)listener("zmq://[::1]:0");
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+/// A frame each way.
+void expect_connection(Transport& client, Transport& server, const std::string& address) {
+  SCOPED_TRACE(address);
+  const LinkId link = client.dial(address);
+  EXPECT_EQ(expect_event(client, LinkEvent::kUp, &server).link, link);
+  send_in_time(client, link, numbered_frame(1, 100));
+  const Received there = expect_frame(server, &client);
+  expect_numbered(there.frame, 1, 100);
+  send_in_time(server, there.link, numbered_frame(2, 100));
+  expect_numbered(expect_frame(client, &server).frame, 2, 100);
+}
+
+TEST(ZmqAddresses, AListenerOnAllInterfacesIsReachedOverBothFamilies) {
+  auto server = listener("zmq://*:0"), client = make_transport({});
+  EXPECT_EQ(server->endpoint().find('*'), std::string::npos) << "one that can be dialled";
+  expect_connection(*client, *server, "zmq://127.0.0.1" + port_of(*server));
+  if (!has_ipv6()) return;
+  expect_connection(*client, *server, "zmq://[::1]" + port_of(*server));
+}
+
+TEST(ZmqAddresses, AListenerOnAnIpv6AddressIsReachedThere) {
+  if (!has_ipv6()) return;
+  auto server = listener("zmq://[::1]:0"), client = make_transport({});
+  expect_connection(*client, *server, server->endpoint());
+}
+
+TEST(ZmqAddresses, AllAddressesOfANameAreTried) {
+  for (const std::string listen : {"zmq://127.0.0.1:0", "zmq://127.0.0.2:0"}) {
+    auto server = listener(listen), client = make_transport({});
+    expect_connection(*client, *server, "zmq://" + std::string(kName) + port_of(*server));
+  }
+}
+
+TEST(ZmqAddresses, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
+  auto client = make_transport({});
+  const LinkId link = client->dial("zmq://no-such-host.invalid:5555");
+  EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
+  EXPECT_FALSE(client->receive().has_value());
+}
+
+TEST(ZmqAddresses, WrongOnesAreNamed) {
+  for (const std::string bad : {"zmq://", "zmq://127.0.0.1", "zmq://127.0.0.1:99999",
+                                "zmq://203.0.113.7:0", "zmq+ipc://"}) {
+    try {
+      (void)listener(bad);
+      FAIL() << bad;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find(bad), std::string::npos) << error.what();
+    }
+  }
+  auto client = make_transport({});
+  for (const std::string bad :
+       {"zmq://host", "zmq://host:0", "zmq://host:*", "zmq://:5", "zmq://host:5x", "zmq+ipc://"}) {
+    EXPECT_THROW((void)client->dial(bad), ConfigError) << bad;
+  }
+}
+
+TEST(ZmqAddresses, EachAddressGoesByItsOwnScheme) {
+  IpcWorld paths("zmq+ipc://", make_transport);
+  std::vector<std::unique_ptr<Transport>> servers;
+  for (const std::string& listen :
+       {std::string("zmq://127.0.0.1:0"), std::string("tcp://127.0.0.1:0"), paths.any_endpoint()}) {
+    servers.push_back(listener(listen));
+  }
+  // Whoever only dials, and whoever listens by any of them, dials all of them.
+  for (const std::string listen : {"", "zmq://127.0.0.1:0", "tcp://127.0.0.1:0"}) {
+    SCOPED_TRACE("listens on '" + listen + "'");
+    auto client = listener(listen);
+    for (const auto& server : servers) expect_connection(*client, *server, server->endpoint());
+  }
+  // What has no scheme goes by the usual one.
+  auto bare = make_transport({.usual_scheme = "tcp://"}), usual = make_transport({});
+  expect_connection(*bare, *servers[1], "127.0.0.1" + port_of(*servers[1]));
+  expect_connection(*usual, *servers[0], "127.0.0.1" + port_of(*servers[0]));
+}
+
+TEST(ZmqAddresses, WhatNobodyTakesIsGivenUpAfterTheLinger) {
+  auto server = listener("zmq://127.0.0.1:0");
+  auto client = make_transport({.linger = std::chrono::milliseconds(20)});
+  const LinkId link = client->dial(server->endpoint());
+  expect_event(*client, LinkEvent::kUp, server.get());
+  const Frame model = numbered_frame(0, 65536);
+  std::size_t sent = 0;
+  for (SendStatus status = SendStatus::kSent; status == SendStatus::kSent; ++sent) {
+    ASSERT_LT(sent, 2000U) << "a queue without a bound";
+    Frame frame = numbered_frame(1, 0);
+    frame.payload = model.payload;
+    status = client->send(link, std::move(frame));
+  }
+  client.reset();  // without a bound it would wait for a server that does not read
+  std::size_t whole = 0;
+  std::optional<Received> received = next_event(*server);
+  for (; received && received->event == LinkEvent::kFrame; received = next_event(*server)) ++whole;
+  ASSERT_TRUE(received) << "the end is told too";
+  EXPECT_LT(whole, sent) << "it has waited for all to be read";
+  EXPECT_GT(whole, 0U) << "and what had been sent arrives";
+}
+
+}  // namespace
+}  // namespace stencil::contract
