@@ -159,6 +159,11 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   if (resumed) {
     std::vector<std::string> with_file = args;
     const std::string file = RunFolder(wishes.resume).config().string();
+    if (!std::filesystem::exists(file)) {
+      throw FileError(
+          fmt::format("--resume {}: no run is there (config.toml is missing)", wishes.resume),
+          "name the folder of a run");
+    }
     with_file.insert(with_file.end(), {"--config", file, "--out", wishes.resume});
     wishes.config = default_config(models);
     if (const auto code = parse(with_file, models, wishes)) return *code;

@@ -50,6 +50,12 @@ TEST_P(BadInputTest, AnUnknownTopologyIsNamedWithTheValidForms) {
   expect_refused({"--topology", "hexagon:7"}, 2, "hexagon:7");
 }
 
+TEST_P(BadInputTest, ARunToResumeThatIsNotThereIsNamed) {
+  if (is_worker()) return;
+  const std::string none = (folder_.path() / "none").string();
+  expect_refused({"--resume", none}, 4, "--resume " + none + ": no run is there");
+}
+
 TEST_P(BadInputTest, ADisconnectedEdgesFileIsRefused) {
   const fs::path edges = folder_.path() / "edges.txt";
   std::ofstream(edges) << "0 1\n2 3\n";
