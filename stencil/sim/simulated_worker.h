@@ -36,6 +36,7 @@ struct Simulation::Worker {
   bool frozen = false;
   std::uint64_t adopted = 0;  ///< models of neighbours that x has adopted
   std::uint64_t generation = 1;
+  TimePoint made{};
   TimePoint next_turn = kNever;
   Random random{0};
 
