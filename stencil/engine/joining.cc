@@ -174,6 +174,8 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
   Neighbour* const from = self_.neighbours.find(neighbour.rank);
   ++copied_;
   if (copies_initial_) {
+    const bool stepped = neighbour.report.steps.count > 0;  // it is a model by now
+    if (stepped) puller_.plan().stop();
     if (snapshot.bucket != self_.telemetry()) come_[snapshot.bucket] = copy_of(snapshot.payload);
     if (puller_.plan().finished()) hold(now, *from, out);
     return false;

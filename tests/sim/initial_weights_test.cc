@@ -178,12 +178,9 @@ TEST(InitialWeightsFaults, a_source_that_dies_mid_copy_leaves_no_half_model) {
     simulation.restart(victim);
     run_until_stepped(simulation, drawn, {}, 100);
     for (const auto& [rank, weights] : drawn.first) {
-      // Who began after others had made steps has a model whose values they have scaled, slowly.
-      if (simulation.status(rank).joined_from == kNoRank) {
-        ASSERT_EQ(weights, drawn.of(0)) << "of rank " << rank;
-      } else {
-        ASSERT_LT(off_the_line(weights, drawn.of(0)), 0.1) << "of rank " << rank;
-      }
+      // Whoever begins after others have averaged with workers whose steps have scaled the values,
+      // slowly; half of another model would lie far off.
+      ASSERT_LT(off_the_line(weights, drawn.of(0)), 0.1) << "of rank " << rank;
     }
   }
 }

@@ -161,8 +161,8 @@ class Errors(unittest.TestCase):
         with fast.Session(numbers(1)) as session, self.assertRaises(fast.FileError):
             session.save("/nowhere/model.safetensors")
 
-    def test_other_initial_weights_are_refused(self):
-        sessions = support.ring([numbers(1, 2), numbers(1, 3)])
+    def test_other_initial_weights_are_refused_where_they_must_be_the_same(self):
+        sessions = support.ring([numbers(1, 2), numbers(1, 3)], initial="same")
         refused = []
 
         def join(session):
