@@ -105,7 +105,7 @@ void Simulation::make(Rank rank, std::uint64_t generation) {
   // Generations differ by more than restarts of edges add to them.
   engine.hello.generation = generation << 16;
   engine.hello.layout_hash = layout_.hash();
-  if (config_.meet) engine.hello.initial_hash = XXH64(worker->x.data(), 4 * worker->x.size(), 0);
+  if (config_.hashed) engine.hello.initial_hash = XXH64(worker->x.data(), 4 * worker->x.size(), 0);
   if (!config_.shared.empty()) {
     worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
       return config_.shared.contains({rank, to}) ? &workers_[to]->mixer->segment() : nullptr;
@@ -168,7 +168,7 @@ void Simulation::make_part(Worker& worker) {
 
 void Simulation::turn(Worker& worker) {
   const bool patient = now_ - worker.made < seconds(config_.exchange.start_deadline);
-  if (config_.meet && !patient) worker.steps->standing().stop_joining = true;
+  if (config_.hashed && !patient) worker.steps->standing().stop_joining = true;
   TimePoint next = worker.pump->turn(now_, worker.steps->standing());
   worker.boundary.note(now_, worker.pump->engine());
   if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());

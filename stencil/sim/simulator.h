@@ -37,9 +37,11 @@ struct SimulationConfig {
   /// Whoever is far behind a neighbour that comes into reach takes over its model, as real workers
   /// do; the mean over all is another one then.
   bool adopt = true;
-  /// Workers wait for their neighbours before their first step, for `start_deadline` at most, and
-  /// take over the lowest initial weights, as real workers do.
+  /// Workers wait for their neighbours before their first step, as real workers do.
   bool meet = false;
+  /// Their greetings tell the hash of their initial weights, as those of real workers do, and they
+  /// wait for `start_deadline` at most. With `meet`.
+  bool hashed = false;
 };
 
 /// The network at one moment.

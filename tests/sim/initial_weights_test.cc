@@ -47,7 +47,7 @@ class Drawn final : public sim::Objective {
 };
 
 sim::SimulationConfig meeting(sim::SimulationConfig config) {
-  config.meet = true;
+  config.meet = config.hashed = true;
   config.adopt = true;
   config.exchange.initial = "lowest";
   return config;

@@ -82,7 +82,7 @@ TEST_P(EmbeddingContract, AllBeginWithTheInitialWeightsOfRank0) {
   Pair pair(GetParam());
   for (const int rank : {0, 1}) {
     EmbeddedWorker& worker = rank == 0 ? *pair.first : *pair.second;
-    worker.model.write(full_of(rank == 0 ? 0.1F : -3.3));
+    worker.model.write(full_of(rank == 0 ? 0.1F : -3.25));
   }
   const auto lowest = pair.first->model.read();
   pair.open();
