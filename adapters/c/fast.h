@@ -164,16 +164,17 @@ FAST_API fast_code fast_set_state(fast_session* session, fast_save_state save, f
 
 /**
  * Binds the address and begins to look for neighbours, on a thread of its own. Parameters must have
- * their initial values, equal on every worker unless "init_from_neighbour" is set.
+ * their initial values. They may differ between workers: all begin with those of rank 0, unless
+ * "initial" is "same".
  */
 FAST_API fast_code fast_open(fast_session* session);
 
 /* ---- Once open ---- */
 
 /**
- * Waits until this worker may begin: its neighbours begin too, or it has copied the model of one
- * that is ahead. After "start_deadline" it begins alone (mode sync: FAST_DEADLINE). The first
- * fast_exchange() calls it if the caller has not.
+ * Waits until this worker may begin: its neighbours begin too, with the same initial values, or it
+ * has copied the model of one that is ahead. After "start_deadline" it begins alone (mode sync:
+ * FAST_DEADLINE). The first fast_exchange() calls it if the caller has not.
  */
 FAST_API fast_code fast_join(fast_session* session);
 
@@ -233,6 +234,7 @@ typedef struct fast_status {
   int32_t joined_from;       /**< rank whose model was adopted at the start; -1: none */
   double consensus_distance; /**< rms distance to neighbours' models over the norm of this one */
   int32_t flushed;           /**< 1: nothing is in flight with any neighbour */
+  int32_t initial_from;      /**< rank whose initial values were taken over; -1: none */
 } fast_status;
 
 /** Any thread, once open. */

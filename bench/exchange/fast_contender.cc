@@ -45,7 +45,6 @@ class Fast final : public Contender {
     if (way_ != Way::kShared) options.exchange.share_memory = "never";
     options.exchange.transport = way_ == Way::kTcp ? "tcp" : "zmq";
     if (way_ == Way::kKeys) make_keys(options);
-    options.exchange.init_from_neighbour = true;
     options.exchange.settle_deadline = 1e-3;
     Session session(adapter_, options);
     leave_note(site_.meeting, "endpoint-" + std::to_string(site_.rank), session.endpoint());

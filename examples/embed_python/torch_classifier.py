@@ -9,7 +9,7 @@ import fast_training as fast
 import torch
 from torch import nn
 
-torch.manual_seed(1)  # equal initial weights at both workers
+torch.manual_seed(1)  # the same digits at both workers
 torch.set_num_threads(1)
 digits = torch.rand(10, 1, 8, 8)
 model = nn.Sequential(

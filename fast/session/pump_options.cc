@@ -22,7 +22,7 @@ stencil::LifeId new_life() {
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
                                        const stencil::Layout& layout, std::uint64_t initial_hash,
-                                       double progress) {
+                                       double progress, bool trained) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
@@ -40,6 +40,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   hello.initial_hash = initial_hash;
   pump.keys = key_files(options).has_value();
   hello.progress = progress;
+  pump.engine.trained = trained;
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
   return pump;
 }

@@ -9,12 +9,12 @@
 namespace fast {
 
 /// The parameters of a session's background work. `initial_hash` is the hash of the model's values
-/// at the start of the run. `progress`: see Hello. Throws ConfigError for options out of their
-/// range.
+/// at the start of the run. `progress`: see Hello. `trained`: see EngineConfig. Throws ConfigError
+/// for options out of their range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                                      const stencil::Topology& topology,
                                                      const stencil::Layout& layout,
                                                      std::uint64_t initial_hash,
-                                                     double progress = 0);
+                                                     double progress = 0, bool trained = false);
 
 }  // namespace fast

@@ -41,7 +41,8 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
                         std::to_string(options_.rank),
                     "give each rank its own checkpoint");
   }
-  SessionRecord record{.steps = state.value<std::uint64_t>(kSteps),
+  SessionRecord record{.resumed = true,
+                       .steps = state.value<std::uint64_t>(kSteps),
                        .initial_hash = state.value<std::uint64_t>(kInitialHash),
                        .scalars = state.values<double>(kScalars)};
   load_model(adapter, state);

@@ -16,6 +16,7 @@ namespace fast {
 
 /// What a session resumes from, beside the model and the parts attached to its adapter.
 struct SessionRecord {
+  bool resumed = false;            ///< from a checkpoint
   std::uint64_t steps = 0;         ///< of all lives
   std::uint64_t initial_hash = 0;  ///< of the run's initial weights
   std::vector<double> scalars{};   ///< of Progress; empty: none yet

@@ -61,7 +61,7 @@ class Session::Impl {
         progress_(topology_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                   record_.scalars),
         config_(make_pump_options(options_, topology_, layout_, record_.initial_hash,
-                                  progress_.steps())),
+                                  progress_.steps(), record_.resumed)),
         pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
         self_weight_(config_.engine.self_weight()),
         mixer_(layout_, values_.get(), progress_.scalars(),
@@ -196,8 +196,8 @@ class Session::Impl {
     if (!ready) begin_alone(status);
     if (status.adopted == adopted_) return false;
     adopted_ = status.adopted;
-    options_.log(LogLevel::kInfo,
-                 "took over the model of neighbour " + std::to_string(status.joined_from));
+    record_.initial_hash = status.initial.hash;
+    options_.log(LogLevel::kInfo, taken_over(status));
     (void)steps_.take_over(values_.pull(), progress_.scalars());
     values_.push();
     fold_all();
@@ -227,7 +227,7 @@ class Session::Impl {
     const std::string text = not_reached(status, options_);
     if (sync() && !background_.stopped()) throw DeadlineError(text);
     if (!background_.stopped()) {
-      options_.log(LogLevel::kWarning, text + "; training alone until then");
+      options_.log(LogLevel::kWarning, text + "; begins all the same");
     }
     steps_.standing().stop_joining = true;
     publish();

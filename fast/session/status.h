@@ -31,7 +31,8 @@ struct NeighbourStatus {
 /// A recent snapshot of a worker's exchange. Value type.
 struct SessionStatus {
   WorkerState state = WorkerState::kJoining;
-  std::optional<int> joined_from;  ///< rank of the neighbour whose model was adopted, if any
+  std::optional<int> joined_from;   ///< rank of the neighbour whose model was adopted, if any
+  std::optional<int> initial_from;  ///< the rank whose initial weights it took over, if any
   /// Own estimate: rms distance to neighbours' models over the norm of this one.
   double consensus_distance = 0;
   bool flushed = false;       ///< nothing is in flight with any neighbour

@@ -28,6 +28,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
   SessionStatus out;
   out.state = s.state;
   if (s.joined_from != stencil::kNoRank) out.joined_from = s.joined_from;
+  if (s.initial_by != stencil::kNoRank) out.initial_from = s.initial.rank;
   out.consensus_distance = s.relative_distance;
   out.flushed = s.flushed;
   for (const stencil::NeighbourStatus& n : s.neighbours)

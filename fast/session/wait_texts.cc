@@ -9,18 +9,36 @@ std::string whole_seconds(double seconds) {
 
 }  // namespace
 
+std::string taken_over(const stencil::PumpStatus& status) {
+  if (status.joined_from != stencil::kNoRank) {
+    return "took over the model of neighbour " + std::to_string(status.joined_from);
+  }
+  return "begins with the initial weights of rank " + std::to_string(status.initial.rank) +
+         ", by way of neighbour " + std::to_string(status.initial_by);
+}
+
 std::string not_reached(const stencil::PumpStatus& status, const SessionOptions& options) {
-  std::string missing;
+  std::string all, missing;
   for (const auto& neighbour : status.neighbours) {
-    missing += (missing.empty() ? "" : ", ") + std::to_string(neighbour.rank);
+    const std::string rank = std::to_string(neighbour.rank);
+    all += (all.empty() ? "" : ", ") + rank;
+    if (neighbour.link == stencil::LinkState::kUp) continue;
+    missing += (missing.empty() ? "" : ", ") + rank;
   }
   const std::string patience = whole_seconds(options.exchange.start_deadline);
-  if (status.copied > 0) {
-    return "the copy of a neighbour's model (" + missing + ") made no progress for " + patience +
+  if (status.copying) {
+    return "the copy of a neighbour's model (" + all + ") made no progress for " + patience +
            "; check the link, or raise " + options.naming("start_deadline");
   }
-  return "no neighbour (" + missing + ") was reached in " + patience + "; start them, or check " +
-         options.naming("peers") + " and " + options.naming("listen");
+  if (missing == all) {
+    return "no neighbour (" + missing + ") was reached in " + patience + "; start them, or check " +
+           options.naming("peers") + " and " + options.naming("listen");
+  }
+  const std::string remedy =
+      "; start the workers that are missing, or raise " + options.naming("start_deadline");
+  if (!missing.empty()) return "neighbour " + missing + " was not reached in " + patience + remedy;
+  return "the initial weights of rank 0 did not come in " + patience +
+         "; the lowest that came are of rank " + std::to_string(status.initial.rank) + remedy;
 }
 
 std::string overdue(const stencil::PumpStatus& status, const SessionOptions& options,

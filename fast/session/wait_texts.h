@@ -7,10 +7,14 @@
 
 namespace fast {
 
-// What a user is told where a wait for neighbours has passed its deadline: who is missing, and what
-// to do, with options called as the user knows them.
+// What a user is told of a wait for neighbours: what it brought; and where it has passed its
+// deadline, who is missing, and what to do, with options called as the user knows them.
 
-/// At the start: none was reached, or the copy of a neighbour's model stands still.
+/// Whose model, or whose initial weights, were taken over.
+[[nodiscard]] std::string taken_over(const stencil::PumpStatus& status);
+
+/// At the start: none was reached, or the copy of a neighbour's model stands still, or the
+/// initial weights of rank 0 did not come.
 [[nodiscard]] std::string not_reached(const stencil::PumpStatus& status,
                                       const SessionOptions& options);
 /// In mid-run, in modes sync and bounded. `what` the neighbours have not done: "to complete round

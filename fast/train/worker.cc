@@ -159,6 +159,10 @@ class TrainingRun {
     if (const auto from = exchange_->status().joined_from) {
       recorder_.event("joined", "took over the model of worker " + std::to_string(*from));
     }
+    if (const auto from = exchange_->status().initial_from) {
+      recorder_.event("joined",
+                      "began with the initial weights of worker " + std::to_string(*from));
+    }
     recorder_.begin_training();
     recorder_.report(*exchange_);
     while (!stop_ && !trained()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -20,6 +21,15 @@ inline constexpr std::uint32_t kProtocolVersion = 6;
 struct LifeId {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const LifeId&, const LifeId&) = default;
+};
+
+/// Whose initial weights a worker holds: the rank that they began at, and their hash. Of two that
+/// differ in the hash, the lower is preferred. kNoRank, which is below all: a model that was
+/// trained before. Value type.
+struct Origin {
+  Rank rank = kNoRank;
+  std::uint64_t hash = 0;
+  friend auto operator<=>(const Origin&, const Origin&) = default;
 };
 
 /// What every message says of its sender, whatever it is about. Value type.
@@ -46,6 +56,7 @@ struct Hello {
   std::uint64_t generation = 0;  ///< the later of two lives of a worker has the higher one
   std::uint64_t layout_hash = 0;
   std::uint64_t initial_hash = 0;  ///< of the initial weights
+  Rank initial_rank = kNoRank;     ///< see Origin
   std::string mode;                ///< "async", "bounded:K", "sync"
   CodecSpec codec{};
   std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
@@ -57,6 +68,8 @@ struct Hello {
   LifeId life{};                  ///< of the sender
   std::string host{};             ///< where it runs, for messages
   std::vector<TermHash> terms{};  ///< what else both must have in common
+
+  [[nodiscard]] Origin initial() const { return {initial_rank, initial_hash}; }
 };
 
 /// "I do not know this link: say Hello."

@@ -61,6 +61,7 @@ struct Serve {
 struct Adopt {
   Neighbour* from;
   Snapshot snapshot;
+  bool initial = false;  ///< initial weights: see Mixer::begin_with()
 };
 /// Add a snapshot with the neighbour's weight (lock step).
 struct Absorb {

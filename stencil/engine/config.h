@@ -53,8 +53,11 @@ struct EngineConfig {
   /// sync.
   double behind_share = 0.5;
   double behind_steps = 100;
-  bool init_from_neighbour = false;  ///< other initial weights are adopted, not refused
-  OptionNaming naming = as_field;    ///< in messages
+  /// Before its first step the worker takes over the initial weights of the lowest Origin, instead
+  /// of refusing neighbours of other weights.
+  bool lowest_initial = false;
+  bool trained = false;            ///< it goes on with a model that was trained before
+  OptionNaming naming = as_field;  ///< in messages
   std::uint64_t seed = 1;
 
   /// Places the worker at rank `at` of the topology: sets rank, neighbours, turns and reach.

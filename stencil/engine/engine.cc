@@ -17,7 +17,7 @@ Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
       handshake_(self_, exchange_),
       liveness_(self_, handshake_, exchange_),
       puller_(self_),
-      joining_(self_, puller_),
+      joining_(self_, handshake_, puller_),
       rounds_(self_, puller_),
       ending_(self_) {
   for (const Place& place : self_.config.neighbours) add(now, place);
@@ -117,7 +117,7 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
     neighbour.times.moved = now;
     exchange_.on_reply(now, neighbour, message, out);
   } else if (const Pull* pull = message.as<Pull>()) {
-    rounds_.on_pull(neighbour, *pull, out);
+    if (pull->round > 0 || joining_.serves()) rounds_.on_pull(neighbour, *pull, out);
   } else if (const Snapshot* snapshot = message.as<Snapshot>()) {
     neighbour.times.moved = now;
     on_snapshot(now, neighbour, *snapshot, out);
@@ -132,7 +132,7 @@ void Engine::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& sn
     ++self_.counters.duplicates;
     return;
   }
-  const bool last = snapshot.round == 0 ? joining_.on_snapshot(neighbour, snapshot, out)
+  const bool last = snapshot.round == 0 ? joining_.on_snapshot(now, neighbour, snapshot, out)
                                         : rounds_.on_snapshot(now, neighbour, snapshot, out);
   if (!last) return;
   self_.heartbeat_all(now, out);

@@ -60,7 +60,7 @@ std::optional<Difference> other_start(const Hello& ours, const Hello& theirs, Op
   if (ours.initial_hash == theirs.initial_hash || !both_new) return std::nullopt;
   return Difference{"initial weights' hash", hex(ours.initial_hash), hex(theirs.initial_hash),
                     "give both the same initial weights, by the same seed, or " +
-                        naming("init_from_neighbour") + " to the one that joins"};
+                        naming("initial") + " lowest to both"};
 }
 
 std::string text(const Difference& found) {
@@ -76,7 +76,7 @@ std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& their
     return term + " differs; give both the same";
   }
   if (const auto found = other_layout(ours.hello, theirs)) return text(*found);
-  if (ours.init_from_neighbour) return std::nullopt;
+  if (ours.lowest_initial) return std::nullopt;
   const auto found = other_start(ours.hello, theirs, ours.naming);
   return found ? std::optional(text(*found)) : std::nullopt;
 }
@@ -140,6 +140,13 @@ void Handshake::begin(TimePoint now, Neighbour& neighbour, Actions& out) {
   neighbour.life.told = false;
   exchange_.drop_held(neighbour);
   say_hello(now, neighbour, out);
+}
+
+void Handshake::announce(TimePoint now, Actions& out) {
+  for (Neighbour& neighbour : self_.neighbours) {
+    const bool greeted = neighbour.has_link && neighbour.life.told;
+    if (greeted && neighbour.state != LinkState::kLeft) say_hello(now, neighbour, out);
+  }
 }
 
 void Handshake::start_over(TimePoint now, Neighbour& neighbour, Actions& out) {
@@ -219,10 +226,10 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   const bool exact = message.header.receiver_epoch == life.our_epoch;
   if (!exact || !life.told) say_hello(now, neighbour, out);
   if (!exact) return Heard::kNothing;
+  life.initial = hello.initial();
   if (life.acknowledged) return Heard::kAgain;
   life.acknowledged = true;
   life.taken_since = {};
-  life.initial_hash = hello.initial_hash;
   life.progress = hello.progress;
   life.behind = config.far_behind(hello.progress, config.hello.progress);
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;

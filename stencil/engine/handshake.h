@@ -42,6 +42,8 @@ class Handshake {
 
   /// Synchronises the edge anew: after a new link, a gap, or a missing reply.
   void begin(TimePoint now, Neighbour& neighbour, Actions& out);
+  /// Tells all neighbours that have been greeted what Hello says now.
+  void announce(TimePoint now, Actions& out);
   /// We are a newcomer again: ends all exchanges, at both ends.
   void start_over(TimePoint now, Neighbour& neighbour, Actions& out);
   /// They were given up. Should they come back, both ends begin from scratch.

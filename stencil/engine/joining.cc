@@ -1,10 +1,19 @@
 #include "stencil/engine/joining.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace stencil {
 namespace {
 
 /// How long a newcomer that hears only fellow newcomers waits for an established neighbour.
 constexpr Duration kJoinGrace = std::chrono::seconds(5);
+
+/// In memory of its own, so that a transport's pool need not hold a whole model.
+Payload copy_of(const Payload& payload) {
+  const std::span<const std::byte> bytes = view(payload);
+  return Payload(Bytes(bytes.begin(), bytes.end()));
+}
 
 }  // namespace
 
@@ -20,59 +29,139 @@ void Joining::start_over() {
   copied_ = 0;
 }
 
-void Joining::begin_with(Rank from, Actions& out) {
-  Neighbour* const copied = self_.neighbours.find(copying_from_);
-  if (from == kNoRank && copying_from_ != kNoRank) {
-    self_.config.hello.initial_hash = own_initial_hash_;
-    for (std::uint32_t bucket = 0; bucket < self_.config.buckets; ++bucket) {
-      out.push_back(action::Adopt{copied, Snapshot{.bucket = bucket}});
-    }
+void Joining::set_origin(const Origin& origin) {
+  self_.config.hello.initial_hash = origin.hash;
+  self_.config.hello.initial_rank = origin.rank;
+}
+
+/// The present copy of a model was broken off.
+void Joining::discard(Actions& out) {
+  const Rank rank = std::exchange(copying_from_, kNoRank);
+  set_origin(held_);
+  if (rank == kNoRank) return;
+  Neighbour* const copied = self_.neighbours.find(rank);
+  for (std::uint32_t bucket = 0; bucket < self_.config.buckets; ++bucket) {
+    out.push_back(action::Adopt{copied, Snapshot{.bucket = bucket}});
   }
-  if (from != kNoRank) {
+}
+
+void Joining::begin_with(Rank from, Actions& out) {
+  if (from == kNoRank) {
+    discard(out);
+  } else {
+    held_ = self_.config.hello.initial();
     ++adopted_;
     self_.note_progress(self_.neighbours.at(from).life.progress);
   }
   joined_from_ = from;
   self_.state = WorkerState::kTraining;
   puller_.plan().stop();
+  come_ = {};
+}
+
+bool Joining::established(const Neighbour& neighbour) const {
+  const Report& report = neighbour.report;
+  if (self_.in_lock_step() || report.state == WorkerState::kJoining) return false;
+  if (far_behind(neighbour)) return true;
+  if (!self_.untrained()) return false;
+  const Origin ours = self_.config.hello.initial();
+  const Origin& theirs = neighbour.life.initial;
+  const bool lower = asked() && theirs.hash != ours.hash && theirs < ours;
+  const bool stepped = report.steps.count > 0 || report.state != WorkerState::kTraining;
+  return (stepped && (lower || !neighbour.life.fresh)) || (lower && theirs.rank == kNoRank);
+}
+
+Joining::Around Joining::look() const {
+  Around around;
+  const EngineConfig& config = self_.config;
+  const Origin ours = config.hello.initial();
+  around.nearest = ours.rank;
+  for (Neighbour& neighbour : self_.neighbours) {
+    const Origin& theirs = neighbour.life.initial;
+    around.all_heard &= neighbour.life.ever_heard;
+    around.all_left &= neighbour.state == LinkState::kLeft;
+    if (!neighbour.up()) continue;
+    const bool begun = neighbour.report.state != WorkerState::kJoining;
+    const bool other = self_.untrained() && theirs.hash != ours.hash;
+    around.ahead |= far_behind(neighbour);
+    around.fellow |= !other || config.lowest_initial || config.rank < neighbour.rank;
+    if (around.model == nullptr && established(neighbour)) around.model = &neighbour;
+    if (!asked()) continue;
+    const bool lower = other && theirs < ours;
+    // In lock step, what a worker that has begun shows is a round.
+    const bool copyable = lower && theirs.rank != kNoRank && !(begun && self_.in_lock_step());
+    const bool lowest = around.initial == nullptr || theirs < around.initial->life.initial;
+    if (copyable && lowest) around.initial = &neighbour;
+    around.differing |= other && (lower || !begun);
+    around.alike_begun |= !other && begun;
+    if (!other) around.nearest = std::min(around.nearest, theirs.rank);
+  }
+  return around;
+}
+
+bool Joining::copies_on(const Around& around) const {
+  const Neighbour* const source = self_.neighbours.find(puller_.plan().sources().front());
+  if (source == nullptr || !source->up()) return false;
+  if (!copies_initial_) return true;
+  return around.model == nullptr && source->life.initial == coming_ && around.initial != nullptr &&
+         around.initial->life.initial == coming_;
+}
+
+void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& out) {
+  copies_initial_ = initial;
+  if (initial) {
+    coming_ = from.life.initial;
+    come_.assign(self_.config.buckets, {});
+  } else {
+    set_origin(from.life.initial);
+  }
+  puller_.plan().start(0, {&from.rank, 1});
+  puller_.issue(now, out);
+}
+
+/// All of the weights have come.
+void Joining::hold(TimePoint now, Neighbour& from, Actions& out) {
+  for (std::uint32_t bucket = 0; bucket < self_.telemetry(); ++bucket) {
+    out.push_back(action::Adopt{
+        &from, Snapshot{.bucket = bucket, .payload = std::move(come_[bucket])}, true});
+  }
+  come_ = {};
+  puller_.plan().stop();
+  held_ = coming_;
+  initial_by_ = from.rank;
+  ++adopted_;
+  set_origin(held_);
+  handshake_.announce(now, out);
+}
+
+bool Joining::may_begin(const Around& around, bool waited) const {
+  if (around.all_left) return true;
+  if (!around.fellow || around.ahead) return false;
+  const bool need_all = self_.in_lock_step() && self_.config.lowest_initial;
+  if (!around.all_heard && (need_all || !waited)) return false;
+  if (!differed_ || !asked()) return true;
+  if (around.differing) return false;
+  return self_.config.hello.initial_rank <= 0 || (waited && around.alike_begun);
 }
 
 void Joining::consider(TimePoint now, Actions& out) {
   if (self_.state != WorkerState::kJoining) return;
-  PullPlan& plan = puller_.plan();
-  if (plan.active()) {
-    const Neighbour* source = self_.neighbours.find(plan.sources().front());
-    if (source != nullptr && source->up()) return;
-    plan.stop();
+  const Around around = look();
+  if (puller_.plan().active()) {
+    if (copies_on(around)) return;
+    puller_.plan().stop();
+    discard(out);
   }
-  bool all_heard = true;
-  bool all_left = true;
-  bool any_fresh = false;
-  bool any_ahead = false;
-  const bool new_here = self_.config.hello.progress == 0 && self_.step() == 0;
-  for (const Neighbour& neighbour : self_.neighbours) {
-    const Life& life = neighbour.life;
-    const WorkerState state = neighbour.report.state;
-    all_heard &= life.ever_heard;
-    all_left &= neighbour.state == LinkState::kLeft;
-    if (!neighbour.up()) continue;
-    const bool begun = state != WorkerState::kJoining;
-    const bool ahead = far_behind(neighbour);
-    const bool established =
-        begun && (ahead || (new_here && !life.fresh &&
-                            (neighbour.report.steps.count > 0 || state != WorkerState::kTraining)));
-    const bool foreign = new_here && life.initial_hash != self_.config.hello.initial_hash;
-    const bool follows = foreign && self_.config.init_from_neighbour && begun;
-    if ((established && !self_.in_lock_step()) || follows) {
-      self_.config.hello.initial_hash = life.initial_hash;
-      plan.start(0, {&neighbour.rank, 1});
-      return puller_.issue(now, out);
-    }
-    any_ahead |= ahead;
-    any_fresh |= !foreign || self_.config.rank < neighbour.rank;
+  differed_ |= around.differing;
+  if (around.model != nullptr) return copy(now, *around.model, /*initial=*/false, out);
+  if (around.initial != nullptr) return copy(now, *around.initial, /*initial=*/true, out);
+  if (differed_ && around.nearest < self_.config.hello.initial_rank) {
+    held_.rank = around.nearest;
+    set_origin(held_);
+    handshake_.announce(now, out);
   }
   const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
-  if (all_left || (any_fresh && !any_ahead && (all_heard || waited))) {
+  if (may_begin(around, waited)) {
     begin_with(kNoRank, out);
     self_.heartbeat_all(now, out);
   } else if (waited) {
@@ -80,12 +169,23 @@ void Joining::consider(TimePoint now, Actions& out) {
   }
 }
 
-bool Joining::on_snapshot(const Neighbour& neighbour, const Snapshot& snapshot, Actions& out) {
-  copying_from_ = neighbour.rank;
+bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snapshot& snapshot,
+                          Actions& out) {
+  Neighbour* const from = self_.neighbours.find(neighbour.rank);
   ++copied_;
-  out.push_back(action::Adopt{self_.neighbours.find(neighbour.rank), snapshot});
+  if (copies_initial_) {
+    const bool stepped = neighbour.report.steps.count > 0;  // it is a model by now
+    if (stepped) puller_.plan().stop();
+    if (snapshot.bucket != self_.telemetry()) come_[snapshot.bucket] = copy_of(snapshot.payload);
+    if (puller_.plan().finished()) hold(now, *from, out);
+    return false;
+  }
+  copying_from_ = neighbour.rank;
+  out.push_back(action::Adopt{from, snapshot});
   if (!puller_.plan().finished()) return false;
+  const bool other = self_.config.hello.initial_hash != held_.hash;
   begin_with(neighbour.rank, out);
+  if (other && self_.config.lowest_initial) handshake_.announce(now, out);
   return true;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "stencil/engine/handshake.h"
 #include "stencil/engine/puller.h"
 #include "stencil/engine/self.h"
 
@@ -10,7 +12,7 @@ namespace stencil {
 /// How a worker begins. Invariants:
 ///
 ///  1. A newcomer copies the whole model of an established neighbour. Where all neighbours are
-///     newcomers too, all begin with the weights that they have.
+///     newcomers too, it begins with initial weights.
 ///  2. It waits a moment for neighbours that have sent nothing yet, and for none where all have
 ///     left.
 ///  3. Where the copy breaks off, the copied part is discarded. The worker keeps looking, or begins
@@ -18,11 +20,30 @@ namespace stencil {
 ///  4. A worker that has trained, in this life or before, copies only a neighbour that it is far
 ///     behind (EngineConfig::far_behind()), and does so whenever it meets such a neighbour.
 ///
+/// Initial weights (EngineConfig::lowest_initial; otherwise weights that differ are refused):
+///
+///  5. Before its first step a newcomer takes over the weights of the neighbour that tells of the
+///     lowest Origin, and tells its neighbours, so the weights of rank 0 walk over the grid. It
+///     takes them bit for bit, all at once: until the last bucket has come it holds, and serves,
+///     those that it had. Telemetry is not taken over: it says what each worker brings.
+///  6. Where all neighbours hold its own weights from the start, it takes them for everybody's:
+///     nothing travels, and it begins as by 2. So weights that one rank alone brings must meet
+///     weights that differ everywhere, or be there at every rank.
+///  7. Otherwise it begins once it and all neighbours hold the weights of rank 0, none of which can
+///     change any more. Where those do not come, it begins with the lowest that have come, when it
+///     gives up waiting (give_up()), or a moment after a neighbour of the same weights has begun.
+///     In lock step nobody begins before all neighbours have come.
+///  8. Whoever has begun keeps what it has. Weights of a lower origin that come later count no
+///     more: the one that brings them is a newcomer to an established neighbour (1.), and workers
+///     of two origins that have both begun average.
+///  9. A model that was trained before (EngineConfig::trained) stays as it is; newcomers of other
+///     weights copy it once its worker has begun.
+///
 /// One thread.
 class Joining {
  public:
-  Joining(Self& self, Puller& puller)
-      : self_(self), puller_(puller), own_initial_hash_(self.config.hello.initial_hash) {}
+  Joining(Self& self, Handshake& handshake, Puller& puller)
+      : self_(self), handshake_(handshake), puller_(puller), held_(self.config.hello.initial()) {}
 
   /// An edge was synchronised.
   void on_synchronised(TimePoint now);
@@ -34,34 +55,75 @@ class Joining {
   void start_over();
   /// Decides whether the worker may begin, or whom it copies. Call it after every input.
   void consider(TimePoint now, Actions& out);
-  /// A snapshot that this newcomer asked for. Returns true when it was the last.
-  [[nodiscard]] bool on_snapshot(const Neighbour& neighbour, const Snapshot& snapshot,
-                                 Actions& out);
+  /// Whether a newcomer may have a copy of what this worker holds.
+  [[nodiscard]] bool serves() const {
+    if (self_.state != WorkerState::kJoining) return true;
+    return self_.untrained() && (copies_initial_ || !puller_.plan().active());
+  }
+  /// A snapshot that this newcomer asked for. Returns true when the worker begins with it.
+  [[nodiscard]] bool on_snapshot(TimePoint now, const Neighbour& neighbour,
+                                 const Snapshot& snapshot, Actions& out);
   /// Goes on with the own model, since no neighbour's model could be copied in time.
   void give_up(TimePoint now, Actions& out);
   /// When consider() must be called at the latest.
   [[nodiscard]] TimePoint next() const;
 
-  /// The source of the model when joining ended: a neighbour's rank, or kNoRank for the own model.
+  /// The source of the model when joining ended: a neighbour's rank; or kNoRank where it began with
+  /// initial weights.
   [[nodiscard]] Rank joined_from() const { return joined_from_; }
-  /// How often a neighbour's model was adopted.
+  /// The neighbour whose initial weights were taken over last; kNoRank where none were.
+  [[nodiscard]] Rank initial_by() const { return initial_by_; }
+  /// How often a neighbour's model, or its initial weights, were adopted.
   [[nodiscard]] std::uint64_t adopted() const { return adopted_; }
-  /// Buckets of a neighbour's model received so far.
+  /// Whether a neighbour's model is being copied; and its buckets received so far.
+  [[nodiscard]] bool copying() const {
+    return self_.state == WorkerState::kJoining && puller_.plan().active();
+  }
   [[nodiscard]] std::uint64_t copied() const { return copied_; }
 
  private:
+  /// What the neighbours' greetings tell.
+  struct Around {
+    bool all_heard = true, all_left = true;
+    bool fellow = false;           ///< one that this worker may begin with
+    bool ahead = false;            ///< one that it is far behind
+    bool differing = false;        ///< one of other weights, which either end has to take over
+    bool alike_begun = false;      ///< one of the same weights has begun
+    Rank nearest = kNoRank;        ///< the lowest origin of the same weights
+    Neighbour* model = nullptr;    ///< established: to be copied
+    Neighbour* initial = nullptr;  ///< with the lowest initial weights, which are below ours
+  };
+  [[nodiscard]] Around look() const;
+  [[nodiscard]] bool established(const Neighbour& neighbour) const;
+  [[nodiscard]] bool may_begin(const Around& around, bool waited) const;
+  /// Whether the present copy goes on.
+  [[nodiscard]] bool copies_on(const Around& around) const;
+  void discard(Actions& out);
+  void copy(TimePoint now, const Neighbour& from, bool initial, Actions& out);
+  void hold(TimePoint now, Neighbour& from, Actions& out);
+  void set_origin(const Origin& origin);
   void begin_with(Rank from, Actions& out);
+  /// Whether this worker may take over initial weights.
+  [[nodiscard]] bool asked() const {
+    return self_.config.lowest_initial && !self_.config.trained && self_.untrained();
+  }
   [[nodiscard]] bool far_behind(const Neighbour& neighbour) const {
     return self_.config.far_behind(self_.config.hello.progress, neighbour.life.progress);
   }
 
   Self& self_;
+  Handshake& handshake_;
   Puller& puller_;
-  std::uint64_t own_initial_hash_;  ///< in our Hello unless a neighbour's model was adopted
+  Origin held_;  ///< in our Hello unless a neighbour's model is, or was, copied
   TimePoint first_heard_ = kNever;
-  Rank joined_from_ = kNoRank;
+  Rank joined_from_ = kNoRank, initial_by_ = kNoRank;
   Rank copying_from_ = kNoRank;  ///< the neighbour whose buckets came last
+  bool differed_ = false;        ///< a neighbour has told of other initial weights
   std::uint64_t copied_ = 0, adopted_ = 0;
+  // While initial weights are copied:
+  bool copies_initial_ = false;
+  Origin coming_;
+  std::vector<Payload> come_;  ///< by bucket
 };
 
 }  // namespace stencil

@@ -37,7 +37,6 @@ void Rounds::on_pull(Neighbour& neighbour, const Pull& pull, Actions& out) {
     ++self_.counters.duplicates;
     return;
   }
-  if (pull.round == 0 && self_.state == WorkerState::kJoining) return;
   out.push_back(action::Serve{&neighbour, pull.bucket, pull.round});
 }
 

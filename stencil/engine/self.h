@@ -18,6 +18,7 @@ class Self {
  public:
   Self(EngineConfig what, Neighbours& whom) : config(std::move(what)), neighbours(whom) {
     note_progress(std::exchange(config.hello.progress, 0));
+    config.hello.initial_rank = config.trained ? kNoRank : config.rank;
     config.hello.terms = hashes_of(config.terms);
   }
 
@@ -30,6 +31,8 @@ class Self {
 
   [[nodiscard]] std::uint64_t step() const { return steps.count; }
   [[nodiscard]] bool training() const { return state == WorkerState::kTraining; }
+  /// Whether it has made no step, in this life or before, that counts.
+  [[nodiscard]] bool untrained() const { return config.hello.progress == 0 && step() == 0; }
   [[nodiscard]] bool in_lock_step() const { return config.mode.kind == Mode::Kind::kSync; }
   [[nodiscard]] std::uint32_t telemetry() const { return config.buckets - 1; }
 

@@ -1,5 +1,7 @@
 #include "stencil/mix/edge_delta.h"
 
+#include <algorithm>
+
 #include "stencil/mix/blocks.h"
 #include "stencil/mix/kernels.h"
 
@@ -89,6 +91,19 @@ Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
   for_blocks(p.size(), [&](std::size_t begin, std::size_t n) {
     kernels::replace(theirs.block(begin, n), &y[begin], &p[begin], n);
   });
+  return outcome;
+}
+
+Outcome begin_with(std::span<float> y, std::span<float> p, const Codec& codec,
+                   std::span<const std::byte> s) {
+  Outcome outcome;
+  Incoming theirs(codec, s);
+  outcome.finite = theirs.all_finite(y.size());
+  if (!outcome.finite) return outcome;
+  for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
+    std::copy_n(theirs.block(begin, n), n, &y[begin]);
+  });
+  std::ranges::fill(p, 0.0F);
   return outcome;
 }
 

@@ -51,6 +51,10 @@ Outcome merge(std::span<float> p, const Codec& our_codec, std::span<const std::b
 Outcome adopt(std::span<const float> y, std::span<float> p, const Codec& codec,
               std::span<const std::byte> s);
 
+/// y = s and p = 0: the same before the first step, without the rounding of a difference.
+Outcome begin_with(std::span<float> y, std::span<float> p, const Codec& codec,
+                   std::span<const std::byte> s);
+
 /// Averages both ends at once, where one thread can reach both: p += d and their p -= d, with d =
 /// (their z - our z) / divisor. One pass; d is exact to fp32 whatever the codec. It stops at a NaN
 /// or an infinity; the blocks before it stay averaged, at both ends alike.

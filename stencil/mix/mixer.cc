@@ -204,6 +204,12 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   return report(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
 
+MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
+  const BucketGuard guard = lock(bucket);
+  if (!guard) return held();
+  return report(edge_delta::begin_with(y(bucket), values(bucket).p, Fp32Codec(), s));
+}
+
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
   if (bucket == telemetry_bucket()) return;
   if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));

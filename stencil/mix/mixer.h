@@ -95,6 +95,9 @@ class Mixer {
   MixReport copy(std::uint32_t bucket, std::span<std::byte> out);
   /// Adopts a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, std::span<const std::byte> s);
+  /// Takes a neighbour's initial values bit for bit; x follows by undo_step(). Only before the
+  /// training thread's first fold. Not for the telemetry's bucket.
+  MixReport begin_with(std::uint32_t bucket, std::span<const std::byte> s);
   /// Tells `codec` that this bucket was adopted, so nothing in it is new to its neighbour.
   void adopted(std::uint32_t bucket, EdgeCodec& codec);
   /// Forgets what has been agreed since the last boundary: z is x again.

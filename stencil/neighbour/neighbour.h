@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stencil/core/frame.h"
+#include "stencil/core/message.h"
 #include "stencil/core/peer_address.h"
 #include "stencil/core/states.h"
 #include "stencil/core/types.h"
@@ -32,9 +33,9 @@ struct Life {
   LifeId id;                      ///< theirs
   std::uint64_t generation = 0;   ///< theirs; 0: none known
   std::string host;
-  TimePoint met{};          ///< when its present life was first greeted
-  TimePoint taken_since{};  ///< since when they say that another process has our rank; or unset
-  std::uint64_t initial_hash = 0;
+  TimePoint met{};           ///< when its present life was first greeted
+  TimePoint taken_since{};   ///< since when they say that another process has our rank; or unset
+  Origin initial;            ///< as they last said
   double progress = 0;       ///< see Hello::progress; as of the last link
   bool behind = false;       ///< it was far behind us then and has not begun anew since
   bool fresh = false;        ///< a newcomer when its present life sent us its first Hello

@@ -25,7 +25,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& 
   engine.gone_after = seconds(options.gone_after);
   engine.heartbeat_every = std::min(engine.heartbeat_every, engine.suspect_after / 4);
   if (options.phase_lock > 0 && options.linger > 0) engine.tell_every = PhaseLock::kShortestStep;
-  engine.init_from_neighbour = options.init_from_neighbour;
+  engine.lowest_initial = options.initial == "lowest";
   engine.hello.mode = engine.mode.name();
   engine.hello.codec = parse_codec(options.codec);
   return engine;

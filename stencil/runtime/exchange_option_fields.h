@@ -14,6 +14,7 @@ void check_mode(const std::string& mode);
 void check_codec_name(const std::string& codec);
 void check_transport(const std::string& transport);
 void check_sharing(const std::string& sharing);
+void check_initial(const std::string& initial);
 [[nodiscard]] std::string codec_help();
 }  // namespace internal
 
@@ -174,13 +175,18 @@ void visit_fields(Options& options, Visitor& visit) {
   visit_seconds("settle_deadline", options.settle_deadline,
                 "longest time spent on settling after training", 30, true);
   visit(
-      OptionField<bool>{
-          .key = "init_from_neighbour",
-          .help =
-              "adopt a neighbour's weights at the start instead of refusing weights that differ",
-          .example = true,
-          .before = false},
-      options.init_from_neighbour);
+      OptionField<std::string>{
+          .key = "initial",
+          .unit = "WHOSE",
+          .help = "lowest: before the first step all workers take over the initial weights of the "
+                  "lowest rank, passed on from neighbour to neighbour; same: weights that differ "
+                  "are refused",
+          .check = internal::check_initial,
+          .example = "same",
+          .before = "same",
+          .simulated = false,
+          .choices = {kInitials.begin(), kInitials.end()}},
+      options.initial);
 }
 
 }  // namespace stencil

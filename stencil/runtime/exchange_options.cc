@@ -29,6 +29,10 @@ void check_sharing(const std::string& sharing) {
   check_choice("share_memory", sharing, kSharings);
 }
 
+void check_initial(const std::string& initial) {
+  check_choice("initial", initial, kInitials);
+}
+
 std::string codec_help() {
   return "numbers on the wire: " + codec_forms() +
          "; int8 sends differences in 8 bits and values as fp16; int4 differences in 4, and of "

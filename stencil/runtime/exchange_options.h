@@ -9,9 +9,10 @@
 
 namespace stencil {
 
-/// The values that `transport` and `share_memory` may have.
+/// The values that `transport`, `share_memory` and `initial` may have.
 inline constexpr std::array<std::string_view, 3> kTransports = {"auto", "zmq", "tcp"};
 inline constexpr std::array<std::string_view, 2> kSharings = {"auto", "never"};
+inline constexpr std::array<std::string_view, 2> kInitials = {"lowest", "same"};
 
 /// How a worker exchanges with its neighbours. Sessions, programs, the simulator and the comparison
 /// share these options. Value type; times are in seconds. exchange_option_fields.h gives the
@@ -34,7 +35,7 @@ struct ExchangeOptions {
   double start_deadline = 60;
   double settle_target = 1e-3;
   double settle_deadline = 30;
-  bool init_from_neighbour = false;
+  std::string initial = "lowest";
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.
   void validate(OptionNaming naming = as_field) const;

@@ -241,8 +241,10 @@ bool Executor::apply(const action::Serve& serve) {
 
 bool Executor::apply(const action::Adopt& adopt) {
   const Snapshot& snapshot = adopt.snapshot;
-  const MixReport report = snapshot.payload ? mixer_.adopt(snapshot.bucket, view(snapshot.payload))
-                                            : mixer_.discard(snapshot.bucket);
+  const std::span<const std::byte> values = view(snapshot.payload);
+  const MixReport report = adopt.initial      ? mixer_.begin_with(snapshot.bucket, values)
+                           : snapshot.payload ? mixer_.adopt(snapshot.bucket, values)
+                                              : mixer_.discard(snapshot.bucket);
   if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {
     reject(*adopt.from, report, "snapshot", "a snapshot");

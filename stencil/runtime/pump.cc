@@ -280,7 +280,10 @@ const PumpStatus& Pump::status() {
   s.state = engine_.state();
   s.joined = s.state != WorkerState::kJoining;
   s.joined_from = engine_.joining().joined_from();
+  s.initial = engine_.config().hello.initial();
+  s.initial_by = engine_.joining().initial_by();
   s.adopted = engine_.joining().adopted();
+  s.copying = engine_.joining().copying();
   s.copied = engine_.joining().copied();
   s.completed_round = engine_.rounds().completed();
   s.neighbours_completed = engine_.rounds().neighbours_completed(s.completed_round);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "stencil/core/message.h"
 #include "stencil/core/states.h"
 #include "stencil/core/types.h"
 #include "stencil/engine/action.h"
@@ -52,7 +53,10 @@ struct PumpStatus {
   WorkerState state = WorkerState::kJoining;
   bool joined = false;
   Rank joined_from = kNoRank;
+  Origin initial;             ///< whose initial weights it holds, see Origin
+  Rank initial_by = kNoRank;  ///< the neighbour that they were taken over from
   std::uint64_t adopted = 0;  ///< times that a neighbour's model was adopted
+  bool copying = false;       ///< a neighbour's model, while joining
   std::uint64_t copied = 0;   ///< buckets of a neighbour's model received while joining
   bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
   bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour

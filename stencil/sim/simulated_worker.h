@@ -39,6 +39,7 @@ struct Simulation::Worker {
   std::vector<TimePoint> owed;  ///< when the parts of a step were due that it stood still at
   std::uint64_t adopted = 0;    ///< models of neighbours that x has adopted
   std::uint64_t generation = 1;
+  TimePoint made{};
   TimePoint next_turn = kNever;
   Random random{0};
 

@@ -1,5 +1,7 @@
 #include "stencil/sim/simulator.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -84,6 +86,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   auto worker = std::make_unique<Worker>();
   worker->rank = rank;
   worker->generation = generation;
+  worker->made = now_;
   worker->boundary = Boundary(config_.exchange.phase_lock, config_.exchange.linger);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
@@ -111,6 +114,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   engine.hello.generation = generation << 16;
   engine.hello.life = {generation, static_cast<std::uint64_t>(rank) + 1};
   engine.hello.layout_hash = layout_.hash();
+  if (config_.hashed) engine.hello.initial_hash = XXH64(worker->x.data(), 4 * worker->x.size(), 0);
   if (!config_.shared.empty()) {
     worker->meeting = std::make_unique<DirectMeeting>(layout_, [this, rank](Rank to) {
       return config_.shared.contains({rank, to}) ? &workers_[to]->mixer->segment() : nullptr;
@@ -171,6 +175,8 @@ void Simulation::make_part(Worker& worker) {
 }
 
 void Simulation::turn(Worker& worker) {
+  const bool patient = now_ - worker.made < seconds(config_.exchange.start_deadline);
+  if (config_.hashed && !patient) worker.steps->standing().stop_joining = true;
   TimePoint next = worker.pump->turn(now_, worker.steps->standing());
   worker.boundary.note(now_, worker.pump->engine());
   if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
@@ -248,10 +254,9 @@ void Simulation::proceed(Worker& worker) {
   if (worker.waiting) return boundary(worker);
   if (worker.boundary.pause() != Pause::kNone) return linger(worker);
   if (!worker.stepping && worker.steps->standing().wanted == WorkerState::kTraining) {
-    if (worker.pump->engine().joining().joined_from() != kNoRank) {
-      (void)worker.mixer->fold(worker.x);
-      worker.mixer->fold_telemetry(worker.telemetry);
-      worker.adopted = worker.pump->engine().joining().adopted();
+    const std::uint64_t adopted = worker.pump->engine().joining().adopted();
+    if (std::exchange(worker.adopted, adopted) != adopted) {
+      (void)worker.steps->take_over(worker.x, worker.telemetry);
     }
     begin_step(worker);
   }

@@ -60,6 +60,9 @@ struct SimulationConfig {
   bool adopt = true;
   /// Workers wait for their neighbours before their first step, as real workers do.
   bool meet = false;
+  /// Their greetings tell the hash of their initial weights, as those of real workers do, and they
+  /// wait for `start_deadline` at most. With `meet`.
+  bool hashed = false;
 };
 
 /// The network at one moment.

@@ -102,13 +102,14 @@ std::uint64_t checksum(std::span<const std::byte> payload) {
   return payload.empty() ? 0 : XXH3_64bits(payload.data(), payload.size());
 }
 
-void encode_hello(const Hello& hello, proto::Hello& out) {
+void encode_hello(const Hello& hello, Rank from, proto::Hello& out) {
   out.set_protocol(hello.protocol);
   out.set_run_id(hello.run_id);
   out.set_topology(hello.topology);
   out.set_generation(hello.generation);
   out.set_layout_hash(hello.layout_hash);
   out.set_initial_hash(hello.initial_hash);
+  if (hello.initial_rank != from) out.set_initial_rank(hello.initial_rank);
   out.set_mode(hello.mode);
   out.set_codec(hello.codec.number);
   out.set_codec_share(hello.codec.parameter);
@@ -175,6 +176,8 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() > kLargestCodec) return out_of_range("hello.codec", hello.codec());
+  if (hello.initial_rank() < kNoRank)
+    return out_of_range("hello.initial_rank", hello.initial_rank());
   if (!std::isfinite(hello.progress()) || hello.progress() < 0)
     return malformed("a Hello whose progress is no number of steps");
   for (const std::string* text :
@@ -190,7 +193,7 @@ std::optional<Error> check_header(const proto::Header& header) {
   return std::nullopt;
 }
 
-Hello decode_hello(proto::Hello& from) {
+Hello decode_hello(proto::Hello& from, Rank sender) {
   std::vector<TermHash> terms;
   for (proto::Term& term : *from.mutable_terms()) {
     terms.push_back({std::move(*term.mutable_name()), term.hash()});
@@ -201,6 +204,7 @@ Hello decode_hello(proto::Hello& from) {
           .generation = from.generation(),
           .layout_hash = from.layout_hash(),
           .initial_hash = from.initial_hash(),
+          .initial_rank = from.has_initial_rank() ? from.initial_rank() : sender,
           .mode = std::move(*from.mutable_mode()),
           .codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()},
           .last_answered = from.last_answered(),
@@ -216,7 +220,9 @@ Hello decode_hello(proto::Hello& from) {
 struct EncodeBody {
   proto::Header& header;
 
-  void operator()(const Hello& hello) const { encode_hello(hello, *header.mutable_hello()); }
+  void operator()(const Hello& hello) const {
+    encode_hello(hello, header.from(), *header.mutable_hello());
+  }
   void operator()(const Refusal& refusal) const {
     header.set_text(presentable(refusal.text));
     header.set_term(refusal.term);
@@ -254,7 +260,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
   const auto codec = static_cast<CodecNumber>(header.codec());
   switch (header.kind()) {
     case kKindOf<Hello>:
-      return decode_hello(*header.mutable_hello());
+      return decode_hello(*header.mutable_hello(), header.from());
     case kKindOf<HelloRequest>:
       return HelloRequest{header.known()};
     case kKindOf<Refusal>:

@@ -212,7 +212,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.hello.generation = 1;
   engine.hello.layout_hash = layout.hash();
   engine.hello.mode = engine.mode.name();
-  engine.init_from_neighbour = setup & 16;
+  engine.lowest_initial = setup & 16;
   if (setup & 32) engine.hello.codec = any_codec(source);
   if (engine.mode.kind == Mode::Kind::kSync && make_codec(engine.hello.codec.number) == nullptr) {
     return 0;  // refused

@@ -42,6 +42,7 @@ class StatusStruct(ctypes.Structure):
         ("joined_from", c_int32),
         ("consensus_distance", c_double),
         ("flushed", c_int32),
+        ("initial_from", c_int32),
     )
 
     def __init__(self) -> None:

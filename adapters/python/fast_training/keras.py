@@ -36,7 +36,7 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
     """Makes ``model.fit()`` a worker: ``model.fit(x, y, callbacks=[FastCallback(32, ...)])``.
 
     `batch_size`: examples of a step. `options` are those of Session; where the budget is used,
-    training stops. All workers must begin with equal weights (``keras.utils.set_random_seed``).
+    training stops. All workers begin with the weights of rank 0.
     """
 
     def __init__(self, batch_size: int, **options: Any) -> None:

@@ -32,6 +32,7 @@ class Status(NamedTuple):
     joined_from: int | None  # rank whose model was adopted at the start
     consensus_distance: float  # rms distance to neighbours' models over the norm of this one
     flushed: bool  # nothing is in flight with any neighbour
+    initial_from: int | None  # rank whose initial values were taken over
 
 
 class Neighbour(NamedTuple):
@@ -60,8 +61,8 @@ class Session:
     variable (FAST_TOPOLOGY), and the rank from mpirun, srun or torchrun.
 
     The constructor binds the address and begins to look for neighbours, on a thread of its own.
-    Parameters must then have their initial values, equal on every worker unless
-    ``init_from_neighbour`` is set.
+    Parameters must then have their initial values. They may differ between workers: all begin with
+    those of rank 0, unless ``initial`` is "same".
 
     Methods belong to one thread at a time, stop() to any. They raise FastError's classes. Ctrl-C
     ends a wait and with it the session's training: done() is then true. As a context manager a
@@ -133,7 +134,8 @@ class Session:
         self._run("join")
         if not self._joined:
             self._joined, self._passed = True, self.steps()
-            if self.status().joined_from is not None:
+            status = self.status()
+            if status.joined_from is not None or status.initial_from is not None:
                 self.adapter.model_replaced()
 
     def exchange(self, samples: int = 1, loss: SupportsFloat = 0.0) -> None:
@@ -220,6 +222,7 @@ class Session:
             joined_from=None if seen.joined_from < 0 else seen.joined_from,
             consensus_distance=seen.consensus_distance,
             flushed=bool(seen.flushed),
+            initial_from=None if seen.initial_from < 0 else seen.initial_from,
         )
 
     def neighbours(self) -> list[Neighbour]:

@@ -78,6 +78,34 @@ TEST_P(EmbeddingContract, TwoWorkersAgreeOnTheMeanOfWhatTheyHave) {
   }
 }
 
+TEST_P(EmbeddingContract, AllBeginWithTheInitialWeightsOfRank0) {
+  Pair pair(GetParam());
+  for (const int rank : {0, 1}) {
+    EmbeddedWorker& worker = rank == 0 ? *pair.first : *pair.second;
+    worker.model.write(full_of(rank == 0 ? 0.1F : -3.25));
+  }
+  const auto lowest = pair.first->model.read();
+  pair.open();
+  pair.both([&](EmbeddedWorker& worker, int) {
+    ASSERT_EQ(worker.call(Call::kJoin), ExitCode::kOk) << worker.error();
+    EXPECT_EQ(worker.model.read(), lowest) << "bit for bit";
+  });
+}
+
+TEST_P(EmbeddingContract, InitialWeightsThatDifferAreRefusedWhereTheyMustBeTheSame) {
+  Pair pair(GetParam());
+  for (EmbeddedWorker* const worker : {pair.first.get(), pair.second.get()}) {
+    EXPECT_EQ(worker->set("initial", "same"), ExitCode::kOk) << worker->error();
+    EXPECT_EQ(worker->set("start_deadline", "2"), ExitCode::kOk);
+  }
+  pair.second->model.write(full_of(1));
+  pair.open();
+  ExitCode codes[2] = {};
+  pair.both([&](EmbeddedWorker& worker, int rank) { codes[rank] = worker.call(Call::kJoin); });
+  EXPECT_TRUE(codes[0] == ExitCode::kRefused || codes[1] == ExitCode::kRefused);
+  EXPECT_NE(pair.first->set("initial", "highest"), ExitCode::kOk);
+}
+
 TEST_P(EmbeddingContract, SavesWhatTheFrameworkHasInItsTypes) {
   Pair pair(GetParam());
   pair.open();

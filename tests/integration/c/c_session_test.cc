@@ -261,8 +261,25 @@ TEST(CSession, ParametersThatAreNoNumbersEndTheSessionWithTheirCode) {
   EXPECT_THAT(fast_error(worker.session), HasSubstr("lower the learning rate"));
 }
 
-TEST(CSession, OtherInitialWeightsAreRefused) {
+TEST(CSession, OtherInitialWeightsAreThoseOfRank0AndStatusTellsSo) {
   Worker first(0), second(1);
+  second.x = {7, 8, 9, 10, 11};
+  const std::vector<float> lowest = first.x;
+  both(first, second, [&](Worker& worker) {
+    ASSERT_EQ(fast_join(worker.session), FAST_OK) << fast_error(worker.session);
+    EXPECT_EQ(worker.x, lowest);
+    fast_status now{};
+    now.struct_size = sizeof now;
+    ASSERT_EQ(fast_get_status(worker.session, &now), FAST_OK);
+    EXPECT_EQ(now.initial_from, &worker == &first ? -1 : 0);
+    EXPECT_EQ(now.joined_from, -1);
+  });
+}
+
+TEST(CSession, OtherInitialWeightsAreRefusedWhereTheyMustBeTheSame) {
+  Worker first(0), second(1);
+  first.set("initial", "same");
+  second.set("initial", "same");
   second.x[0] = 7;
   std::atomic<int> refused = 0;
   both(first, second, [&](Worker& worker) {

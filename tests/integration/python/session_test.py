@@ -174,8 +174,19 @@ class Errors(unittest.TestCase):
         with fast.Session(numbers(1)) as session, self.assertRaises(fast.FileError):
             session.save("/nowhere/model.safetensors")
 
-    def test_other_initial_weights_are_refused(self):
-        sessions = support.ring([numbers(1, 2), numbers(1, 3)])
+    def test_other_initial_weights_are_those_of_rank_0(self):
+        models = [numbers(1, 2), numbers(3, 0.1)]
+        sessions = support.ring(models)
+        support.together([session.join for session in sessions])
+        found = [session.status() for session in sessions]
+        self.assertEqual([one.initial_from for one in found], [None, 0])
+        self.assertEqual([one.joined_from for one in found], [None, None])
+        self.assertEqual([list(model) for model in models], [[1, 2], [1, 2]])
+        for session in sessions:
+            session.close()
+
+    def test_other_initial_weights_are_refused_where_they_must_be_the_same(self):
+        sessions = support.ring([numbers(1, 2), numbers(1, 3)], initial="same")
         refused = []
 
         def join(session):

@@ -54,6 +54,35 @@ class Loops(unittest.TestCase):
         for one, other in zip(models[0].parameters(), models[1].parameters()):
             self.assertLess((one - other).abs().max().item(), 1e-4)
 
+    def test_workers_that_seed_nothing_begin_with_the_weights_of_rank_0(self):
+        models, optimizers = [], []
+        for seed in (11, 12):
+            torch.manual_seed(seed)
+            models.append(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+            optimizers.append(sgd(models[-1], momentum=0.9))
+        first = [value.detach().clone() for value in models[0].parameters()]
+        sessions = support.ring(
+            [TorchAdapter(*both) for both in zip(models, optimizers)],
+            budget=400,
+            settle_target=1e-6,
+        )
+        support.together([session.join for session in sessions])
+        for model in models:
+            for value, other in zip(model.parameters(), first):
+                self.assertTrue(torch.equal(value, other))
+        x = torch.randn(8, 3)
+
+        def step(index):
+            loss = (models[index](x) - index).square().mean()
+            loss.backward()
+            optimizers[index].step()
+            optimizers[index].zero_grad()
+            return loss
+
+        support.train(sessions, step)
+        for one, other in zip(models[0].parameters(), models[1].parameters()):
+            self.assertLess((one - other).abs().max().item(), 1e-4)
+
     def test_a_wrapped_module_exchanges_with_each_step(self):
         model = model_of(lambda: nn.Linear(3, 2), lambda: nn.Linear(2, 1))
         optimizer = sgd(model, momentum=0.9)

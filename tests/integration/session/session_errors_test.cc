@@ -30,7 +30,10 @@ TEST_F(SessionTest, AnotherRunOrStartIsRefusedByNamingWhatDiffers) {
     }
   }
   second.x[0] += 1;
-  Session a(first.adapter, options("ring:2", 0)), b(second.adapter, options("ring:2", 1));
+  zero = options("ring:2", 0);
+  one = options("ring:2", 1);
+  zero.exchange.initial = one.exchange.initial = "same";
+  Session a(first.adapter, zero), b(second.adapter, one);
   EXPECT_THROW(b.join(), RefusedError);
 }
 
@@ -43,6 +46,7 @@ TEST_F(SessionTest, ARefusalReachesBothEnds) {
       SessionOptions zero = options("ring:2", 0), one = options("ring:2", 1);
       zero.listen = one.listen = "127.0.0.1:0";
       zero.exchange.transport = one.exchange.transport = transport;
+      zero.exchange.initial = one.exchange.initial = "same";
       zero.peer_template = one.peer_template = "";
       zero.exchange.start_deadline = one.exchange.start_deadline = 2;
       auto a = std::make_unique<Session>(first.adapter, zero);

@@ -199,20 +199,105 @@ TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
   EXPECT_EQ(pair.pump(1).status().joined_from, kNoRank);
 }
 
-TEST(Joining, other_initial_weights_are_adopted_where_allowed) {
-  EnginePair pair({.join_at_once = false});
-  pair.standing[0].stop_joining = true;
-  pair.boundary(0);
-  pair.restart(1, [](EngineConfig& c) {
-    c.hello.initial_hash = 0xdef;
-    c.init_from_neighbour = true;
-  });
-  pair.restart(0, [](EngineConfig& c) { c.init_from_neighbour = true; });
-  pair.standing[0].stop_joining = true;
-  pair.turn(0);
+/// Two newcomers of other weights, before they meet.
+struct Unlike : EnginePair {
+  explicit Unlike(bool zero_wants_the_same = false) : EnginePair({.join_at_once = false}) {
+    restart(0, [&](EngineConfig& c) { c.lowest_initial = !zero_wants_the_same; });
+    restart(1, [](EngineConfig& c) {
+      c.lowest_initial = true;
+      c.hello.initial_hash = 0xdef;
+    });
+  }
+};
+
+TEST(InitialWeights, of_the_lower_rank_are_taken_over_bit_for_bit_and_both_begin) {
+  Unlike pair;
+  const std::vector<float> lowest = pair.z(0);
   pair.meet();
-  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
-  EXPECT_EQ(pair.z(1), pair.z(0));
+  for (const Rank rank : {0, 1}) {
+    const PumpStatus& status = pair.pump(rank).status();
+    EXPECT_EQ(status.state, WorkerState::kTraining);
+    EXPECT_EQ(status.initial, (Origin{0, 0xabc}));
+    EXPECT_EQ(status.joined_from, kNoRank) << "nobody has a model yet";
+    EXPECT_EQ(status.adopted, static_cast<std::uint64_t>(rank));
+    EXPECT_EQ(pair.z(rank), lowest);
+  }
+  EXPECT_EQ(pair.pump(1).status().initial_by, 0);
+  EXPECT_EQ(pair.pump(0).status().initial_by, kNoRank);
+}
+
+TEST(InitialWeights, a_copy_that_breaks_off_leaves_the_own_ones) {
+  Unlike pair;
+  const std::vector<float> own = pair.z(1), lowest = pair.z(0);
+  pair.wire.connect();
+  for (int i = 0; i < 100 && pair.pump(1).status().copied == 0; ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  ASSERT_EQ(pair.pump(1).status().copied, 1U);
+  EXPECT_EQ(pair.z(1), own);
+  pair.wire.cut();
+  pair.pass(1);
+  EXPECT_EQ(pair.z(1), own);
+  EXPECT_EQ(pair.pump(1).status().initial, (Origin{1, 0xdef}));
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  pair.meet();
+  EXPECT_EQ(pair.z(1), lowest);
+}
+
+TEST(InitialWeights, who_gives_up_waiting_begins_with_those_it_has) {
+  Unlike pair;
+  const std::vector<float> own = pair.z(1);
+  pair.standing[1].stop_joining = true;
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  pair.boundary(1);
+  EXPECT_EQ(pair.z(1), own);
+}
+
+/// Rank 0 comes when rank 1 has made steps: a newcomer to a network that trains, whatever its rank.
+TEST(InitialWeights, of_a_lower_rank_that_come_late_do_not_replace_what_is_trained) {
+  Unlike pair;
+  pair.standing[1].stop_joining = true;
+  for (int i = 0; i < 3; ++i) pair.boundary(1);
+  const std::vector<float> trained = pair.z(1);
+  pair.meet();
+  EXPECT_EQ(pair.pump(1).status().adopted, 0U);
+  EXPECT_EQ(pair.pump(0).status().joined_from, 1);
+  EXPECT_EQ(pair.z(0), trained);
+  EXPECT_EQ(pair.pump(0).status().initial, (Origin{1, 0xdef}));
+}
+
+/// It goes on with a model that it has saved, if only of a few steps.
+TEST(InitialWeights, a_resumed_worker_is_not_asked_and_newcomers_copy_it) {
+  for (const Rank resumed : {0, 1}) {
+    EnginePair pair({.join_at_once = false});
+    for (const Rank rank : {0, 1}) {
+      pair.restart(rank, [&](EngineConfig& c) {
+        c.lowest_initial = true;
+        c.trained = rank == resumed;
+        if (rank != resumed) c.hello.initial_hash = 0xdef;
+      });
+    }
+    const std::vector<float> saved = pair.z(resumed);
+    pair.meet();
+    EXPECT_EQ(pair.z(1 - resumed), saved);
+    EXPECT_EQ(pair.pump(1 - resumed).status().joined_from, resumed);
+    EXPECT_EQ(pair.pump(resumed).status().adopted, 0U);
+  }
+}
+
+/// Of two workers, one asks for equal weights: it refuses, and says what to do.
+TEST(InitialWeights, are_refused_by_a_worker_that_wants_the_same) {
+  Unlike pair(/*zero_wants_the_same=*/true);
+  pair.meet();
+  pair.pass(1);
+  EXPECT_THAT(pair.pump(1).status().refused, HasSubstr("initial weights' hash differs"));
+  EXPECT_THAT(pair.pump(1).status().refused, HasSubstr("lowest"));
+  EXPECT_NE(pair.pump(1).status().state, WorkerState::kTraining);
 }
 
 }  // namespace

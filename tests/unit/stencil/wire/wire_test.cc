@@ -34,6 +34,7 @@ Message with_codec(const CodecSpec& codec) {
                           .generation = ~0ULL,
                           .layout_hash = 0x0123456789abcdefULL,
                           .initial_hash = 7,
+                          .initial_rank = 2,
                           .mode = "bounded:4",
                           .codec = codec,
                           .last_answered = 1ULL << 40,
@@ -166,7 +167,7 @@ TEST(Wire, EveryFieldOfAHelloComesBack) {
   EXPECT_EQ(got.as<Hello>()->topology, sent.as<Hello>()->topology);
   EXPECT_EQ(got.as<Hello>()->generation, sent.as<Hello>()->generation);
   EXPECT_EQ(got.as<Hello>()->layout_hash, sent.as<Hello>()->layout_hash);
-  EXPECT_EQ(got.as<Hello>()->initial_hash, sent.as<Hello>()->initial_hash);
+  EXPECT_EQ(got.as<Hello>()->initial(), sent.as<Hello>()->initial());
   EXPECT_EQ(got.as<Hello>()->mode, sent.as<Hello>()->mode);
   EXPECT_EQ(got.as<Hello>()->codec, sent.as<Hello>()->codec);
   EXPECT_EQ(got.as<Hello>()->last_answered, sent.as<Hello>()->last_answered);
@@ -177,6 +178,22 @@ TEST(Wire, EveryFieldOfAHelloComesBack) {
   EXPECT_EQ(got.as<Hello>()->host, sent.as<Hello>()->host);
   EXPECT_EQ(got.as<Hello>()->terms, sent.as<Hello>()->terms);
   EXPECT_FALSE(payload_of(got));
+}
+
+/// So a Hello of weights that its sender drew itself is as long as before there was that field.
+TEST(Wire, AHelloThatNamesNoOriginIsOfItsSendersWeights) {
+  Message sent = hello_message();
+  std::get<Hello>(sent.body).initial_rank = sent.header.from;
+  const Frame own = encode_frame(sent);
+  EXPECT_EQ(decode_frame(own).value().as<Hello>()->initial_rank, sent.header.from);
+  std::get<Hello>(sent.body).initial_rank = kNoRank;
+  const Frame trained = encode_frame(sent);
+  EXPECT_EQ(decode_frame(trained).value().as<Hello>()->initial_rank, kNoRank);
+  EXPECT_LT(own.header.size(), trained.header.size());
+  std::get<Hello>(sent.body).initial_rank = -2;
+  const Result<Message> refused = decode_frame(encode_frame(sent));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().fault, Fault::kOutOfRange);
 }
 
 TEST(Wire, EveryKindGoesThroughAndHeadersStaySmall) {
