@@ -25,12 +25,15 @@ declare -A packages=(
   [tensorflow]="tensorflow-cpu"
   [paddle]="paddlepaddle setuptools"
   [pytensor]="pytensor"
+  [trainers]="torch numpy lightning transformers accelerate"
   [mxnet]="mxnet==1.9.1 numpy==1.23.5"
   [chainer]="--no-build-isolation chainer==7.8.1 numpy==1.23.5"
 )
 # NAME: what must be there before, to build it.
 declare -A builders=([chainer]="setuptools<70 wheel")
-all=(numpy sklearn jax keras torch tensorflow paddle pytensor mxnet chainer)
+all=(numpy sklearn jax keras torch trainers tensorflow paddle pytensor mxnet chainer)
+# NAME: its examples, where they are not NAME_classifier.py.
+declare -A examples=([trainers]="lightning_classifier.py")
 
 case "${1:-}" in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
@@ -64,14 +67,16 @@ install() {
   "$folder/bin/pip" -q install ${packages[$1]} && touch "$folder/complete"
 }
 
-# run NAME: its contract, and its example where it has one.
+# run NAME: its contract, and its examples where it has any.
 run() {
-  local interpreter=$cache/$1/bin/python
+  local interpreter=$cache/$1/bin/python example
   cd "$root/tests/frameworks" || return 1
   timeout 300 "$interpreter" -W ignore "$1_test.py" || return 1
   cd "$root/examples/embed_python" || return 1
-  if [ ! -e "$1_classifier.py" ]; then return 0; fi
-  timeout 300 "$interpreter" -W ignore two_workers.py "$1_classifier.py"
+  for example in ${examples[$1]:-$1_classifier.py}; do
+    if [ ! -e "$example" ]; then continue; fi
+    timeout 300 "$interpreter" -W ignore two_workers.py "$example" || return 1
+  done
 }
 
 export KERAS_BACKEND=${KERAS_BACKEND:-jax} TF_CPP_MIN_LOG_LEVEL=2

@@ -16,6 +16,7 @@ with tempfile.TemporaryDirectory(prefix="fast-") as folder:
         subprocess.Popen(
             [sys.executable, *sys.argv[1:]],
             env={
+                "OMP_NUM_THREADS": "1",  # of each worker, as torchrun sets it too
                 **os.environ,
                 "FAST_TOPOLOGY": "ring:2",
                 "FAST_RANK": str(rank),
