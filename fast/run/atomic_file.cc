@@ -30,8 +30,11 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path file)
-    : file_(std::move(file)), temporary_(temporary_beside(file_)) {
+AtomicFile::AtomicFile(std::filesystem::path file, const std::filesystem::path& room)
+    : file_(std::move(file)), temporary_(room) {
+  if (!room.empty()) out_ = std::fopen(room.c_str(), "r+be");
+  if (out_ != nullptr) return;
+  temporary_ = temporary_beside(file_);
   out_ = std::fopen(temporary_.c_str(), "wbe");
   if (out_ == nullptr) {
     throw FileError("cannot write " + file_.string() + ": " + std::strerror(errno), kRemedy);
@@ -52,7 +55,11 @@ void AtomicFile::write(const void* bytes, std::size_t size) {
 
 void AtomicFile::finish() {
   if (out_ == nullptr) return;
-  if (error_ == 0 && (std::fflush(out_) != 0 || ::fsync(::fileno(out_)) != 0)) error_ = errno;
+  // Room that was reserved may be longer than what was written.
+  if (error_ == 0 && (std::fflush(out_) != 0 || ::ftruncate(::fileno(out_), ::ftell(out_)) != 0 ||
+                      ::fsync(::fileno(out_)) != 0)) {
+    error_ = errno;
+  }
   if (std::fclose(std::exchange(out_, nullptr)) != 0 && error_ == 0) error_ = errno;
   if (error_ != 0) {
     throw FileError("writing " + file_.string() + " failed: " + std::strerror(error_), kRemedy);

@@ -15,7 +15,10 @@ void make_writable_folder(const std::filesystem::path& folder);
 /// disk. Without commit() nothing is left behind. Throws FileError.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path file);
+  /// `room`: a file in the same folder (ReservedRoom::file()) whose place on the disk is used, so
+  /// that what fits into it can be written to a full disk. It goes with this object. Where it does
+  /// not exist, room is looked for as usual.
+  explicit AtomicFile(std::filesystem::path file, const std::filesystem::path& room = {});
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

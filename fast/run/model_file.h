@@ -8,8 +8,8 @@
 namespace fast {
 
 /// Saves the present model with `metadata`, to which it adds the names of the exchanged tensors
-/// (kExchangedKey). Throws FileError, AdapterError.
+/// (kExchangedKey). `room`: see AtomicFile. Throws FileError, AdapterError.
 void save_model(const std::filesystem::path& file, ModelAdapter& adapter,
-                SafetensorsMetadata metadata);
+                SafetensorsMetadata metadata, const std::filesystem::path& room = {});
 
 }  // namespace fast

@@ -101,11 +101,12 @@ std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors) {
 
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
                       const SafetensorsMetadata& metadata,
-                      const std::function<void()>& before_rename) {
+                      const std::function<void()>& before_rename,
+                      const std::filesystem::path& room) {
   const std::vector<std::size_t> order = order_of(tensors);
   const std::string header = header_of(tensors, order, metadata);
   const std::uint64_t length = header.size();
-  AtomicFile out(file);
+  AtomicFile out(file, room);
   out.write(&length, sizeof(length));
   out.write(header.data(), header.size());
   for (const std::size_t i : order) out.write(tensors[i].bytes.data(), tensors[i].bytes.size());

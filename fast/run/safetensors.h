@@ -35,11 +35,12 @@ inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still t
 /// Writes a complete new file or none. Tensors of wide types come first and the header is padded to
 /// 8 bytes, so that every tensor is aligned; within one type they are sorted by name. Streams,
 /// without a second copy of the model. Calls `before_rename` when all data is on the disk, but not
-/// in place. Throws FileError, and InvariantError where bytes, shape and type of a tensor disagree
-/// or a name occurs twice.
+/// in place. `room`: see AtomicFile. Throws FileError, and InvariantError where bytes, shape and
+/// type of a tensor disagree or a name occurs twice.
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
                       const SafetensorsMetadata& metadata = {},
-                      const std::function<void()>& before_rename = {});
+                      const std::function<void()>& before_rename = {},
+                      const std::filesystem::path& room = {});
 
 /// The same tensors, in the order in which save_safetensors() writes them.
 [[nodiscard]] std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors);

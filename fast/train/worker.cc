@@ -326,9 +326,9 @@ class TrainingRun {
   }
 
   void save() {
-    room_.release();
     save_model(folder_.worker_model(rank_), learner_.adapter(),
-               {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}});
+               {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}},
+               room_.file());
     try {
       room_.reserve(model_bytes_);  // for the next save, if there is one
     } catch (const FileError&) {

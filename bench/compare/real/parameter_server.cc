@@ -99,9 +99,6 @@ class Server {
     socket_.set(zmq::sockopt::sndtimeo, milliseconds(place.deadline));
     socket_.bind("tcp://" + place.host + ":0");
     write_atomically(place.meeting / "server", socket_.get(zmq::sockopt::last_endpoint) + "\n");
-    for (auto& parameter : learner.model().parameters()) {
-      parameter.mutable_grad() = torch::zeros_like(parameter);
-    }
   }
 
   void run() {
@@ -139,9 +136,9 @@ class Server {
   /// Applies the mean of the waiting gradients, summed in rank order, as one optimizer step.
   void apply() {
     const torch::NoGradGuard no_grad;
-    learner_.clear_gradients();
     std::size_t offset = 0;
     for (auto& parameter : learner_.model().parameters()) {
+      parameter.mutable_grad() = torch::zeros_like(parameter);
       auto sum = parameter.grad().view(-1);
       for (auto& [rank, gradient] : waiting_) {
         sum.add_(torch::from_blob(gradient.data<char>() + offset, {sum.numel()}));

@@ -133,7 +133,7 @@ void step_by(TorchLearner& learner, TorchLearner& with_gradient) {
   const torch::NoGradGuard no_grad;
   auto own = learner.model().parameters();
   const auto theirs = with_gradient.model().parameters();
-  for (std::size_t i = 0; i < own.size(); ++i) own[i].grad().copy_(theirs[i].grad());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i].mutable_grad() = theirs[i].grad().clone();
   learner.update();
 }
 

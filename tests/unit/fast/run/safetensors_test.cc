@@ -1,13 +1,16 @@
 #include "fast/run/safetensors.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/run/reserved_room.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -181,6 +184,24 @@ TEST_F(Safetensors, ForeignHeadersAreRefusedForTheReason) {
   EXPECT_THAT(error_of("{" + entry + "," + other + "}", 2), HasSubstr("overlaps"));
   EXPECT_THAT(error_of(R"({"__metadata__":{"a":1}})", 0), HasSubstr("no text"));
   EXPECT_THAT(error_of("{\"a\":" + std::string(100000, '[') + "}", 0), HasSubstr("too deeply"));
+}
+
+TEST_F(Safetensors, AFileTakesTheRoomThatWasReservedForIt) {
+  ReservedRoom room(folder_ / ".room");
+  room.reserve(1 << 20);
+  struct stat reserved {};
+  ASSERT_EQ(::stat(room.file().c_str(), &reserved), 0);
+  std::vector<float> values(100, 3.0F);
+  const NamedTensor tensor{"a", "F32", {100}, std::as_writable_bytes(std::span(values))};
+  save_safetensors(file_, std::span(&tensor, 1), {}, {}, room.file());
+  struct stat written {};
+  ASSERT_EQ(::stat(file_.c_str(), &written), 0);
+  EXPECT_EQ(written.st_ino, reserved.st_ino) << "it asked the disk for more";
+  EXPECT_FALSE(std::filesystem::exists(room.file()));
+  const auto small = folder_ / "small.safetensors";
+  save_safetensors(small, std::span(&tensor, 1), {}, {}, room.file());  // which is gone
+  EXPECT_EQ(std::filesystem::file_size(file_), std::filesystem::file_size(small));
+  EXPECT_EQ(SafetensorsFile::open(file_).tensors().size(), 1U);
 }
 
 }  // namespace
