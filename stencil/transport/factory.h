@@ -30,9 +30,9 @@ struct TransportOptions {
   Duration reconnect_max = std::chrono::seconds(2);
   std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
   /// Payloads under way on accepted connections at once: so much memory, times max_frame_bytes, may
-  /// strangers make us hold. Of more, the connection that has stood still longest ends. "tcp://"
-  /// and "ipc://" alone: what libzmq holds is bounded for each connection, and keys keep strangers
-  /// out.
+  /// strangers make us hold. Of more, the one that has stood still longest ends, those first that
+  /// have sent no whole frame. "tcp://" and "ipc://" alone: what libzmq holds is bounded for each
+  /// connection, and keys keep strangers out.
   std::size_t max_partial_payloads = 256;
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
   /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on

@@ -194,7 +194,8 @@ class StreamTransport final : public Transport {
     partial_.push_back(&peer);
     if (partial_.size() <= std::max<std::size_t>(options_.max_partial_payloads, 1))
       return std::nullopt;
-    return finish(*partial_.front());
+    const auto stranger = std::ranges::find(partial_, true, &Peer::stranger);
+    return finish(stranger == partial_.end() ? *partial_.front() : **stranger);
   }
 
   /// Which link it came on: a new one where the sender had none.

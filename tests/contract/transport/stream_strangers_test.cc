@@ -131,6 +131,27 @@ TEST_F(Strangers, OfHalfPayloadsNoMoreAreHeldThanAllowed) {
   expect_friend_is_heard();
 }
 
+TEST_F(Strangers, HalfPayloadsOfStrangersEndBeforeThoseOfWhoeverHasSentAFrame) {
+  constexpr std::size_t kAllowed = 4;
+  TransportOptions options;
+  options.listen = "tcp://127.0.0.1:0";
+  options.max_partial_payloads = kAllowed;
+  server_ = make_transport(options);
+  const std::string half = lengths(8, 100'000) + std::string(8 + 50'000, 'x');
+  const RawConnection known(server_->endpoint());
+  known.write(greeting() + framed("abc", ""));
+  const LinkId link = expect_frame(*server_).link;
+  known.write(half);
+  std::vector<std::unique_ptr<RawConnection>> strangers;
+  for (std::uint64_t i = 1; i <= 2 * kAllowed; ++i) {
+    strangers.push_back(std::make_unique<RawConnection>(server_->endpoint()));
+    strangers.back()->write(greeting() + half);
+    if (i >= kAllowed) expect_strangers(i - kAllowed + 1);
+  }
+  known.write(std::string(50'000, 'x'));
+  EXPECT_EQ(expect_frame(*server_).link, link);
+}
+
 TEST_F(Strangers, WhoSendsAFrameIsALinkUntilItSendsAnythingElse) {
   const RawConnection connection(server_->endpoint());
   const std::string frame = framed("abc", "payload");
