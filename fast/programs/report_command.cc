@@ -44,9 +44,9 @@ WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models
   return config;
 }
 
-/// The exit codes that a launcher recorded; for a killed worker there is no other record.
-std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
-  std::map<int, int> out;
+/// What a launcher recorded; for a killed worker there may be no other record.
+LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
+  LaunchRecord out;
   for (const fs::path& dir : dirs) {
     const fs::path file = RunFolder(dir).summary();
     std::ifstream in(file, std::ios::binary);
@@ -54,7 +54,10 @@ std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     const Summary earlier = summary_from_json(text, file.string());
     for (std::size_t rank = 0; rank < earlier.exit_codes.size(); ++rank) {
-      if (earlier.exit_codes[rank]) out[static_cast<int>(rank)] = *earlier.exit_codes[rank];
+      if (const auto code = earlier.exit_codes[rank]) out.exit_codes[static_cast<int>(rank)] = *code;
+    }
+    for (std::size_t rank = 0; rank < earlier.restarts.size(); ++rank) {
+      out.restarts[static_cast<int>(rank)] = earlier.restarts[rank];
     }
   }
   return out;
@@ -64,7 +67,7 @@ std::map<int, int> known_exit_codes(const std::vector<fs::path>& dirs) {
 
 ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
                     const WorkerConfig& config, const Models& models,
-                    const std::map<int, int>& exit_codes, std::ostream& out) {
+                    const LaunchRecord& launch, std::ostream& out) {
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
     const Dataset data = load_dataset(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
@@ -74,7 +77,7 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     const std::unique_ptr<Learner> learner = models.make(options);
     return evaluate_model(mean_model, *learner, data, config.session.seed);
   };
-  const Report report = write_report(dirs, folder, evaluate, exit_codes);
+  const Report report = write_report(dirs, folder, evaluate, launch);
   const ScreenStyle style = screen_style();
   print_summary(out, report.summary, folder, {.unicode = style.unicode, .colour = style.colour});
   out << std::flush;
@@ -133,7 +136,7 @@ int report_command(const std::vector<std::string>& args, const Models& models) {
   if (!query.data.empty()) (void)load_dataset(query.data, config.session.seed);
   return static_cast<int>(
       report_run(dirs, query.out.empty() ? default_output(dirs.front()) : fs::path(query.out),
-                 config, models, known_exit_codes(dirs), std::cout));
+                 config, models, known_launch(dirs), std::cout));
 }
 
 }  // namespace fast

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 #include <iosfwd>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "fast/exit_codes.h"
+#include "fast/run/summary.h"
 #include "fast/train/models.h"
 #include "fast/train/worker_config.h"
 
@@ -34,6 +34,6 @@ int report_command(const std::vector<std::string>& args, const Models& models);
 /// model is not in the mean, or kFile where a file could not be written, which is reported last.
 ExitCode report_run(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& folder, const WorkerConfig& config,
-                    const Models& models, const std::map<int, int>& exit_codes, std::ostream& out);
+                    const Models& models, const LaunchRecord& launch, std::ostream& out);
 
 }  // namespace fast

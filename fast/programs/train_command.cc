@@ -117,14 +117,6 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
   return launch(options, observer);
 }
 
-std::map<int, int> exit_codes(const LaunchResult& result) {
-  std::map<int, int> out;
-  for (std::size_t rank = 0; rank < result.exits.size(); ++rank) {
-    out[static_cast<int>(rank)] = result.exits[rank].shell_code();
-  }
-  return out;
-}
-
 /// Throws DataError where the data is damaged or too little for all workers.
 void check_data(const WorkerConfig& config, int workers) {
   const Dataset data = load_dataset(config.data, config.session.seed);
@@ -218,7 +210,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   } else {
     if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
     const ExitCode reported =
-        report_run({folder.root()}, folder.root(), common, models, exit_codes(result), std::cout);
+        report_run({folder.root()}, folder.root(), common, models, record_of(result), std::cout);
     if (code == 0) return static_cast<int>(reported);
   }
   return code;

@@ -81,7 +81,8 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
-  if (outcome.code != ExitCode::kOk) {
+  // Without --quiet its log has just said so, on stderr too.
+  if (outcome.code != ExitCode::kOk && config.worker.quiet) {
     std::cerr << fmt::format("fast-worker: rank {}: {}\n", config.worker.session.rank,
                              outcome.text);
   }

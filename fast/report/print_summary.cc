@@ -23,7 +23,11 @@ std::string joined(const std::vector<int>& ranks) {
   return text;
 }
 
-/// "2 (once), 5 (3 times)". A summary of an earlier version does not know how often.
+const char* worker_or_workers(const std::vector<int>& ranks) {
+  return ranks.size() == 1 ? "worker " : "workers ";
+}
+
+/// "workers 2 (once), 5 (3 times)". A summary of an earlier version does not know how often.
 std::string restarted(const Summary& s) {
   std::string text;
   for (const int rank : s.restarted_ranks) {
@@ -32,7 +36,7 @@ std::string restarted(const Summary& s) {
     if (at >= s.restarts.size()) continue;
     text += s.restarts[at] == 1 ? " (once)" : " (" + std::to_string(s.restarts[at]) + " times)";
   }
-  return text;
+  return worker_or_workers(s.restarted_ranks) + text;
 }
 
 std::string accuracy(const std::optional<double>& fraction) {
@@ -86,9 +90,11 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
       {"training time in it", format::percent(s.exchange_share)},
       {"exit codes", exit_codes(s), exit_codes(s) == "all 0" ? "" : kRed},
   };
-  if (!s.lost_ranks.empty()) rows.push_back({"lost workers", joined(s.lost_ranks), kRed});
+  if (!s.lost_ranks.empty()) {
+    rows.push_back({"lost", worker_or_workers(s.lost_ranks) + joined(s.lost_ranks), kRed});
+  }
   if (!s.restarted_ranks.empty()) {
-    rows.push_back({"restarted workers", restarted(s), kYellow});
+    rows.push_back({"started again", restarted(s), kYellow});
   }
   if (!s.older_run_ranks.empty()) {
     rows.push_back(

@@ -29,7 +29,7 @@ std::string read_config(const std::vector<std::filesystem::path>& dirs) {
 
 Report write_report(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& out, const EvaluateFn& evaluate,
-                    const std::map<int, int>& exit_codes) {
+                    const LaunchRecord& launch) {
   const RunRecords records = read_run(dirs);
   const RunFolder folder(out);
   Report report;
@@ -47,7 +47,7 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
   for (const std::filesystem::path& earlier : folder.means()) std::filesystem::remove(earlier);
 
   Evaluation evaluation;
-  evaluation.exit_codes = exit_codes;
+  evaluation.launch = launch;
   MeanModels means = mean_models(records);
   evaluation.left_out = std::move(means.left_out);
   for (std::size_t i = 0; i < means.parts.size(); ++i) {

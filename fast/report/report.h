@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -27,10 +26,9 @@ struct Report {
 /// and report.html into `out`, each complete or not at all. The mean model is saved before it is
 /// evaluated, and again with the changes that `evaluate` made. Where `evaluate` is empty, the mean
 /// model is not evaluated; where it throws DataError, the report gives that as the reason.
-/// `exit_codes` are those that a launcher saw: rank -> exit code, 128 + n for signal n. Throws
-/// FileError for files that cannot be read.
+/// Throws FileError for files that cannot be read.
 Report write_report(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& out, const EvaluateFn& evaluate,
-                    const std::map<int, int>& exit_codes = {});
+                    const LaunchRecord& launch = {});
 
 }  // namespace fast

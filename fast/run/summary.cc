@@ -18,6 +18,14 @@ std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
   return std::nullopt;
 }
 
+/// The launcher knows of lives that ended before their first line, the worker's own record of those
+/// that were started by hand.
+int restarts_of(const WorkerRecords* worker, int rank, const std::map<int, int>& seen) {
+  const auto it = seen.find(rank);
+  return std::max({0, it == seen.end() ? 0 : it->second,
+                   worker == nullptr ? 0 : worker->history.starts - 1});
+}
+
 void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
   const bool known = accuracy && std::isfinite(*accuracy);
   summary.test_accuracy.workers.push_back(known ? accuracy : std::nullopt);
@@ -63,9 +71,10 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   double exchange = 0, training = 0;
   for (int rank = 0; rank < records.expected; ++rank) {
     const WorkerRecords* worker = records.find(rank);
-    const auto code = exit_code_of(worker, rank, evaluation.exit_codes);
-    summary.exit_codes.push_back(code);
-    summary.restarts.push_back(worker == nullptr ? 0 : std::max(0, worker->history.starts - 1));
+    summary.exit_codes.push_back(exit_code_of(worker, rank, evaluation.launch.exit_codes));
+    const int restarts = restarts_of(worker, rank, evaluation.launch.restarts);
+    summary.restarts.push_back(restarts);
+    if (restarts > 0) summary.restarted_ranks.push_back(rank);
     if (worker == nullptr) {
       summary.lost_ranks.push_back(rank);
       summary.test_accuracy.workers.emplace_back();
@@ -73,7 +82,6 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     }
     if (!worker->history.end) summary.lost_ranks.push_back(rank);
     if (worker->history.older_runs > 0) summary.older_run_ranks.push_back(rank);
-    if (worker->history.starts > 1) summary.restarted_ranks.push_back(rank);
 
     const WorkerTotals totals = totals_of(worker->history);
     add_accuracies(summary, totals.test_accuracy);

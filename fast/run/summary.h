@@ -18,6 +18,12 @@ struct LeftOut {
   std::string why;  ///< for people
 };
 
+/// What whoever started the workers saw of them, by rank.
+struct LaunchRecord {
+  std::map<int, int> exit_codes{};  ///< 128 + n for signal n
+  std::map<int, int> restarts{};    ///< how often it was started again
+};
+
 /// Results that need the models themselves.
 struct Evaluation {
   std::optional<double> mean_model;          ///< accuracy of the mean model, a fraction
@@ -26,8 +32,7 @@ struct Evaluation {
   std::vector<LeftOut> left_out;  ///< see mean_model.h
   std::vector<std::vector<int>> islands;  ///< see Summary
   std::optional<std::string> model_file;  ///< of the mean model, relative to the run folder
-  /// The exit codes that the launcher saw: rank -> exit code, 128 + n for signal n.
-  std::map<int, int> exit_codes;
+  LaunchRecord launch;
 };
 
 /// Fractions of the test set.
@@ -59,7 +64,7 @@ struct Summary {
   double exchange_share = 0;
   std::vector<std::optional<int>> exit_codes;  ///< by rank; nothing where it is not known
   std::vector<int> lost_ranks;                 ///< died without an "end" line and did not come back
-  std::vector<int> restarted_ranks;            ///< had more than one life
+  std::vector<int> restarted_ranks;            ///< started more than once
   std::vector<int> restarts;                   ///< by rank: lives after the first
   std::vector<int> older_run_ranks;            ///< whose folders hold an older run, not counted
   std::vector<LeftOut> left_out;               ///< whose models are not in the mean, and why

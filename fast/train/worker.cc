@@ -1,5 +1,7 @@
 #include "fast/train/worker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -127,10 +129,11 @@ class TrainingRun {
     reserve_room();
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
-    if (!config_.rank_source.empty()) {
-      log_(LogLevel::kInfo, "rank " + std::to_string(rank_) + " of " + std::to_string(workers_) +
-                                ", from " + config_.rank_source);
-    }
+    const std::string source = config_.rank_source;
+    log_(LogLevel::kInfo,
+         fmt::format("rank {} of {} ({}){}: {} of {}, {} examples here; run folder {}", rank_,
+                     workers_, config_.session.topology, source.empty() ? "" : ", from " + source,
+                     config_.model, config_.data, shard_.size(), folder_.root().string()));
     return folder_.metrics(rank_);
   }
 
@@ -171,12 +174,16 @@ class TrainingRun {
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
-    if (mixes_statistics() && (lock_steps_ == 0 || stop_)) {
+    if (mixes_statistics() && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
       try_to_save();
       estimate_shared_statistics();
     }
     const bool early = stop_;
     const Agreement agreement = exchange_->finish();
+    if (early && state_.steps() == 0) {
+      return {ExitCode::kInterrupted,
+              "stopped on request before its first step; no model is saved"};
+    }
     if (agreement == Agreement::kAgreed || !stop_) ended_ = name(agreement);
     try_to_save();  // before evaluation, which may take long
     WorkerOutcome outcome{ExitCode::kInterrupted,

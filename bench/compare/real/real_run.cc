@@ -111,10 +111,6 @@ class RealRun {
 
   /// Completes the run folder as `fast train` does, including the report page.
   void report(const LaunchResult& launched, CellResult& result) {
-    std::map<int, int> codes;
-    for (int rank = 0; rank < cell_.workers(); ++rank) {
-      codes[rank] = launched.exits[static_cast<std::size_t>(rank)].shell_code();
-    }
     const auto learner = make_learner(cell_, split_.training.train.shape, 1);
     result.model_bytes = static_cast<double>(learner->adapter().values().size_bytes());
     EvaluateFn evaluate;
@@ -123,7 +119,8 @@ class RealRun {
         return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
       };
     }
-    const Summary summary = write_report({folder_.root()}, folder_.root(), evaluate, codes).summary;
+    const Summary summary =
+        write_report({folder_.root()}, folder_.root(), evaluate, record_of(launched)).summary;
     result.mean_model = summary.test_accuracy.mean_model;
     result.consensus = summary.consensus_distance.value_or(0);
     result.samples = static_cast<double>(summary.samples);

@@ -266,6 +266,16 @@ LaunchResult launch(const LaunchOptions& options, const LaunchObserver& observer
   return Launch(options, observer).run();
 }
 
+LaunchRecord record_of(const LaunchResult& result) {
+  LaunchRecord out;
+  for (std::size_t i = 0; i < result.exits.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    out.exit_codes[rank] = result.exits[i].shell_code();
+    out.restarts[rank] = result.restarts.at(i);
+  }
+  return out;
+}
+
 int overall_code(const LaunchResult& result) {
   if (result.interrupted) return static_cast<int>(ExitCode::kInterrupted);
   const auto& exits = result.exits;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fast/programs/launch/child_process.h"
+#include "fast/run/summary.h"
 
 namespace fast {
 
@@ -56,6 +57,9 @@ struct LaunchResult {
   std::vector<int> restarts;     ///< by rank: how often it was started again
   bool interrupted = false;      ///< by Ctrl-C, SIGTERM or SIGHUP
 };
+
+/// What a report tells of it.
+[[nodiscard]] LaunchRecord record_of(const LaunchResult& result);
 
 /// Whether a worker that ended like this died of something that may be over when it is started
 /// again: a signal, or an exit code that does not stand for a mistake or for an end in good order.

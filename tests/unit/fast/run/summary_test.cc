@@ -16,6 +16,7 @@ namespace fast {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -27,7 +28,7 @@ class SummaryTest : public ReportTest {
   std::vector<std::filesystem::path> dirs_{run_.root()};
 
   Summary report(const EvaluateFn& evaluate = {}, const std::map<int, int>& codes = {}) {
-    return write_report(dirs_, run_.root(), evaluate, codes).summary;
+    return write_report(dirs_, run_.root(), evaluate, {.exit_codes = codes}).summary;
   }
 };
 
@@ -98,7 +99,7 @@ TEST_F(SummaryTest, AKilledWorkerIsLostAndItsExitCodeIsTheLaunchers) {
   EXPECT_FALSE(s.test_accuracy.mean_model.has_value());
   std::ostringstream text;
   print_summary(text, s, run_.root());
-  EXPECT_THAT(text.str(), AllOf(HasSubstr("lost workers"), HasSubstr("worker 2: 137")));
+  EXPECT_THAT(text.str(), AllOf(ContainsRegex("lost [^w]+worker 2"), HasSubstr("worker 2: 137")));
 }
 
 TEST_F(SummaryTest, AWorkerThatCameBackAddsUpItsLivesAndIsNotLost) {
@@ -119,7 +120,16 @@ TEST_F(SummaryTest, AWorkerThatCameBackAddsUpItsLivesAndIsNotLost) {
   EXPECT_EQ(s.bytes_sent, 24000u);
   std::ostringstream text;
   print_summary(text, s, run_.root());
-  EXPECT_THAT(text.str(), HasSubstr("1 (once)"));
+  EXPECT_THAT(text.str(), HasSubstr("worker 1 (once)"));
+}
+
+TEST_F(SummaryTest, AWorkerThatDiedBeforeItsFirstLineWasStartedAgainAllTheSame) {
+  write_worker(run_, 0, 2, 0.70, {1});
+  write_worker(run_, 1, 2, 0.71, {1});
+  const LaunchRecord seen{.exit_codes = {{0, 0}, {1, 0}}, .restarts = {{0, 0}, {1, 2}}};
+  const Summary s = write_report(dirs_, run_.root(), {}, seen).summary;
+  EXPECT_THAT(s.restarted_ranks, ElementsAre(1));
+  EXPECT_THAT(s.restarts, ElementsAre(0, 2));
 }
 
 TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {

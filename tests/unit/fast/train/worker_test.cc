@@ -270,5 +270,13 @@ TEST_F(WorkerTest, StoppedOnRequest) {
   EXPECT_EQ(ended(), "early");
 }
 
+TEST_F(WorkerTest, StoppedBeforeItsFirstStepItSavesNoModel) {
+  stop_ = true;
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kInterrupted);
+  EXPECT_THAT(outcome.text, HasSubstr("before its first step"));
+  EXPECT_EQ(saved(), -1);
+}
+
 }  // namespace
 }  // namespace fast::testing
