@@ -28,8 +28,9 @@ constexpr char kReportExamples[] = R"(Examples:
   fast report runs/first
   fast report node0/run node1/run node2/run node3/run --out together --data cifar10:/data/cifar10)";
 
-/// The configuration of the first folder that has one (config.toml is in the run folder, also where
-/// a worker's folder was given); otherwise the workers' own records.
+}  // namespace
+
+// config.toml is in the run folder, also where a worker's folder was given.
 WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models) {
   for (const fs::path& dir : dirs) {
     for (const fs::path& root : {dir, fs::absolute(dir).parent_path()}) {
@@ -44,6 +45,8 @@ WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models
   return config;
 }
 
+namespace {
+
 /// What a launcher recorded; for a killed worker there may be no other record.
 LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
   LaunchRecord out;
@@ -54,7 +57,8 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     const Summary earlier = summary_from_json(text, file.string());
     for (std::size_t rank = 0; rank < earlier.exit_codes.size(); ++rank) {
-      if (const auto code = earlier.exit_codes[rank]) out.exit_codes[static_cast<int>(rank)] = *code;
+      if (const auto code = earlier.exit_codes[rank])
+        out.exit_codes[static_cast<int>(rank)] = *code;
     }
     for (std::size_t rank = 0; rank < earlier.restarts.size(); ++rank) {
       out.restarts[static_cast<int>(rank)] = earlier.restarts[rank];
@@ -66,9 +70,12 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
 }  // namespace
 
 ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
-                    const WorkerConfig& config, const Models& models,
-                    const LaunchRecord& launch, std::ostream& out) {
+                    const WorkerConfig& config, const Models& models, const LaunchRecord& launch,
+                    std::ostream& out) {
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
+    if (config.model.empty()) {
+      throw DataError("the model is a program's own", "load it there");
+    }
     const Dataset data = load_dataset(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.train.shape);
     // One thread: OpenMP's threads spin while they wait for each other. On a machine with other

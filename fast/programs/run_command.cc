@@ -21,6 +21,7 @@
 #include "fast/programs/launch/prefixed_lines.h"
 #include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
+#include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
 #include "fast/session/environment.h"
@@ -106,6 +107,22 @@ Variables common_variables(const std::string& topology, const std::string& run_i
   return out;
 }
 
+/// Reports what the sessions have left. Returns an exit code.
+ExitCode report(const RunFolder& folder, const LaunchResult& result, const Models& models) {
+  bool any = false;
+  for (std::size_t rank = 0; rank < result.exits.size(); ++rank) {
+    any = any || fs::exists(folder.metrics(static_cast<int>(rank)));
+  }
+  if (!any) {
+    std::cerr << "fast run: no process has left metrics in " << folder.root().string()
+              << ": a session does where its options come from its environment (FAST_OUT)\n";
+    return ExitCode::kOk;
+  }
+  const std::vector<fs::path> dirs = {folder.root()};
+  return report_run(dirs, folder.root(), find_config(dirs, models), models, record_of(result),
+                    std::cout);
+}
+
 }  // namespace
 
 std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, RunQuery& query) {
@@ -113,9 +130,10 @@ std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, 
   binder.group("Options");  // options without a group are not shown
   binder(session_fields::topology(), query.topology);
   binder(option_table::restarts_field(), query.restarts);
-  app.add_option("--out,-o", query.out,
-                 "folder for what the workers leave; their sessions save checkpoints there, from "
-                 "which a worker that is started again resumes")
+  app.add_option(
+         "--out,-o", query.out,
+         "folder for what the workers leave: metrics, models, checkpoints from which a worker "
+         "that is started again resumes, and at the end the mean model and a report page")
       ->type_name("DIR");
   app.add_option("--resume", query.resume, "resume the run in this folder from its checkpoints")
       ->type_name("DIR");
@@ -123,7 +141,7 @@ std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, 
   return binder.choices();
 }
 
-int run_command(const std::vector<std::string>& args, const Models& /*models*/) {
+int run_command(const std::vector<std::string>& args, const Models& models) {
   RunQuery query;
   CLI::App app(
       "Starts a program of your own on this machine, one process for each rank of a grid:\n"
@@ -174,7 +192,11 @@ int run_command(const std::vector<std::string>& args, const Models& /*models*/) 
     if (bad) std::cerr << "fast run: " << line << std::endl;
   };
   observer.output = [&](int rank, std::string_view text) { lines.add(rank, text); };
-  return overall_code(launch(options, observer));
+  const LaunchResult result = launch(options, observer);
+  const int code = overall_code(result);
+  if (!folder) return code;
+  const ExitCode reported = report(folder->folder, result, models);
+  return code != 0 ? code : static_cast<int>(reported);
 }
 
 }  // namespace fast

@@ -122,7 +122,7 @@ class PageData {
       out["time"].push_back(number(p.time + offset(worker)));
       out["samples"].push_back(number(p.network_samples));
       out["loss"].push_back(p.samples > 0 ? number(p.loss) : ordered_json(nullptr));
-      out["accuracy"].push_back(p.samples > 0 ? number(p.accuracy) : ordered_json(nullptr));
+      out["accuracy"].push_back(number(p.samples > 0 ? p.accuracy : std::nullopt));
       out["consensus"].push_back(p.consensus_distance > 0 ? number(p.consensus_distance)
                                                           : ordered_json(nullptr));
       out["rate"].push_back(number(p.samples_per_second));
@@ -159,7 +159,7 @@ class PageData {
       return p.network_samples;
     };
     const auto loss = [](const WorkerProgress& p) { return p.loss; };
-    const auto accuracy = [](const WorkerProgress& p) { return p.accuracy; };
+    const auto accuracy = [](const WorkerProgress& p) { return p.accuracy.value_or(std::nan("")); };
     return {{"loss", {{"time", mean(time, loss)}, {"samples", mean(samples, loss)}}},
             {"accuracy", {{"time", mean(time, accuracy)}, {"samples", mean(samples, accuracy)}}}};
   }

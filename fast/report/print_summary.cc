@@ -48,6 +48,10 @@ std::string mean_accuracy(const Summary& s) {
   return accuracy(s.test_accuracy.mean_model) + " test accuracy";
 }
 
+std::string model_and_data(const Summary& s) {
+  return s.model.empty() ? "a program's own" : s.model + ", " + s.data;
+}
+
 std::string exit_codes(const Summary& s) {
   const bool all_well = std::all_of(s.exit_codes.begin(), s.exit_codes.end(),
                                     [](const auto& code) { return code == 0; });
@@ -70,7 +74,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   std::vector<Row> rows = {
       {"run", s.run_id},
       {"workers", std::to_string(s.workers) + " on " + s.topology + ", " + s.mode},
-      {"model, data", s.model + ", " + s.data},
+      {"model, data", model_and_data(s)},
       {"samples", format::count(static_cast<double>(s.samples)) + " in " +
                       format::seconds(s.training_seconds) + " of training, " +
                       format::seconds(s.wall_seconds) + " in all"},
@@ -90,6 +94,9 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
       {"training time in it", format::percent(s.exchange_share)},
       {"exit codes", exit_codes(s), exit_codes(s) == "all 0" ? "" : kRed},
   };
+  if (s.model.empty()) {
+    std::erase_if(rows, [](const Row& row) { return row.label == "workers alone"; });
+  }
   if (!s.lost_ranks.empty()) {
     rows.push_back({"lost", worker_or_workers(s.lost_ranks) + joined(s.lost_ranks), kRed});
   }

@@ -108,10 +108,11 @@ class TableRenderer {
     const bool failed = worker.process == WorkerView::Process::kExited && worker.exit_code != 0;
     if (!worker.progress) return line + bar(0, bar_columns(), kGreen) + " " + state_of(worker);
     const WorkerProgress& p = *worker.progress;
+    const std::optional<double> accuracy = p.test_accuracy ? p.test_accuracy : p.accuracy;
     line += bar(p.progress, bar_columns(), failed ? kRed : kGreen) + " " + state_of(worker);
     line += format::right(format::count(p.samples_per_second), 10) +
             format::right(format::fixed(p.loss, 4), 9) +
-            format::right(format::percent(p.test_accuracy.value_or(p.accuracy), 1), 10) + "  ";
+            format::right(accuracy ? format::percent(*accuracy, 1) : "-", 10) + "  ";
     if (worker.process == WorkerView::Process::kExited) return line;
     for (const NeighbourProgress& n : p.neighbours) line += neighbour(n) + " ";
     return line;

@@ -34,7 +34,8 @@ struct WorkerProgress {
   double network_samples = 0;  ///< by all workers, as gossip tells
   double progress = 0;         ///< 0..1, network-wide
   double samples_per_second = 0;
-  double loss = 0, accuracy = 0;  ///< on training batches, decayed means
+  double loss = 0;                 ///< on training batches, a decayed mean
+  std::optional<double> accuracy;  ///< the same; nothing where it is not known
   double network_loss = 0;
   double learning_rate = 0;
   double consensus_distance = 0;  ///< own estimate: rms edge distance / |x|
@@ -49,6 +50,7 @@ struct WorkerProgress {
 struct WorkerStart {
   int rank = 0;
   int workers = 1;
+  /// `model` and `data` are empty for a session of a user's own program.
   std::string topology, mode, model, data, run_id, version;
   double unix_time = 0;
   double epochs = 0;

@@ -48,7 +48,9 @@ WorkerProgress progress_of(const json& line) {
   WorkerProgress progress;
   progress.neighbours.emplace_back();
   json sample = progress;
-  sample["test_accuracy"] = sample["test_loss"] = optional_sample(1.0);
+  for (const char* name : {"accuracy", "test_accuracy", "test_loss"}) {
+    sample[name] = optional_sample(1.0);
+  }
   return from_foreign_json<WorkerProgress>(line, sample);
 }
 

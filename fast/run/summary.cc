@@ -22,8 +22,8 @@ std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
 /// that were started by hand.
 int restarts_of(const WorkerRecords* worker, int rank, const std::map<int, int>& seen) {
   const auto it = seen.find(rank);
-  return std::max({0, it == seen.end() ? 0 : it->second,
-                   worker == nullptr ? 0 : worker->history.starts - 1});
+  return std::max(
+      {0, it == seen.end() ? 0 : it->second, worker == nullptr ? 0 : worker->history.starts - 1});
 }
 
 void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {

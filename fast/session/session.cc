@@ -7,15 +7,16 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "fast/session/background.h"
 #include "fast/session/boundary_wait.h"
 #include "fast/session/model_values.h"
+#include "fast/session/patient_fold.h"
 #include "fast/session/progress.h"
 #include "fast/session/pump_options.h"
 #include "fast/session/resuming.h"
+#include "fast/session/run_writer.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
 #include "fast/session/terms.h"
@@ -34,9 +35,6 @@ using stencil::Pause;
 using stencil::PumpStatus;
 using stencil::Standing;
 using stencil::TimePoint;
-
-/// How long finish() and join() wait for a stopped neighbour that holds a lock of ours, in seconds.
-constexpr double kHeldSeconds = 1;
 
 /// Throws where options are out of range, before anything uses them.
 SessionOptions validated(SessionOptions options) {
@@ -136,7 +134,7 @@ class Session::Impl {
     return std::chrono::duration<double>(exchange_time_).count();
   }
   [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
-  [[nodiscard]] int rank() const { return options_.rank; }
+  [[nodiscard]] const SessionOptions& options() const { return options_; }
   [[nodiscard]] int size() const { return topology_.size(); }
 
  private:
@@ -249,24 +247,7 @@ class Session::Impl {
     exchange_time_ += EventLoop::now() - begun;
   }
 
-  /// Training is over or has not begun, so waiting for a lock costs nothing. Does not wait for a
-  /// neighbour on this host that was stopped while it held one.
-  void fold_all() {
-    const std::span<float> x = values_.pull();
-    const TimePoint until = EventLoop::now() + stencil::seconds(kHeldSeconds);
-    stencil::FoldReport report = mixer_.fold(x);
-    while (report.deferred > 0 && EventLoop::now() < until) {
-      std::this_thread::yield();
-      report = mixer_.fold(x);
-    }
-    values_.push();
-    if (!report.finite) throw NonFiniteError("parameters became NaN or infinite after training");
-    if (report.deferred == 0) return;
-    options_.log(LogLevel::kWarning,
-                 std::to_string(report.deferred) +
-                     " buckets are held by a neighbour that stands still; they lack what was "
-                     "agreed on since the last step");
-  }
+  void fold_all() { fold_patiently(mixer_, values_, options_.log); }
 
   bool exchange_edge_delta(std::span<float> x) {
     const std::uint64_t next = steps_.next();
@@ -349,19 +330,32 @@ class Session::Impl {
 };
 
 Session::Session(ModelAdapter& adapter, SessionOptions options)
-    : impl_(std::make_unique<Impl>(adapter, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(adapter, std::move(options))) {
+  if (impl_->options().out.empty()) return;
+  writer_ = std::make_unique<RunWriter>(impl_->options(), adapter, impl_->steps());
+}
 /// A forked child has no background thread and must not speak for its parent. The thread's work may
 /// be half done at the fork, so the child touches none of it. The descriptors close when the child
 /// ends or becomes another program.
 Session::~Session() {
-  if (impl_->process() != getpid()) (void)impl_.release();
+  if (impl_->process() != getpid()) {
+    (void)writer_.release();
+    (void)impl_.release();
+  } else if (writer_) {
+    writer_->close(*this);
+  }
 }
 
 void Session::join() {
   impl_->join();
+  if (writer_) writer_->begin(*this);
 }
 void Session::exchange(const StepReport& report) {
+  if (!writer_) return impl_->exchange(report);
+  join();
+  const double before = exchange_seconds();
   impl_->exchange(report);
+  writer_->add(report, exchange_seconds() - before, *this);
 }
 double Session::progress() const {
   return impl_->progress().share();
@@ -370,7 +364,10 @@ double Session::network_loss() const {
   return impl_->progress().loss();
 }
 Agreement Session::finish() {
-  return impl_->finish();
+  if (writer_) writer_->end_training(*this);
+  const Agreement agreement = impl_->finish();
+  if (writer_) writer_->finish(agreement, *this);
+  return agreement;
 }
 void Session::save(const std::filesystem::path& file) {
   impl_->save(file);
@@ -391,7 +388,7 @@ std::optional<int> Session::joined_from() const {
   return status().joined_from;
 }
 int Session::rank() const {
-  return impl_->rank();
+  return impl_->options().rank;
 }
 int Session::size() const {
   return impl_->size();

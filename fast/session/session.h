@@ -14,6 +14,8 @@
 
 namespace fast {
 
+class RunWriter;
+
 /// The interface of a training loop: one exchange() per step.
 ///
 ///     fast::Session session(adapter, {.topology = "torus:2x2", .rank = 0, ...});
@@ -25,15 +27,15 @@ namespace fast {
 ///
 /// Owns the background thread, the sockets and the exchange's memory (two copies of the model).
 /// After the first steps, and while no neighbour comes or goes, neither exchange() nor the
-/// background thread allocates. All methods belong to the training thread, except endpoint() and
-/// status().
+/// background thread allocates, but for the line a second that `options.out` asks for. All methods
+/// belong to the training thread, except endpoint() and status().
 class Session final : public Exchange {
  public:
   /// Binds its address and begins to look for its neighbours at once. `adapter` must outlive the
   /// session, and must keep the same model. Where the file `options.resume` exists, the session
   /// resumes from it: the adapter's model and the parts attached to it are then as they were saved.
   /// Throws ConfigError (NetworkError for the address), AdapterError, FileError for a checkpoint
-  /// that is damaged or of another run.
+  /// that is damaged or of another run, or a folder `options.out` that cannot be written.
   Session(ModelAdapter& adapter, SessionOptions options);
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave. In a forked child it does nothing: the parent's session goes on.
@@ -85,6 +87,7 @@ class Session final : public Exchange {
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
+  std::unique_ptr<RunWriter> writer_;  ///< null without SessionOptions::out
 };
 
 }  // namespace fast

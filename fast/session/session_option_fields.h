@@ -175,6 +175,14 @@ void visit_fields(Options& options, Visitor& visit) {
                                           .help = "the checkpoint to go on from, if it exists",
                                           .example = "worker-3.safetensors"},
         options.resume);
+  visit(
+      stencil::OptionField<std::string>{
+          .key = "out",
+          .unit = "DIR",
+          .help = "run folder, where the session leaves metrics and its model for 'fast report'; "
+                  "empty: nowhere",
+          .example = "runs/mine"},
+      options.out);
   visit_fields(options.exchange, visit);
 }
 

@@ -73,6 +73,11 @@ struct SessionOptions {
   /// one before is used. Empty: begin anew.
   std::string resume{};
 
+  /// The run folder, for `fast report`: the session writes its metrics into worker-RANK/ there, a
+  /// line a second, and its model when it has finished. Other files of the folder are left alone.
+  /// Empty: writes nothing.
+  std::string out{};
+
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;

@@ -46,6 +46,11 @@ struct SessionStatus {
     const auto it = counters.find(name);
     return it == counters.end() ? 0 : it->second;
   }
+  /// Whether a model, or a part of one, has been exchanged with a neighbour.
+  [[nodiscard]] bool has_exchanged() const {
+    return joined_from ||
+           counter("sweeps") + counter("answers") + counter("merges") + counter("shares") > 0;
+  }
 };
 
 }  // namespace fast

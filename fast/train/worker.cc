@@ -17,12 +17,12 @@
 #include "fast/run/model_file.h"
 #include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
+#include "fast/session/recorder.h"
 #include "fast/session/session.h"
 #include "fast/train/aim.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
 #include "fast/train/log.h"
-#include "fast/train/recorder.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_life.h"
@@ -159,15 +159,7 @@ class TrainingRun {
       recorder_.event("resumed", "goes on from step " + std::to_string(state_.steps()));
     }
     exchange_->join();
-    if (const auto from = exchange_->status().joined_from) {
-      recorder_.event("joined", "took over the model of worker " + std::to_string(*from));
-    }
-    if (const auto from = exchange_->status().initial_from) {
-      recorder_.event("joined",
-                      "began with the initial weights of worker " + std::to_string(*from));
-    }
-    recorder_.begin_training();
-    recorder_.report(*exchange_);
+    recorder_.begin_training(*exchange_);
     while (!stop_ && !trained()) {
       if (const auto failure = step()) return *failure;
       if (recorder_.since_report() >= config_.report_every) recorder_.report(*exchange_);
@@ -209,23 +201,15 @@ class TrainingRun {
       return {ExitCode::kInterrupted,
               "stopped on request after training; the model is saved, but not evaluated"};
     }
-    recorder_.set_result(*result);
+    recorder_.set_result(result->accuracy, result->loss);
     log_(LogLevel::kInfo, "test accuracy " + std::to_string(100 * result->accuracy) + " %");
     recorder_.report(*exchange_);
-    if (agreement != Agreement::kAgreed && !has_exchanged()) {
+    if (agreement != Agreement::kAgreed && !exchange_->status().has_exchanged()) {
       return {ExitCode::kNoExchange,
               "trained alone: no exchange with any neighbour took place; the model is of this "
               "worker's own data"};
     }
     return {};
-  }
-
-  /// Whether a model, or a part of one, has been exchanged with a neighbour.
-  [[nodiscard]] bool has_exchanged() const {
-    const SessionStatus status = exchange_->status();
-    return status.joined_from || status.counter("sweeps") + status.counter("answers") +
-                                         status.counter("merges") + status.counter("shares") >
-                                     0;
   }
 
   [[nodiscard]] bool trained() const {
@@ -282,11 +266,14 @@ class TrainingRun {
     }
     stretch(since(begun) - result.waited);
     state_.add_step();
-    recorder_.add_step(result, config_.batch, rate);
+    const auto samples = static_cast<std::uint64_t>(config_.batch);
+    recorder_.add_step({.samples = samples,
+                        .loss = result.loss,
+                        .accuracy = static_cast<double>(result.correct) / config_.batch,
+                        .learning_rate = rate});
     if (mixes_statistics() && state_.steps() == lock_steps_) estimate_shared_statistics();
     const Clock::time_point boundary = Clock::now();
-    exchange_->exchange(
-        {.samples = static_cast<std::uint64_t>(config_.batch), .loss = result.loss});
+    exchange_->exchange({.samples = samples, .loss = result.loss});
     recorder_.add_exchange(since(boundary));
     return std::nullopt;
   }

@@ -149,7 +149,11 @@
 
   const training = () => {
     lineChart('loss', v => trim(v), {more: () => ({beginAtZero: true})});
-    lineChart('accuracy', v => percent(v, v > 0 && v < 0.01 ? 2 : 0), {
+    // Unknown where the model is a program's own.
+    const knowsAccuracy = known(summary.test_accuracy.mean_model) ||
+      data.workers.some(w => w.series && w.series.accuracy.some(known));
+    byId('accuracy-figure').hidden = !knowsAccuracy;
+    if (knowsAccuracy) lineChart('accuracy', v => percent(v, v > 0 && v < 0.01 ? 2 : 0), {
       more: () => ({beginAtZero: true}),
       extra: () => known(summary.test_accuracy.mean_model) ? [{
         label: 'mean model, test set', order: -2, pointRadius: 0, borderWidth: 1.5,

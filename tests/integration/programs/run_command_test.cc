@@ -56,7 +56,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 /// A member that trains for some seconds.
 const Variables kLong = {{"FAST_BUDGET", "40000"},
-                         {"FAST_SUSPECT_AFTER", "0.5"},
+                         {"FAST_SUSPECT_AFTER", "2"},
                          {"FAST_GONE_AFTER", "5"},
                          {"FAST_CHECKPOINT_EVERY", "0.1"},
                          {"FAST_SETTLE_DEADLINE", "20"}};
@@ -122,6 +122,32 @@ TEST(RunCommandTest, AProcessThatIsKilledIsStartedAgainAndGoesOnFromItsCheckpoin
             2);
   EXPECT_EQ(std::ranges::count(lines, "begins at step 0"), 1) << result.out;
   EXPECT_EQ(count(result.out, "] agreed on "), 4U) << result.out;
+}
+
+TEST(RunCommandTest, WhatSessionsLeaveIsReportedAsThatOfWorkersIs) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "run";
+  const ProgramResult result =
+      run("ring:3", {"--out", out.string()}, {FAST_MEMBER}, {{"FAST_BUDGET", "900"}});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("a program's own"), HasSubstr("mean.safetensors")));
+  const auto summary = nlohmann::json::parse(read_text(out / "summary.json"));
+  EXPECT_EQ(summary["workers"], 3);
+  EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 0}));
+  EXPECT_GE(summary["samples"], 900);
+  EXPECT_LT(summary["consensus_distance"], 1e-2);
+  EXPECT_TRUE(summary["test_accuracy"]["mean_model"].is_null());
+  EXPECT_TRUE(summary["left_out"].empty() && summary["lost_ranks"].empty()) << summary;
+  EXPECT_TRUE(fs::exists(out / "report.html"));
+  const ProgramResult again = run_program(FAST_PROGRAM, {"report", out.string()}, {}, kPatience);
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+}
+
+TEST(RunCommandTest, AProgramThatOpensNoSessionLeavesNothingToReport) {
+  const TemporaryFolder folder;
+  const ProgramResult result = run("ring:2", {"--out", (folder.path() / "run").string()}, {"true"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("no process has left metrics"));
 }
 
 TEST(RunCommandTest, WithoutRestartsTheOthersGoOnAndTheCodeSaysThatOneIsLost) {

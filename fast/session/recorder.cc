@@ -1,4 +1,4 @@
-#include "fast/train/recorder.h"
+#include "fast/session/recorder.h"
 
 #include <algorithm>
 #include <utility>
@@ -31,21 +31,36 @@ double Recorder::since_report() const {
   return since(last_report_);
 }
 
-void Recorder::begin_training() {
+void Recorder::begin_training(const Exchange& exchange) {
+  const SessionStatus status = exchange.status();
+  if (const auto from = status.joined_from) {
+    event("joined", "took over the model of worker " + std::to_string(*from));
+  }
+  if (const auto from = status.initial_from) {
+    event("joined", "began with the initial weights of worker " + std::to_string(*from));
+  }
   training_began_ = last_report_ = Clock::now();
+  report(exchange);
 }
 
 void Recorder::end_training() {
   training_seconds_ = since(training_began_);
 }
 
-void Recorder::add_step(const StepResult& step, int batch, double learning_rate) {
+void Recorder::set_result(double accuracy, double loss) {
+  test_accuracy_ = accuracy;
+  test_loss_ = loss;
+}
+
+void Recorder::add_step(const RecordedStep& step) {
   ++steps_;
-  samples_ += static_cast<std::uint64_t>(batch);
-  learning_rate_ = learning_rate;
+  samples_ += step.samples;
+  learning_rate_ = step.learning_rate;
   const double weight = 1 / std::clamp(static_cast<double>(steps_), 1.0, kMemory);
   loss_ += (step.loss - loss_) * weight;
-  accuracy_ += (static_cast<double>(step.correct) / batch - accuracy_) * weight;
+  if (!step.accuracy) return;
+  const double before = accuracy_.value_or(*step.accuracy);
+  accuracy_ = before + (*step.accuracy - before) * weight;
 }
 
 void Recorder::update_rate(Clock::time_point now) {
@@ -80,10 +95,8 @@ void Recorder::report(const Exchange& exchange) {
                             1000 * n.round_trip, n.since_sweep, n.shared, n.bytes_shared});
     note_change(n);
   }
-  if (result_) {
-    p.test_accuracy = result_->accuracy;
-    p.test_loss = result_->loss;
-  }
+  p.test_accuracy = test_accuracy_;
+  p.test_loss = test_loss_;
   metrics_.progress(p);
   if (metrics_.failed() && !std::exchange(lost_metrics_, true)) {
     log_(LogLevel::kError,

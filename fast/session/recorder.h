@@ -9,10 +9,16 @@
 
 #include "fast/run/metrics.h"
 #include "fast/session/exchange.h"
-#include "fast/train/evaluation.h"
-#include "fast/train/learner.h"
 
 namespace fast {
+
+/// What one local step did.
+struct RecordedStep {
+  std::uint64_t samples = 0;
+  double loss = 0;
+  std::optional<double> accuracy{};  ///< share of its samples; nothing where it is not known
+  double learning_rate = 0;
+};
 
 /// Records what one worker does in its metrics.jsonl: decayed means of loss and accuracy, rates,
 /// and an event for each neighbour that comes or goes. One thread.
@@ -21,12 +27,14 @@ class Recorder {
   /// Throws FileError where `file` cannot be opened.
   Recorder(const std::filesystem::path& file, const WorkerStart& start, LogSink log);
 
-  void begin_training();
+  /// The worker has joined: writes whose model it took over, if anybody's, and a first line.
+  void begin_training(const Exchange& exchange);
   void end_training();
   /// add_step(): one local step. The other: the time that its exchange() took.
-  void add_step(const StepResult& step, int batch, double learning_rate);
+  void add_step(const RecordedStep& step);
   void add_exchange(double seconds) { exchange_seconds_ += seconds; }
-  void set_result(const TestResult& result) { result_ = result; }
+  /// On the test set.
+  void set_result(double accuracy, double loss);
   /// Seconds since the last report(); begin_training() counts as one.
   [[nodiscard]] double since_report() const;
   /// Writes a line of progress. Logs once that a metrics file can no longer be written.
@@ -53,9 +61,9 @@ class Recorder {
   int workers_;
   Clock::time_point started_ = Clock::now(), training_began_ = started_, last_report_ = started_;
   std::optional<double> training_seconds_;  ///< set when training is over
-  double exchange_seconds_ = 0, loss_ = 0, accuracy_ = 0, learning_rate_ = 0, sample_rate_ = 0;
+  double exchange_seconds_ = 0, loss_ = 0, learning_rate_ = 0, sample_rate_ = 0;
+  std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
-  std::optional<TestResult> result_;
   std::map<int, LinkState> links_;
   bool lost_metrics_ = false;
 };
