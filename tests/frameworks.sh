@@ -33,7 +33,7 @@ declare -A packages=(
 declare -A builders=([chainer]="setuptools<70 wheel")
 all=(numpy sklearn jax keras torch trainers tensorflow paddle pytensor mxnet chainer)
 # NAME: its examples, where they are not NAME_classifier.py.
-declare -A examples=([trainers]="lightning_classifier.py")
+declare -A examples=([trainers]="lightning_classifier.py transformers_gpt.py")
 
 case "${1:-}" in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;

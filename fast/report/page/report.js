@@ -58,7 +58,7 @@
     if (summary.older_run_ranks.length) notes.push(`The folders of ${ranks(summary.older_run_ranks)} hold an older run too, which is not counted.`);
     if (summary.islands.length) notes.push(`The run fell apart: the models of ${summary.islands.map(ranks).join(' and of ')} never met, or no longer at the end. The mean model is that of ${ranks(summary.islands[0])}.`);
     for (const {rank, why} of summary.left_out) notes.push(`Not in the mean model: worker ${rank}: ${why}.`);
-    if (summary.not_evaluated) notes.push(`The mean model is not evaluated: ${summary.not_evaluated}.`);
+    if (summary.not_evaluated && summary.model) notes.push(`The mean model is not evaluated: ${summary.not_evaluated}.`);
     const failed = data.workers.filter(w => w.exit_code && !w.lost).map(w => w.rank);
     if (failed.length) notes.push(`Ended with an error: ${ranks(failed)}. See the table below.`);
     byId('notice').hidden = notes.length === 0;
@@ -67,11 +67,14 @@
 
   const cards = () => {
     const accuracy = summary.test_accuracy;
-    const list = [
+    const evaluated = [
       ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set'],
       ['Workers alone', known(accuracy.worker_min)
         ? `${(100 * accuracy.worker_min).toFixed(1)}–${(100 * accuracy.worker_max).toFixed(1)} %` : '–',
         'lowest and highest accuracy'],
+    ];
+    const list = [
+      ...(summary.model ? evaluated : []),  // without a name it is a program's own
       ['Consensus distance', tiny(summary.consensus_distance), 'rms of |x − mean| / |mean|'],
       ['Throughput', count(summary.samples_per_second), 'samples/s, all workers'],
       ['Time in exchange()', percent(summary.exchange_share), 'of the training threads'],
