@@ -170,6 +170,7 @@ int run_command(const std::vector<std::string>& args, const Models& models) {
   options.arguments.assign(static_cast<std::size_t>(workers), program);
   options.reach = Reach::kGroup;
   options.same_signal = true;
+  options.last_lines = false;  // all lines are shown
   options.restarts = query.restarts;
   options.stuck_after = 0;  // a process that waits for one that it has started uses no CPU time
   const std::vector<ReservedPort> ports(static_cast<std::size_t>(workers));

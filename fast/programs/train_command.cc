@@ -15,6 +15,7 @@
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
+#include "fast/programs/launch/error_lines.h"
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/loopback.h"
 #include "fast/programs/launch/run_preparation.h"
@@ -111,6 +112,8 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
   LaunchObserver observer;
   observer.tick = [&](const std::vector<WorkerProcess>& processes) { monitor.tick(processes); };
   observer.say = [&](const std::string& line, bool bad) { monitor.say(line, bad); };
+  ErrorLines errors(workers, [&](const std::string& line) { monitor.say(line, true); });
+  observer.output = [&](int rank, std::string_view text) { errors.add(rank, text); };
   observer.how_to_restart = [&](int rank) {
     return command_line(program, options.arguments[static_cast<std::size_t>(rank)]);
   };

@@ -101,8 +101,8 @@ class TrainingRun {
       outcome = {ExitCode::kFailure, error.what()};
       salvage();
     }
-    log_(outcome.code == ExitCode::kOk ? LogLevel::kInfo : LogLevel::kError,
-         outcome.text.empty() ? "done" : outcome.text);
+    const bool well = outcome.code == ExitCode::kOk || outcome.code == ExitCode::kInterrupted;
+    log_(well ? LogLevel::kInfo : LogLevel::kError, outcome.text.empty() ? "done" : outcome.text);
     const SessionStatus status = exchange_->status();
     exchange_.reset();  // sends Leave, which may take a moment
     recorder_.end(static_cast<int>(outcome.code), outcome.text, status.counters);

@@ -200,7 +200,7 @@ class Launch {
                           times(worker.restarts));
     }
     observer_.say(line, true);
-    if (!observer_.output) {
+    if (options_.last_lines) {
       for (const std::string& last : worker.process->last_lines()) {
         observer_.say("    " + last, true);
       }

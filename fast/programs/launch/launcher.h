@@ -19,6 +19,7 @@ struct LaunchOptions {
   std::vector<std::map<std::string, std::string>> own_environment{};
   /// What the signals reach that end a worker.
   Reach reach = Reach::kProcess;
+  bool last_lines = true;    ///< says the last lines of a worker that failed
   bool same_signal = false;  ///< workers get the signal that came; otherwise SIGTERM
   double interval = 0.25;    ///< seconds between two ticks
   /// How often each worker that died is started again, with the same command.
@@ -47,8 +48,7 @@ struct LaunchObserver {
   std::function<void(const std::string& line, bool bad)> say;
   /// The command line that restarts a worker that died. Null: people cannot.
   std::function<std::string(int rank)> how_to_restart{};
-  /// Text that a worker has written to stdout or stderr, as it came; empty once it has ended. Null:
-  /// nobody reads it, and the last lines of a worker that failed are said.
+  /// Text that a worker has written to stdout or stderr, as it came; empty once it has ended.
   std::function<void(int rank, std::string_view text)> output{};
 };
 

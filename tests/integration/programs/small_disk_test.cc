@@ -67,7 +67,8 @@ TEST_F(SmallDiskTest, ADiskThatIsFullForAWhileCostsNothingButCheckpoints) {
   if (!can_mount()) return;
   const ProgramResult result = train(R"(sleep 1; rm "$1/fill")");
   EXPECT_EQ(result.code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("model to use"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("model to use"), HasSubstr("worker 0: no checkpoint: ")))
+      << "said while it lasts";
 }
 
 TEST_F(SmallDiskTest, ADiskThatIsFullAtTheEndIsNamedAfterTheAccuracies) {
