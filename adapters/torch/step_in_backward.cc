@@ -41,7 +41,9 @@ struct StepInBackward::State {
   std::function<void(std::size_t)> step;
   std::vector<Part> parts;
   /// A parameter's gradient accumulator exists only while somebody holds it.
-  std::vector<std::shared_ptr<autograd::Node>> accumulators;
+  /// std::shared_ptr up to LibTorch 2.6, c10::intrusive_ptr in 2.15.
+  using Accumulator = decltype(autograd::impl::grad_accumulator(torch::Tensor()));
+  std::vector<Accumulator> accumulators;
   std::size_t made = 0;  ///< parts
   bool active = false;
 

@@ -31,7 +31,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/fastConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/fastConfig.cmake ${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
-  DESTINATION ${package})
+  ${CMAKE_CURRENT_LIST_DIR}/wheel_torch.cmake DESTINATION ${package})
 
 # pkg-config: fast is the C library; fast-cxx are the session and the flat adapter, for embedding in
 # C++ without a framework.
