@@ -271,7 +271,7 @@ class SpecReader {
       if (field.key == "sweeps") s.auto_sweeps = false;
       in_.require(field.key != "mode", t, field.key, "the strategy's name says it");
       in_.require(s.by_buckets() || (field.key == "bucket_kib" && s.knows_buckets()) ||
-                      (field.key == "codec" && !s.mode().empty()),
+                      ((field.key == "codec" || field.key == "transport") && !s.mode().empty()),
                   t, field.key, s.name + " has no use for it: leave it out");
       in_.check(t, field.key,
                 [&] { stencil::OptionChecks(stencil::as_field)(field, std::as_const(value)); });

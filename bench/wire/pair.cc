@@ -1,6 +1,7 @@
 #include "bench/wire/pair.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -53,8 +54,20 @@ std::array<int, 2> connected() {
 
 using Address = std::array<char, 256>;
 
+/// As in a worker that trains (adapters/torch/models/torch_learner.cc), for all programs alike. By
+/// default glibc returns freed messages to the kernel, and a process that does nothing but receive
+/// then spends its time on page faults.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
+#endif
+}
+
 /// The main loop of one process: a run for each number of passes that it receives.
 void live(MakeParty make, const Traffic& traffic, bool first, int control, int other) {
+  keep_freed_memory();
   const Meeting meeting{first,
                         [other](const std::string& address) {
                           Address text{};

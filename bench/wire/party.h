@@ -56,6 +56,9 @@ using MakeParty = std::unique_ptr<Party> (*)(const Traffic&, const Meeting&);
 std::unique_ptr<Party> make_raw_party(const Traffic& traffic, const Meeting& meeting);
 /// libzmq alone: DEALER to DEALER, two parts, sent without a copy, dropped on receipt.
 std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting);
+/// The same with the product's checksum of each payload, made where it is sent and compared where
+/// it is received: what the product reads of a payload, libzmq alone does not.
+std::unique_ptr<Party> make_checked_zmq_party(const Traffic& traffic, const Meeting& meeting);
 /// The product: encode_frame(), Transport and EventLoop, decode_frame(), all as a session does it,
 /// with the arithmetic left out. Over bare sockets, over ZeroMQ, and over ZeroMQ with keys.
 std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& meeting);

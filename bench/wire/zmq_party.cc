@@ -1,3 +1,8 @@
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // as in stencil/wire/wire.cc
+#else
+#include <xxhash.h>
+#endif
 #include <zmq.h>
 
 #include <array>
@@ -13,8 +18,9 @@ constexpr std::size_t kHeader = 64;  ///< about as many bytes as the product's
 
 class ZmqParty final : public Party {
  public:
-  ZmqParty(const Traffic& traffic, const Meeting& meeting)
+  ZmqParty(const Traffic& traffic, const Meeting& meeting, bool checks)
       : traffic_(traffic),
+        checks_(checks),
         ledger_(traffic),
         context_(zmq_ctx_new()),
         socket_(zmq_socket(context_, ZMQ_DEALER)) {
@@ -52,8 +58,10 @@ class ZmqParty final : public Party {
 
   void send(char kind, std::uint64_t index) {
     std::array<char, kHeader> header{kind};
-    checked(zmq_send(socket_, header.data(), header.size(), ZMQ_SNDMORE));
     const std::span<const std::byte> payload = traffic_.at(index);
+    const std::uint64_t checksum = checks_ ? XXH3_64bits(payload.data(), payload.size()) : 0;
+    std::memcpy(&header[1], &checksum, sizeof checksum);
+    checked(zmq_send(socket_, header.data(), header.size(), ZMQ_SNDMORE));
     zmq_msg_t message;
     zmq_msg_init_data(&message, const_cast<std::byte*>(payload.data()), payload.size(), nullptr,
                       nullptr);
@@ -64,8 +72,13 @@ class ZmqParty final : public Party {
     zmq_msg_t message;
     zmq_msg_init(&message);
     while (zmq_msg_recv(&message, socket_, ZMQ_DONTWAIT) >= 0) {
-      const char kind = *static_cast<const char*>(zmq_msg_data(&message));
+      const auto* const header = static_cast<const char*>(zmq_msg_data(&message));
+      const char kind = header[0];
+      std::uint64_t checksum = 0;
+      std::memcpy(&checksum, header + 1, sizeof checksum);
       checked(zmq_msg_recv(&message, socket_, 0));
+      if (checks_ && XXH3_64bits(zmq_msg_data(&message), zmq_msg_size(&message)) != checksum)
+        throw std::runtime_error("libzmq: a payload came in with another checksum");
       if (kind == 'o')
         send('a', ledger_.answer());
       else
@@ -76,6 +89,7 @@ class ZmqParty final : public Party {
   }
 
   Traffic traffic_;
+  bool checks_;
   Ledger ledger_;
   void* context_;
   void* socket_;
@@ -84,7 +98,10 @@ class ZmqParty final : public Party {
 }  // namespace
 
 std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& meeting) {
-  return std::make_unique<ZmqParty>(traffic, meeting);
+  return std::make_unique<ZmqParty>(traffic, meeting, false);
+}
+std::unique_ptr<Party> make_checked_zmq_party(const Traffic& traffic, const Meeting& meeting) {
+  return std::make_unique<ZmqParty>(traffic, meeting, true);
 }
 
 }  // namespace bench
