@@ -25,8 +25,9 @@ struct Kind {
   bool keys = false;
 };
 
-stencil::TransportOptions options(const Traffic& traffic, bool listening, const Kind& kind) {
-  stencil::TransportOptions options;
+stencil::TransportOptions options(const Traffic& traffic, bool listening, const Kind& kind,
+                                  stencil::EventLoop& loop) {
+  stencil::TransportOptions options{.loop = &loop};
   // An address of its own for each end, so that thin_link.sh can tell directions apart.
   if (listening) options.listen = kind.scheme + "127.0.0.2:0";
   if (kind.keys) options.keys = [ring = known_keys(listening)] { return ring; };
@@ -40,7 +41,7 @@ class ProductParty final : public Party {
   ProductParty(const Traffic& traffic, const Meeting& meeting, const Kind& kind)
       : traffic_(traffic),
         ledger_(traffic),
-        transport_(stencil::make_transport(options(traffic, meeting.first, kind))) {
+        transport_(stencil::make_transport(options(traffic, meeting.first, kind, loop_))) {
     for (std::uint64_t b = 0; b < traffic.buckets(); ++b) {
       const auto bytes = traffic.at(b);
       payloads_.emplace_back(stencil::Bytes(bytes.begin(), bytes.end()));
@@ -51,7 +52,6 @@ class ProductParty final : public Party {
       link_ = transport_->dial({meeting.ask(), known_keys(true)->own_public});
     else
       link_ = transport_->dial(meeting.ask());
-    for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
     loop_.start([this](TimePoint) { return turn(); },
                 [this](const std::string& what) { end(what); });
   }
@@ -189,6 +189,8 @@ class ProductParty final : public Party {
     }
   }
 
+  stencil::EventLoop loop_;
+
   // The loop's thread.
   Traffic traffic_;
   Ledger ledger_;
@@ -206,8 +208,6 @@ class ProductParty final : public Party {
   bool done_ = false;
   std::string failure_;
   std::vector<double> lateness_;  ///< s, of each control message of this run
-
-  stencil::EventLoop loop_;
 };
 
 }  // namespace

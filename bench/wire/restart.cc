@@ -1,12 +1,11 @@
 #include "bench/wire/restart.h"
 
-#include <poll.h>
-
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
 #include "bench/wire/known_keys.h"
+#include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
 
 namespace bench {
@@ -43,8 +42,8 @@ class Ends {
   void work_for(std::chrono::milliseconds time) { work(std::nullopt, Clock::now() + time); }
 
  private:
-  [[nodiscard]] std::unique_ptr<Transport> make(const std::string& listen, bool first) const {
-    stencil::TransportOptions options{.listen = listen};
+  [[nodiscard]] std::unique_ptr<Transport> make(const std::string& listen, bool first) {
+    stencil::TransportOptions options{.loop = &loop_, .listen = listen};
     if (keys_) options.keys = [ring = known_keys(first)] { return ring; };
     return stencil::make_transport(options);
   }
@@ -56,17 +55,12 @@ class Ends {
       while (const auto received = dialler_->receive()) {
         if (received->event == awaited) return;
       }
-      std::vector<pollfd> all;
-      for (Transport* const one : {listener_.get(), dialler_.get()}) {
-        if (one == nullptr) continue;
-        for (const int descriptor : one->descriptors()) all.push_back({descriptor, POLLIN, 0});
-      }
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
-      (void)::poll(all.data(), all.size(), static_cast<int>(left));
+      (void)loop_.wait(until);
     }
     if (awaited) throw std::runtime_error("a link did not come back");
   }
 
+  stencil::EventLoop loop_;
   bool keys_;
   std::string listen_;
   std::unique_ptr<Transport> listener_, dialler_;

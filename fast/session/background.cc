@@ -42,7 +42,8 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       boundary_(boundary) {
   if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
   transport_ = stencil::make_transport(
-      {.listen = options.listen,
+      {.loop = &loop_,
+       .listen = options.listen,
        .usual_scheme = options.exchange.transport == "tcp" ? "tcp://" : "zmq://",
        .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
@@ -61,8 +62,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       meeting_.get());
   status_ = pump_->status();
   joining_ = !status_.joined;
-  for (const int descriptor : transport_->descriptors()) loop_.watch(descriptor);
-  if (meeting_) loop_.watch(meeting_->descriptor());
+  if (meeting_) meeting_watch_.emplace(loop_, meeting_->descriptor(), [this] { loop_.ask(); });
   loop_.start([this](TimePoint now) { return turn(now); },
               [this](const std::string& what) { fail(what); });
 }
@@ -155,6 +155,7 @@ TimePoint Background::turn(TimePoint now) {
   }
   standing.leave = leave_;
   const TimePoint next = pump_->turn(now, standing);
+  if (meeting_watch_) meeting_watch_->wait_readable();
   if (standing.leave) left_ = true;
   if (options_.exchange.linger > 0) boundary_.note(now, pump_->engine());
   const bool joining = pump_->engine().state() == stencil::WorkerState::kJoining;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Background {
   void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step);
   void watch_codec(const stencil::PumpStatus& status);
 
+  stencil::EventLoop loop_;  ///< first: the transport's destructor still needs it
+
   // Constant after construction.
   const SessionOptions& options_;
   std::string endpoint_;
@@ -78,6 +81,7 @@ class Background {
   stencil::Complaints complaints_;  ///< of the transport
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
+  std::optional<stencil::Watch> meeting_watch_;
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;
@@ -97,8 +101,6 @@ class Background {
   stencil::Standing standing_;
   stencil::PumpStatus status_;
   std::string failure_;
-
-  stencil::EventLoop loop_;  ///< last: stops before what it uses is destroyed
 };
 
 }  // namespace fast

@@ -73,7 +73,6 @@ class Network::End : public Transport {
     }
     return std::move(received);
   }
-  std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return stats_; }
 
   std::deque<std::pair<Received, std::uint32_t>> inbox_;  ///< with the link's life

@@ -1,7 +1,5 @@
 #include "stencil/transport/by_scheme.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,7 +7,6 @@
 
 #include "stencil/core/error.h"
 #include "stencil/core/text.h"
-#include "stencil/transport/stream/source_set.h"
 
 namespace stencil {
 namespace {
@@ -57,8 +54,6 @@ class TransportByScheme final : public Transport {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::vector<int> descriptors() const override { return {sources_.descriptor()}; }
-
   [[nodiscard]] TransportStats stats() const override {
     TransportStats sum;
     for (const auto& part : parts_) {
@@ -104,10 +99,6 @@ class TransportByScheme final : public Transport {
     TransportOptions options = options_;
     if (options_.listen.empty() || kind != listener_) options.listen.clear();
     parts_[kind] = kinds_[kind].make(options);
-    for (const int descriptor : parts_[kind]->descriptors()) {
-      watches_.push_back(std::make_unique<Source>());
-      sources_.watch(*watches_.back(), descriptor, EPOLLIN, [](std::uint32_t) {});
-    }
     return *parts_[kind];
   }
 
@@ -116,8 +107,6 @@ class TransportByScheme final : public Transport {
   std::vector<std::unique_ptr<Transport>> parts_;  ///< by kind; null: not in use
   std::size_t listener_ = 0;                       ///< which of them listens, where one does
   std::size_t turn_ = 0;
-  SourceSet sources_;  ///< never polled: its descriptor is that of all
-  std::vector<std::unique_ptr<Source>> watches_;
 };
 
 }  // namespace

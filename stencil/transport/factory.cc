@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "stencil/core/error.h"
 #include "stencil/core/text.h"
 #include "stencil/transport/by_scheme.h"
 #include "stencil/transport/inproc/inproc_transport.h"
@@ -21,6 +22,11 @@ constexpr TransportKind kKinds[] = {
 };
 
 }  // namespace
+
+EventLoop& loop_of(const TransportOptions& options) {
+  if (options.loop == nullptr) throw InvariantError("a transport without a loop");
+  return *options.loop;
+}
 
 std::string transport_forms() {
   std::vector<std::string_view> forms;

@@ -12,9 +12,14 @@
 
 namespace stencil {
 
+class EventLoop;
 class InprocNetwork;
 
 struct TransportOptions {
+  /// Whose thread owns the transport: sockets and times are waited for there, and turns asked for.
+  /// It outlives the transport. "inproc://" does without one where its owner knows by itself when
+  /// to receive.
+  EventLoop* loop = nullptr;
   /// "zmq://HOST:PORT" or, for bare sockets, "tcp://HOST:PORT", with port 0 or * for one handed out
   /// by the system; "zmq+ipc://PATH", "ipc://PATH"; "inproc://" or "inproc://NAME" (names are
   /// handed out for the former); "" to accept nobody and only dial.
@@ -45,6 +50,9 @@ struct TransportOptions {
   /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
   std::shared_ptr<InprocNetwork> inproc{};
 };
+
+/// Throws InvariantError where there is none.
+[[nodiscard]] EventLoop& loop_of(const TransportOptions& options);
 
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
 [[nodiscard]] std::string transport_forms();

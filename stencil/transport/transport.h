@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "stencil/core/frame.h"
 #include "stencil/core/peer_address.h"
@@ -51,7 +50,8 @@ struct TransportStats {
   }
 };
 
-/// Frames between neighbours. Owned and called by one thread (whichever calls the pump); a frame
+/// Frames between neighbours. Owned and called by one thread (whichever calls the pump), that of
+/// the loop it waits on, which it asks for a turn when there may be something to receive; a frame
 /// on one link arrives whole, at most once and in order (but see Frame::urgent), or the link goes
 /// down. Nothing blocks.
 class Transport {
@@ -70,18 +70,13 @@ class Transport {
   /// Forgets a link. Unknown links are ignored.
   virtual void drop(LinkId link) = 0;
 
-  /// `frame` is moved from only when kSent is returned. After kFull a descriptor becomes readable
-  /// once the link takes a frame again. A part over TransportOptions::max_frame_bytes is a defect
+  /// `frame` is moved from only when kSent is returned. After kFull a turn is asked for once the
+  /// link takes a frame again. A part over TransportOptions::max_frame_bytes is a defect
   /// of the caller's: InvariantError.
   [[nodiscard]] virtual SendStatus send(LinkId link, Frame&& frame) = 0;
 
-  /// The next event, or nothing. Call until nothing after any descriptor became readable and
-  /// after every send.
+  /// The next event, or nothing. Call until nothing in every turn of the loop and after every send.
   [[nodiscard]] virtual std::optional<Received> receive() = 0;
-
-  /// Descriptors that become readable when receive() may have something; empty where the caller
-  /// knows by itself (simulation).
-  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
 
   [[nodiscard]] virtual TransportStats stats() const = 0;
 };

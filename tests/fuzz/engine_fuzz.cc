@@ -57,7 +57,6 @@ class Scripted : public Transport {
     in.pop_front();
     return received;
   }
-  std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return {}; }
 
   std::deque<Received> in;

@@ -30,7 +30,6 @@ class Wire::End : public Transport {
     in.pop_front();
     return received;
   }
-  std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return {}; }
 
   std::deque<Received> in;

@@ -61,7 +61,6 @@ class FaultyTransport final : public Transport {
   void drop(LinkId link) override;
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override;
   [[nodiscard]] std::optional<Received> receive() override;
-  [[nodiscard]] std::vector<int> descriptors() const override { return inner_->descriptors(); }
   /// The inner transport's; frames dropped here count as discarded.
   [[nodiscard]] TransportStats stats() const override;
 

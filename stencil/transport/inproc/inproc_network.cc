@@ -1,13 +1,12 @@
 #include "stencil/transport/inproc/inproc_network.h"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "stencil/core/error.h"
+#include "stencil/io/event_loop.h"
 
 namespace stencil {
 namespace {
@@ -174,10 +173,6 @@ std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
     }
     return received;
   }
-  if (std::exchange(node.signalled, false)) {
-    eventfd_t value = 0;
-    ::eventfd_read(node.descriptor, &value);
-  }
   return std::nullopt;
 }
 
@@ -267,8 +262,7 @@ void InprocNetwork::Impl::evict_oldest_inbound(Node& node) {
 }
 
 void InprocNetwork::Impl::signal(Node& node) {
-  if (std::exchange(node.signalled, true)) return;
-  ::eventfd_write(node.descriptor, 1);
+  if (node.loop != nullptr) node.loop->wake();
 }
 
 InprocNetwork::Impl::Node* InprocNetwork::Impl::find(const std::string& name) {

@@ -20,8 +20,8 @@ namespace stencil {
 ///   2. What a link's queue holds arrives in that order: frames of an old connection, kDown, kUp,
 ///      frames of the new one. At most `bound` frames, and no two events side by side but
 ///      kDown, kUp.
-///   3. A node's descriptor is readable if it may have something to receive, or if a link of its
-///      own that was full has room again.
+///   3. A node's loop is woken whenever it has something more to receive, or a link of its own that
+///      was full has room again.
 ///   4. Two nodes are connected only once each has proven its key to the other, or where neither
 ///      has keys.
 class InprocNetwork::Impl {
@@ -42,9 +42,8 @@ class InprocNetwork::Impl {
   };
 
   struct Node {
-    std::string name;  ///< empty: nobody can dial it
-    int descriptor = -1;
-    bool signalled = false;
+    std::string name;           ///< empty: nobody can dial it
+    EventLoop* loop = nullptr;  ///< null: its owner knows when to receive
     std::size_t bound = 0;
     std::size_t max_frame_bytes = 0;
     std::size_t max_links = 0;

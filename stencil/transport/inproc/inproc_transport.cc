@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "stencil/core/error.h"
-#include "stencil/transport/descriptors.h"
 #include "stencil/transport/inproc/inproc_network.h"
 
 namespace stencil {
@@ -13,7 +12,7 @@ class InprocTransport final : public Transport {
  public:
   explicit InprocTransport(const TransportOptions& options)
       : options_(options), network_(options.inproc->impl()) {
-    node_.descriptor = descriptor_.get();
+    node_.loop = options.loop;
     node_.bound = std::max<std::size_t>(options.queue_frames, 1);
     node_.max_frame_bytes = options.max_frame_bytes;
     node_.max_links = std::max<std::size_t>(options.max_links, 1);
@@ -36,13 +35,11 @@ class InprocTransport final : public Transport {
     }
     return network_.receive(node_);
   }
-  [[nodiscard]] std::vector<int> descriptors() const override { return {descriptor_.get()}; }
   [[nodiscard]] TransportStats stats() const override { return network_.stats(node_); }
 
  private:
   TransportOptions options_;  ///< keeps the network alive
   InprocNetwork::Impl& network_;
-  Descriptor descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   InprocNetwork::Impl::Node node_;
 };
 

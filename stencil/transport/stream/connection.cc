@@ -3,7 +3,6 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 
@@ -95,20 +94,17 @@ void Connection::connected() {
   flush();
 }
 
-void Connection::on_events(std::uint32_t events) {
-  if (state_ == State::kEnded) return;
-  if ((events & EPOLLIN) != 0) readable_ = true;
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = ending_ = true;
-  if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) == 0) return;
+bool Connection::on_writable() {
   if (state_ == State::kConnecting) {
     int error = 0;
     socklen_t size = sizeof error;
-    if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
-      return end();
-    return connected();
+    const int failed = ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    failed != 0 || error != 0 ? end() : connected();
+    return false;
   }
-  writable_ = true;
+  writable_ = state_ == State::kOpen;
   flush();
+  return refused_ && !writer_.full() && std::exchange(refused_, false);
 }
 
 std::optional<Frame> Connection::receive() {
@@ -143,8 +139,8 @@ bool Connection::read_more() {
   const ssize_t size = ::readv(socket_.get(), parts.data(), count);
   if (size > 0) {
     reader_.filled(static_cast<std::size_t>(size));
-    // The next byte to come is an event; the end may have been one already.
-    readable_ = ending_ || static_cast<std::size_t>(size) == asked;
+    // Of less than was asked for there is no more: what comes next is waited for.
+    readable_ = static_cast<std::size_t>(size) == asked;
     return true;
   }
   if (size < 0 && errno == EINTR) return true;
@@ -173,19 +169,11 @@ void Connection::flush() {
     piece_ = piece_of_thin_link(socket_.get()).value_or(largest_piece_);
   if (outcome == FrameWriter::Outcome::kBroken) {
     // What has arrived is still to be read; after it the end.
-    write_broken_ = readable_ = ending_ = true;
+    write_broken_ = readable_ = true;
     ::shutdown(socket_.get(), SHUT_RDWR);
   } else if (leaving_ && writer_.empty() && !std::exchange(shut_, true)) {
     ::shutdown(socket_.get(), SHUT_WR);
   }
-  if (refused_ && !writer_.full()) {
-    refused_ = false;
-    room_again_ = true;
-  }
-}
-
-bool Connection::has_room_again() {
-  return std::exchange(room_again_, false);
 }
 
 void Connection::leave() {

@@ -12,7 +12,7 @@
 namespace stencil {
 
 /// One stream socket, from the first word to the last. Never blocks, and never throws for what the
-/// other end does. Its owner waits on descriptor(), edge-triggered, and passes on what epoll says.
+/// other end does. Its owner waits on descriptor() for what it wants, and passes it on.
 class Connection {
  public:
   enum class State : std::uint8_t { kConnecting, kOpen, kEnded };
@@ -30,19 +30,24 @@ class Connection {
   /// They have sent what no worker sends.
   [[nodiscard]] bool broken() const { return reader_.broken(); }
 
-  /// EPOLLIN and so on.
-  void on_events(std::uint32_t events);
+  /// What to wait for once receive() has given nothing: each call of the system that could do more
+  /// has been tried.
+  [[nodiscard]] bool wants_readable() const { return state_ == State::kOpen && !readable_; }
+  [[nodiscard]] bool wants_writable() const {
+    return state_ != State::kEnded && !writable_ && !write_broken_;
+  }
+  void on_readable() { readable_ = true; }
+  /// True where a link that has refused a frame takes one again.
+  bool on_writable();
 
-  /// The next frame. Nothing: wait for the next event, unless the state is kEnded. All that has
-  /// come is returned before the end is shown.
+  /// The next frame. Nothing: wait, unless the state is kEnded. All that has come is returned
+  /// before the end is shown.
   [[nodiscard]] std::optional<Frame> receive();
   /// receive() has given nothing, but may have more to drop.
   [[nodiscard]] bool has_more() const { return more_; }
 
   /// kDown in all states but kOpen, and once a write has failed: then the end will show in time.
   [[nodiscard]] SendStatus send(Frame&& frame);
-  /// True once, when a link that has refused a frame takes one again.
-  [[nodiscard]] bool has_room_again();
 
   /// Sends what waits, says that no more will come, and drops what arrives; kEnded when the other
   /// end has closed, too.
@@ -64,12 +69,11 @@ class Connection {
   std::size_t largest_piece_, piece_;  ///< bytes of a write
   unsigned stalls_ = 0;                ///< times the system took no more
   bool readable_ = false;              ///< a read may give something
-  bool ending_ = false;                ///< the end is in sight: read on until it comes
   bool writable_ = false;              ///< a write may take something
   bool write_broken_ = false;
   bool leaving_ = false, shut_ = false;
-  bool more_ = false;  ///< to be dropped
-  bool refused_ = false, room_again_ = false;
+  bool more_ = false;     ///< to be dropped
+  bool refused_ = false;  ///< a frame, for want of room
 };
 
 }  // namespace stencil

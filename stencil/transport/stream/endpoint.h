@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stencil/transport/descriptors.h"
+#include "stencil/io/descriptor.h"
 
 namespace stencil {
 

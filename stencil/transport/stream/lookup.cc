@@ -1,34 +1,38 @@
 #include "stencil/transport/stream/lookup.h"
 
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace stencil {
 
 struct Lookup::Shared {
-  Flag done;  ///< set once, by the thread
   std::mutex mutex;
-  std::optional<std::vector<Address>> result;
+  std::vector<Address> result;
+  Signal* done = nullptr;  ///< null once nobody waits
 };
 
-Lookup::Lookup(const Endpoint& endpoint) : shared_(std::make_shared<Shared>()) {
-  std::thread([shared = shared_, endpoint] {
-    std::vector<Address> found = look_up(endpoint);
-    {
+Lookup::Lookup(EventLoop& loop, const Endpoint& endpoint, Found found)
+    : shared_(std::make_shared<Shared>()),
+      done_(loop, [shared = shared_, found = std::move(found)] { found(shared->result); }) {
+  shared_->done = &done_;
+  try {
+    std::thread([shared = shared_, endpoint] {
+      std::vector<Address> addresses = look_up(endpoint);
       const std::lock_guard lock(shared->mutex);
-      shared->result = std::move(found);
-    }
-    shared->done.set();
-  }).detach();
+      shared->result = std::move(addresses);
+      if (shared->done != nullptr) shared->done->raise();
+    }).detach();
+  } catch (const std::system_error& error) {
+    throw ResourceError(std::string("cannot start a thread: ") + error.what(),
+                        "raise the limit of processes (ulimit -u)");
+  }
 }
 
-int Lookup::descriptor() const {
-  return shared_->done.descriptor();
-}
-
-std::optional<std::vector<Address>> Lookup::result() const {
+Lookup::~Lookup() {
   const std::lock_guard lock(shared_->mutex);
-  return shared_->result;
+  shared_->done = nullptr;
 }
 
 }  // namespace stencil

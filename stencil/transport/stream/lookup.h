@@ -1,26 +1,32 @@
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "stencil/io/waits.h"
 #include "stencil/transport/stream/endpoint.h"
 
 namespace stencil {
 
 /// Looks a name up in a thread of its own, since the system's resolver can take half a minute; left
-/// to itself where nobody waits for it any more.
+/// to itself where nobody waits for it any more. (Asio's resolver has one thread for all names, and
+/// its context's end waits for it.)
 class Lookup {
  public:
-  explicit Lookup(const Endpoint& endpoint);
-  /// Readable once there is a result.
-  [[nodiscard]] int descriptor() const;
-  /// Empty where the name is unknown; nothing while it is looked up.
-  [[nodiscard]] std::optional<std::vector<Address>> result() const;
+  using Found = std::function<void(const std::vector<Address>&)>;
+
+  /// `found` is called on the loop, with nothing where the name is unknown. Throws ResourceError
+  /// where it is out of descriptors or threads.
+  Lookup(EventLoop& loop, const Endpoint& endpoint, Found found);
+  ~Lookup();
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
 
  private:
   struct Shared;
   std::shared_ptr<Shared> shared_;
+  Signal done_;
 };
 
 }  // namespace stencil

@@ -8,7 +8,6 @@
 
 #include "stencil/transport/stream/connection.h"
 #include "stencil/transport/stream/lookup.h"
-#include "stencil/transport/stream/source_set.h"
 
 // What StreamTransport keeps of others.
 namespace stencil {
@@ -22,7 +21,7 @@ struct Peer {
       : connection(std::move(socket), state, options, payloads) {}
 
   Connection connection;
-  Source source;
+  std::optional<Watch> watch;
   Dialled* dialled = nullptr;  ///< null: accepted, or dropped
   LinkId link = 0;             ///< of an accepted one, from its first frame until drop()
   bool stranger = false;       ///< accepted, and no frame has come
@@ -37,11 +36,9 @@ struct Dialled {
   Endpoint endpoint;
   std::vector<Address> literal;  ///< empty for a name
   std::size_t attempts = 0;
-  Duration pause{};  ///< before the next attempt
-  Timer timer;       ///< until the next attempt, or for the present one to succeed
-  Source timer_source;
+  Duration pause{};            ///< before the next attempt
+  std::optional<Alarm> alarm;  ///< for the next attempt, or the end of the present one
   std::optional<Lookup> lookup;
-  Source lookup_source;
   Peer* peer = nullptr;
   bool up = false;  ///< as the caller has been told
 };

@@ -2,23 +2,21 @@
 //   1. A frame is received before the end of its connection is reported.
 //   2. A connection accepted on our port ends in exactly one of two ways: as a link that goes
 //      down, or, if it never sent a frame of our shape, as a stranger.
-//   3. Every connection that may have something to give stands in `ready_`, and epoll tells of the
-//      others (edge-triggered): so receive() gives nothing only when nothing is there.
+//   3. Every connection that may have something to give stands in `ready_`, and the loop waits for
+//      the others: so receive() gives nothing only when nothing is there.
 
 #include "stencil/transport/stream/stream_transport.h"
 
-#include <sys/epoll.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <map>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "stencil/core/error.h"
+#include "stencil/io/event_loop.h"
 #include "stencil/transport/stream/peer.h"
 
 namespace stencil {
@@ -27,6 +25,8 @@ namespace {
 constexpr Duration kConnectPatience = std::chrono::seconds(5);
 /// What has no timer of its own goes by ticks.
 constexpr Duration kTick = std::chrono::seconds(1);
+/// How often whoever leaves looks whether all has been heard.
+constexpr Duration kLook = std::chrono::milliseconds(1);
 constexpr int kGreetingTicks = 6;  ///< for a stranger who connects and says nothing
 constexpr int kAcceptedAtOnce = 32;
 /// Connections looked into for nothing in one call of receive().
@@ -34,25 +34,30 @@ constexpr int kMostFruitless = 4096;
 
 class StreamTransport final : public Transport {
  public:
-  explicit StreamTransport(const TransportOptions& options) : options_(options) {
-    sources_.watch(tick_source_, tick_.descriptor(), EPOLLIN, [this](std::uint32_t) { on_tick(); });
+  explicit StreamTransport(const TransportOptions& options)
+      : options_(options), loop_(loop_of(options)), tick_(loop_, [this] { on_tick(); }) {
     if (options.listen.empty()) return;
     listener_.emplace(options.listen);
-    begin_accepting();
+    newcomers_.emplace(loop_, listener_->descriptor(), [this] {
+      accepting_ = true;
+      noted();
+    });
+    newcomers_->wait_readable();
   }
 
   /// Says good-bye to all, for as long as they take to hear it, `linger` at most.
   ~StreamTransport() override {
-    sources_.unwatch(accept_source_);
+    newcomers_.reset();
     listener_.reset();
     while (!dialled_.empty()) drop(dialled_.back()->id);
     for (const auto& peer : peers_) leave(*peer);
     bool patient = true;
-    tick_source_.on_events = [&patient](std::uint32_t) { patient = false; };
-    tick_.arm(options_.linger);
+    Alarm patience(loop_, [&patient] { patient = false; });
+    patience.set_after(options_.linger);
+    tick_.cancel();
     while (patient && !std::ranges::all_of(
                           peers_, [](const auto& peer) { return peer->connection.may_close(); })) {
-      (void)poll(1);
+      (void)loop_.wait_for(kLook);
       // Whoever sends without end does not keep us.
       for (std::size_t i = ready_.size(); i > 0 && !ready_.empty(); --i) (void)from_next_ready();
     }
@@ -69,8 +74,7 @@ class StreamTransport final : public Transport {
     d.literal = literal_addresses(d.endpoint);
     d.id = ++last_link_;
     d.pause = options_.reconnect_min;
-    sources_.watch(d.timer_source, d.timer.descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
-      d.timer.acknowledge();
+    d.alarm.emplace(loop_, [this, &d] {
       if (d.peer == nullptr) return attempt(d);
       (void)finish(*d.peer);
     });
@@ -89,9 +93,6 @@ class StreamTransport final : public Transport {
       d.peer->dialled = nullptr;
       leave(*d.peer);
     }
-    sources_.unwatch(d.timer_source);
-    sources_.unwatch(d.lookup_source);
-    buried_dials_.push_back(std::move(*found));
     dialled_.erase(found);
   }
 
@@ -112,7 +113,6 @@ class StreamTransport final : public Transport {
   }
 
   [[nodiscard]] std::optional<Received> receive() override {
-    room_.clear();
     int fruitless = 0;
     do {
       if (!down_.empty()) {
@@ -123,28 +123,31 @@ class StreamTransport final : public Transport {
       while (!ready_.empty()) {
         if (std::optional<Received> received = from_next_ready()) return received;
         if (++fruitless < kMostFruitless) continue;
-        room_.set();  // what is left is for the next call
+        loop_.ask();  // what is left is for the next call
         return std::nullopt;
       }
-    } while (poll(0));
+    } while (look());
     return std::nullopt;
   }
 
-  [[nodiscard]] std::vector<int> descriptors() const override {
-    return {sources_.descriptor(), room_.descriptor()};
-  }
   [[nodiscard]] TransportStats stats() const override { return stats_; }
 
  private:
   using Dials = std::vector<std::unique_ptr<Dialled>>;
   using Inbound = std::map<LinkId, Peer*>;
 
-  /// Lets every source that has something note it. False: none has.
-  bool poll(int milliseconds) {
-    // Events at hand may have been of these.
-    buried_peers_.clear();
-    buried_dials_.clear();
-    return sources_.poll(milliseconds);
+  /// Lets all that has happened be noted. False: nothing has.
+  bool look() {
+    receiving_ = true;
+    loop_.poll();
+    receiving_ = false;
+    if (std::exchange(accepting_, false)) accept();
+    return !ready_.empty() || !down_.empty();
+  }
+
+  /// Asks for a call of receive(), where none is under way.
+  void noted() {
+    if (!receiving_) loop_.ask();
   }
 
   // Connections.
@@ -152,12 +155,20 @@ class StreamTransport final : public Transport {
   Peer& add_peer(Descriptor&& socket, Connection::State state) {
     peers_.push_back(std::make_unique<Peer>(std::move(socket), state, options_, payloads_));
     Peer& peer = *peers_.back();
-    sources_.watch(peer.source, peer.connection.descriptor(),
-                   EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, [this, &peer](std::uint32_t events) {
-                     peer.connection.on_events(events);
-                     if (peer.connection.has_room_again()) room_.set();
-                     make_ready(peer);
-                   });
+    peer.watch.emplace(
+        loop_, peer.connection.descriptor(),
+        [this, &peer] {
+          peer.connection.on_readable();
+          make_ready(peer);
+          noted();
+        },
+        [this, &peer] {
+          if (peer.connection.on_writable()) loop_.ask();
+          make_ready(peer);
+          noted();
+        });
+    make_ready(peer);
+    noted();
     return peer;
   }
 
@@ -173,7 +184,7 @@ class StreamTransport final : public Transport {
     if (peer.dialled != nullptr && !peer.dialled->up &&
         peer.connection.state() == Connection::State::kOpen) {
       make_ready(peer);
-      peer.dialled->timer.disarm();
+      peer.dialled->alarm->cancel();
       peer.dialled->up = true;
       return Received{LinkEvent::kUp, peer.dialled->id, {}};
     }
@@ -184,6 +195,8 @@ class StreamTransport final : public Transport {
     }
     if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
     if (peer.connection.has_more()) make_ready(peer);
+    if (peer.connection.wants_readable()) peer.watch->wait_readable();
+    if (peer.connection.wants_writable()) peer.watch->wait_writable();
     return peer.dialled == nullptr ? bound_partial(peer) : std::nullopt;
   }
 
@@ -251,12 +264,9 @@ class StreamTransport final : public Transport {
     } else if (peer.stranger) {
       ++stats_.strangers;
     }
-    sources_.unwatch(peer.source);
     if (peer.ready) std::erase(ready_, &peer);
     std::erase(partial_, &peer);
-    const auto owner = std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get);
-    buried_peers_.push_back(std::move(*owner));
-    peers_.erase(owner);
+    peers_.erase(std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get));
     return down;
   }
 
@@ -275,16 +285,11 @@ class StreamTransport final : public Transport {
   void attempt(Dialled& d) {
     if (!d.literal.empty()) return connect(d, d.literal);
     try {
-      d.lookup.emplace(d.endpoint);
+      d.lookup.emplace(loop_, d.endpoint,
+                       [this, &d](const std::vector<Address>& found) { connect(d, found); });
     } catch (const ResourceError&) {
-      return try_again(d);
-    } catch (const std::system_error&) {
-      return try_again(d);  // no thread to be had just now
+      try_again(d);  // no thread to be had just now
     }
-    sources_.watch(d.lookup_source, d.lookup->descriptor(), EPOLLIN, [this, &d](std::uint32_t) {
-      sources_.unwatch(d.lookup_source);
-      connect(d, d.lookup->result().value_or(std::vector<Address>()));
-    });
   }
 
   /// To one of the addresses, to the next of them the next time.
@@ -301,20 +306,15 @@ class StreamTransport final : public Transport {
                           done ? Connection::State::kOpen : Connection::State::kConnecting);
     peer.dialled = &d;
     d.peer = &peer;
-    d.timer.arm(kConnectPatience);
+    d.alarm->set_after(kConnectPatience);
   }
 
   void try_again(Dialled& d) {
-    d.timer.arm(d.pause);
+    d.alarm->set_after(d.pause);
     d.pause = std::min(2 * d.pause, options_.reconnect_max);
   }
 
   // Listening.
-
-  void begin_accepting() {
-    sources_.watch(accept_source_, listener_->descriptor(), EPOLLIN,
-                   [this](std::uint32_t) { accept(); });
-  }
 
   void accept() {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
@@ -326,13 +326,13 @@ class StreamTransport final : public Transport {
         tick();
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         ++stats_.strangers;
-        sources_.unwatch(accept_source_);  // until the next tick
-        tick();
+        tick();  // accepts again
         return;
       } else if (errno != EINTR && errno != ECONNABORTED) {
-        return;
+        break;
       }
     }
+    newcomers_->wait_readable();
   }
 
   /// Strangers without end must not use up all descriptors: the one longest silent goes.
@@ -346,13 +346,12 @@ class StreamTransport final : public Transport {
 
   /// Sees to it that a tick comes; one that is under way is not put off.
   void tick() {
-    if (!std::exchange(ticking_, true)) tick_.arm(kTick);
+    if (!std::exchange(ticking_, true)) tick_.set_after(kTick);
   }
 
   void on_tick() {
-    tick_.acknowledge();
     ticking_ = false;
-    if (listener_ && !accept_source_.watched) begin_accepting();
+    if (newcomers_) newcomers_->wait_readable();
     std::vector<Peer*> late;
     bool more = false;
     for (const auto& peer : peers_) {
@@ -363,16 +362,18 @@ class StreamTransport final : public Transport {
         late.push_back(peer.get());
     }
     for (Peer* const peer : late) (void)finish(*peer);
+    if (!late.empty()) noted();  // the counts show it
     if (more) tick();
   }
 
   const TransportOptions options_;
-  SourceSet sources_;
-  Flag room_;  ///< a link that refused a frame takes one again
-  Timer tick_;
+  EventLoop& loop_;
+  bool receiving_ = false;  ///< in a call of receive(): what happens needs no other
+  Alarm tick_;
   bool ticking_ = false;
-  Source tick_source_, accept_source_;
   std::optional<Listener> listener_;
+  std::optional<Watch> newcomers_;
+  bool accepting_ = false;  ///< somebody waits to be accepted
   BucketPool payloads_;
 
   std::vector<std::unique_ptr<Peer>> peers_;
@@ -381,8 +382,6 @@ class StreamTransport final : public Transport {
   std::vector<Peer*> ready_;    ///< in turn
   std::vector<Peer*> partial_;  ///< accepted, in the middle of a payload; longest still first
   std::vector<LinkId> down_;    ///< kDown to report
-  std::vector<std::unique_ptr<Peer>> buried_peers_;
-  Dials buried_dials_;
 
   LinkId last_link_ = 0;
   std::uint64_t uses_ = 0;

@@ -32,7 +32,7 @@ void Flights::land(void*, void* flight) {
   landed.payload = Payload();
   landed.under_way.store(false, std::memory_order_release);
   home->count_.fetch_sub(1, std::memory_order_seq_cst);
-  if (home->wanted_.exchange(false, std::memory_order_seq_cst)) home->wake_->wake();
+  if (home->wanted_.exchange(false, std::memory_order_seq_cst)) home->room_.raise();
 }
 
 }  // namespace stencil

@@ -7,7 +7,7 @@
 #include <zmq.hpp>
 
 #include "stencil/core/payload.h"
-#include "stencil/transport/zmq/wake.h"
+#include "stencil/io/waits.h"
 
 namespace stencil {
 
@@ -19,11 +19,12 @@ class Flights : public std::enable_shared_from_this<Flights> {
   /// written, and what keeps libzmq busy until this worker's thread has heard of it.
   static constexpr std::size_t kMost = 32, kMostBytes = 256 << 10;
 
-  explicit Flights(std::shared_ptr<Wake> wake) : wake_(std::move(wake)) {}
+  /// `room` must last as long as libzmq's context.
+  explicit Flights(Signal& room) : room_(room) {}
   Flights(const Flights&) = delete;
   Flights& operator=(const Flights&) = delete;
 
-  /// False: no room, and `wake` is called once there is some.
+  /// False: none, and `room` is raised once there is some.
   [[nodiscard]] bool may_carry();
   /// A message that shares the payload's memory until libzmq lets go of it. Requires may_carry().
   [[nodiscard]] zmq::message_t carry(const Payload& payload);
@@ -40,7 +41,7 @@ class Flights : public std::enable_shared_from_this<Flights> {
     return count < 2 || (count < kMost && bytes_.load(std::memory_order_relaxed) < kMostBytes);
   }
 
-  const std::shared_ptr<Wake> wake_;
+  Signal& room_;
   std::array<Flight, kMost> flights_;
   std::size_t next_ = 0;  ///< where to look for a free one
   std::atomic<std::size_t> count_{0}, bytes_{0};

@@ -15,9 +15,9 @@ bool begin(zmq::socket_t& socket, const void* bytes, std::size_t size, bool more
 
 }  // namespace
 
-Outgoing::Outgoing(std::size_t most_frames, std::shared_ptr<Wake> wake)
+Outgoing::Outgoing(std::size_t most_frames, Signal& room)
     : most_frames_(most_frames),
-      flights_(std::make_shared<Flights>(std::move(wake))),
+      flights_(std::make_shared<Flights>(room)),
       waiting_(most_frames + kUrgentFrames) {}
 
 SendStatus Outgoing::push(Frame&& frame) {

@@ -19,9 +19,9 @@ class Outgoing {
  public:
   enum class Outcome : std::uint8_t { kAll, kSome, kGone };
 
-  /// `wake` is called, in any thread, when hand_on() that gave kSome for want of flights may give
-  /// more; for want of libzmq's own room the socket's descriptor tells.
-  Outgoing(std::size_t most_frames, std::shared_ptr<Wake> wake);
+  /// `room` is raised when hand_on() that gave kSome for want of flights may give more; for want of
+  /// libzmq's own room the socket's descriptor tells.
+  Outgoing(std::size_t most_frames, Signal& room);
 
   /// kFull, and the frame left alone, where too many wait. A few urgent ones find room beyond.
   [[nodiscard]] SendStatus push(Frame&& frame);

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -58,6 +57,17 @@ void set_up(zmq::socket_t& socket, zmq::socket_type type, const TransportOptions
   }
 }
 
+void note(ZmqShared& shared, EventSource& owner) {
+  shared.ready.add(owner);
+  shared.noted();
+}
+
+zmq::socket_t made(ZmqShared& shared, zmq::socket_type type) {
+  zmq::socket_t socket(shared.context, type);
+  set_up(socket, type, shared.options);
+  return socket;
+}
+
 }  // namespace
 
 void ReadyList::add(EventSource& source) {
@@ -77,28 +87,25 @@ EventSource* ReadyList::take() {
 }
 
 Port::Port(ZmqShared& shared, zmq::socket_type type, EventSource& owner)
-    : socket(shared.context, type), sources_(shared.sources) {
-  set_up(socket, type, shared.options);
-  monitor_.emplace(shared.context, socket, ++shared.sockets_made);
-  sources_.watch(socket_source_, socket.get(zmq::sockopt::fd), EPOLLIN,
-                 [&ready = shared.ready, &owner](std::uint32_t) { ready.add(owner); });
-  sources_.watch(monitor_source_, monitor_->descriptor(), EPOLLIN,
-                 [this, &ready = shared.ready, &owner](std::uint32_t) {
-                   monitor_ready_ = true;
-                   ready.add(owner);
-                 });
-  shared.ready.add(owner);
+    : socket(made(shared, type)),
+      monitor_(shared.context, socket, ++shared.sockets_made),
+      socket_watch_(shared.loop, socket.get(zmq::sockopt::fd),
+                    [&shared, &owner] { note(shared, owner); }),
+      monitor_watch_(shared.loop, monitor_.descriptor(), [this, &shared, &owner] {
+        monitor_ready_ = true;
+        note(shared, owner);
+      }) {
+  note(shared, owner);
 }
 
-Port::~Port() {
-  sources_.unwatch(socket_source_);
-  sources_.unwatch(monitor_source_);
-  monitor_.reset();
+void Port::wait() {
+  socket_watch_.wait_readable();
+  monitor_watch_.wait_readable();
 }
 
 std::optional<Monitor::Event> Port::next_event(bool anyway) {
   if (!monitor_ready_ && !anyway) return std::nullopt;
-  std::optional<Monitor::Event> event = monitor_->next();
+  std::optional<Monitor::Event> event = monitor_.next();
   monitor_ready_ = event.has_value();
   return event;
 }

@@ -3,14 +3,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 #include <zmq.hpp>
 
+#include "stencil/io/event_loop.h"
 #include "stencil/transport/proof.h"
-#include "stencil/transport/stream/source_set.h"
 #include "stencil/transport/zmq/incoming.h"
 #include "stencil/transport/zmq/monitor.h"
-#include "stencil/transport/zmq/wake.h"
 
 namespace stencil {
 
@@ -18,7 +18,7 @@ namespace stencil {
 class EventSource {
  public:
   virtual ~EventSource() = default;
-  /// The next event; nothing until it is made ready again.
+  /// The next event. Nothing: it waits, and is made ready again.
   virtual std::optional<Received> next() = 0;
 
  private:
@@ -39,16 +39,22 @@ class ReadyList {
   std::vector<EventSource*> sources_;
 };
 
-/// What all links of one ZmqTransport share. The context ends last, and waits for what is not sent
-/// yet, the sockets' linger at most.
+/// What all links of one ZmqTransport share. The context ends late, and waits for what is not sent
+/// yet, the sockets' linger at most; until then its thread may say that there is room.
 struct ZmqShared {
-  explicit ZmqShared(const TransportOptions& transport_options) : options(transport_options) {}
+  ZmqShared(const TransportOptions& transport_options, std::function<void()> on_room)
+      : options(transport_options), room(loop, std::move(on_room)) {}
+  /// Asks for a call of receive(), where none is under way.
+  void noted() const {
+    if (!receiving) loop.ask();
+  }
 
   const TransportOptions options;
-  zmq::context_t context{1};
-  SourceSet sources;
+  EventLoop& loop = loop_of(options);
+  bool receiving = false;
   ReadyList ready;
-  std::shared_ptr<Wake> room = std::make_shared<Wake>();  ///< a payload has left libzmq
+  Signal room;  ///< a payload has left libzmq
+  zmq::context_t context{1};
   Inbox inbox;
   TransportStats stats;
   std::shared_ptr<const KeyRing> keys;  ///< as they are now; null: none are in use
@@ -61,7 +67,6 @@ class Port {
  public:
   /// Makes `owner` ready whenever either has something. Throws zmq::error_t.
   Port(ZmqShared& shared, zmq::socket_type type, EventSource& owner);
-  ~Port();
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
@@ -69,12 +74,13 @@ class Port {
   /// The next event of a connection. Asks libzmq, which takes a system call, only where its
   /// descriptor has told of one, unless it shall be asked `anyway`.
   [[nodiscard]] std::optional<Monitor::Event> next_event(bool anyway = false);
+  /// Once neither has any more.
+  void wait();
 
  private:
-  std::optional<Monitor> monitor_;
+  Monitor monitor_;
   bool monitor_ready_ = true;  ///< at first: its descriptor tells nothing before it was asked
-  SourceSet& sources_;
-  Source socket_source_, monitor_source_;
+  Watch socket_watch_, monitor_watch_;
 };
 
 /// Of a connection that has just been made: bounds what the system holds of it unsent, so that

@@ -1,9 +1,6 @@
 #include "stencil/transport/zmq/zmq_dialled.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "stencil/core/error.h"
@@ -28,34 +25,24 @@ ZmqDialled::ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address)
       literal_(literal_addresses(endpoint_)),
       key_(address.key),
       pause_(shared.options.reconnect_min),
+      alarm_(shared.loop, [this] { attempt(); }),
       outgoing_(std::max<std::size_t>(shared.options.queue_frames, 1), shared.room) {
   check_key(address, shared_.keys != nullptr);
   heed_keys(false);
-  shared_.sources.watch(timer_source_, timer_.descriptor(), EPOLLIN, [this](std::uint32_t) {
-    timer_.acknowledge();
-    attempt();
-  });
   attempt();
 }
 
 ZmqDialled::~ZmqDialled() {
   shared_.ready.remove(*this);
-  shared_.sources.unwatch(timer_source_);
-  shared_.sources.unwatch(lookup_source_);
   if (port_ && connected_ && !ended_) outgoing_.hand_on_all(port_->socket);
 }
 
 void ZmqDialled::attempt() {
   if (!literal_.empty()) return connect(literal_);
   try {
-    lookup_.emplace(endpoint_);
-    shared_.sources.watch(lookup_source_, lookup_->descriptor(), EPOLLIN, [this](std::uint32_t) {
-      shared_.sources.unwatch(lookup_source_);
-      connect(lookup_->result().value_or(std::vector<Address>()));
-    });
+    lookup_.emplace(shared_.loop, endpoint_,
+                    [this](const std::vector<Address>& found) { connect(found); });
   } catch (const ResourceError&) {
-    try_again();
-  } catch (const std::system_error&) {
     try_again();  // no thread to be had just now
   }
 }
@@ -92,7 +79,7 @@ PublicKey ZmqDialled::key_to_ask_for() const {
 }
 
 void ZmqDialled::try_again() {
-  timer_.arm(pause_);
+  alarm_.set_after(pause_);
   pause_ = std::min(2 * pause_, shared_.options.reconnect_max);
 }
 
@@ -187,7 +174,10 @@ std::optional<Received> ZmqDialled::next() {
   do {
     if (std::optional<Received> received = next_frame()) return received;
   } while (!gone && ended_ && (gone = is_gone()));
-  if (!gone) return std::nullopt;
+  if (!gone) {
+    port_->wait();
+    return std::nullopt;
+  }
   shared_.stats.discarded += outgoing_.size();
   outgoing_ = Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room);
   port_.reset();

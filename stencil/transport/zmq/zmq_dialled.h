@@ -49,8 +49,7 @@ class ZmqDialled final : public EventSource {
   std::optional<Rank> rank_;  ///< whose key it is, by the keys as they are now
   std::size_t attempts_ = 0;
   Duration pause_;  ///< before the next attempt
-  Timer timer_;
-  Source timer_source_, lookup_source_;
+  Alarm alarm_;     ///< for the next attempt
   std::optional<Lookup> lookup_;
   std::optional<Port> port_;  ///< of the present attempt
   Outgoing outgoing_;

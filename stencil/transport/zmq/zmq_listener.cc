@@ -133,6 +133,7 @@ std::optional<Received> ZmqListener::next() {
     closed_.erase(connection);
     end_connection(connection);
   }
+  port_->wait();
   return std::nullopt;
 }
 

@@ -1,7 +1,5 @@
 #include "stencil/transport/zmq/zmq_transport.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,17 +16,11 @@ namespace {
 class ZmqTransport final : public Transport {
  public:
   explicit ZmqTransport(const TransportOptions& options) try
-      : shared_(options), zap_(shared_.context) {
+      : shared_(options, [this] { note(room_); }),
+        zap_(shared_.context),
+        questions_(shared_.loop, zap_.descriptor(), [this] { note(asked_); }) {
     if (options.keys) shared_.keys = options.keys();
-    watch(room_source_, shared_.room->descriptor(), [this] {
-      shared_.room->clear();
-      hand_on();
-    });
-    watch(zap_source_, zap_.descriptor(), [this] {
-      zap_.serve(shared_.keys.get(), [this](const PublicKey& key) {
-        complain(shared_.options, Stranger::kUnknownKey, key);
-      });
-    });
+    questions_.wait_readable();
     if (!options.listen.empty()) listener_.emplace(shared_);
   } catch (const zmq::error_t& error) {
     throw ResourceError(std::string("cannot start ZeroMQ: ") + error.what(),
@@ -38,17 +30,19 @@ class ZmqTransport final : public Transport {
   /// What waits is sent for as long as that takes, `linger` at most.
   ~ZmqTransport() override {
     bool patient = true;
-    Timer timer;
-    Source timer_source;
-    watch(timer_source, timer.descriptor(), [&patient] { patient = false; });
-    timer.arm(shared_.options.linger);
+    Alarm patience(shared_.loop, [&] {
+      patient = false;
+      shared_.loop.ask();
+    });
+    patience.set_after(shared_.options.linger);
     hand_on();
     while (patient && !idle()) {
-      (void)shared_.sources.poll(-1);
+      (void)shared_.loop.wait(kNever);
+      answer();
       hand_on();
       if (EventSource* const source = shared_.ready.take()) (void)source->next();
+      if (!shared_.ready.empty()) shared_.loop.ask();
     }
-    shared_.sources.unwatch(timer_source);
   }
 
   [[nodiscard]] std::string endpoint() const override {
@@ -87,7 +81,6 @@ class ZmqTransport final : public Transport {
   }
 
   [[nodiscard]] std::optional<Received> receive() override {
-    room_.clear();
     do {
       while (EventSource* const source = shared_.ready.take()) {
         if (std::optional<Received> received = source->next()) {
@@ -97,19 +90,35 @@ class ZmqTransport final : public Transport {
         hand_on();  // libzmq's own room comes with the descriptor of what is received
       }
       heed_keys();
-    } while (shared_.sources.poll(0) || !shared_.ready.empty());
+    } while (look());
     return std::nullopt;
   }
 
-  [[nodiscard]] std::vector<int> descriptors() const override {
-    return {shared_.sources.descriptor(), room_.descriptor()};
-  }
   [[nodiscard]] TransportStats stats() const override { return shared_.stats; }
 
  private:
-  void watch(Source& source, int descriptor, std::function<void()> on_readable) {
-    shared_.sources.watch(source, descriptor, EPOLLIN,
-                          [on_readable = std::move(on_readable)](std::uint32_t) { on_readable(); });
+  void note(bool& what) {
+    what = true;
+    shared_.noted();
+  }
+
+  /// Lets all that has happened be noted. False: nothing has.
+  bool look() {
+    shared_.receiving = true;
+    shared_.loop.poll();
+    shared_.receiving = false;
+    answer();
+    if (std::exchange(room_, false)) hand_on();
+    return !shared_.ready.empty();
+  }
+
+  /// libzmq, which asks who may be here.
+  void answer() {
+    if (!std::exchange(asked_, false)) return;
+    zap_.serve(shared_.keys.get(), [this](const PublicKey& key) {
+      complain(shared_.options, Stranger::kUnknownKey, key);
+    });
+    questions_.wait_readable();
   }
 
   void count(const Received& received) {
@@ -123,7 +132,7 @@ class ZmqTransport final : public Transport {
   void hand_on() {
     bool room = listener_ && listener_->hand_on();
     for (auto& [id, dialled] : dialled_) room = dialled.hand_on() || room;
-    if (room) room_.set();
+    if (room) shared_.loop.ask();
   }
 
   [[nodiscard]] bool idle() const {
@@ -141,10 +150,10 @@ class ZmqTransport final : public Transport {
     if (listener_) listener_->heed_keys(own);
   }
 
+  bool room_ = false, asked_ = false;  ///< noted, and still to be heeded
   ZmqShared shared_;
-  Flag room_;
   Zap zap_;
-  Source room_source_, zap_source_;
+  Watch questions_;
   std::optional<ZmqListener> listener_;
   std::map<LinkId, ZmqDialled> dialled_;
 };

@@ -34,10 +34,10 @@ INSTANTIATE_TEST_SUITE_P(Faultless, KeyedTransportContract,
                              "faultless", [] { return std::make_unique<FaultyWorld>(); }}));
 
 /// A client and a server with faults of their own, connected.
-class Faulty : public ::testing::Test {
+class Faulty : public TransportTest {
  protected:
   void connect(const FaultyOptions& at_client, const FaultyOptions& at_server) {
-    TransportOptions options;
+    TransportOptions options{.loop = &loop_};
     options.queue_frames = 10000;
     options.listen = "inproc://server";
     server_ = world_.make_with(options, at_server);

@@ -27,21 +27,23 @@ INSTANTIATE_TEST_SUITE_P(Inproc, KeyedTransportContract,
                          ::testing::Values(TransportKind{
                              "inproc", [] { return std::make_unique<InprocWorld>(); }}));
 
-TEST(InprocTransport, NeedsANetworkToBeAPartOf) {
+class InprocTransport : public TransportTest {};
+
+TEST_F(InprocTransport, NeedsANetworkToBeAPartOf) {
   TransportOptions options;
   options.listen = "inproc://alone";
-  EXPECT_THROW((void)make_transport(options), ConfigError);
+  EXPECT_THROW((void)make(options), ConfigError);
 }
 
-TEST(InprocTransport, TheSameNameInTwoNetworksIsTwoPlaces) {
+TEST_F(InprocTransport, TheSameNameInTwoNetworksIsTwoPlaces) {
   TransportOptions options;
   options.listen = "inproc://same";
   options.inproc = std::make_shared<InprocNetwork>();
-  auto first = make_transport(options);
+  auto first = make(options);
   options.inproc = std::make_shared<InprocNetwork>();
-  auto second = make_transport(options);
+  auto second = make(options);
   options.listen.clear();
-  auto dialler = make_transport(options);
+  auto dialler = make(options);
   send_in_time(*dialler, dialler->dial("inproc://same"), numbered_frame(1, 1));
   EXPECT_TRUE(second->receive().has_value());
   EXPECT_FALSE(first->receive().has_value());

@@ -24,13 +24,13 @@ std::uint64_t peak_kilobytes() {
   return 0;
 }
 
-class Strangers : public ::testing::Test {
+class Strangers : public TransportTest {
  protected:
   Strangers() {
     TransportOptions options;
     options.listen = "tcp://127.0.0.1:0";
-    server_ = make_transport(options);
-    friend_ = make_transport({});
+    server_ = make(options);
+    friend_ = make();
     link_ = friend_->dial(server_->endpoint());
     expect_friend_is_heard();
   }
@@ -50,7 +50,7 @@ class Strangers : public ::testing::Test {
       const auto received = server_->receive();
       EXPECT_FALSE(received.has_value());
       if (server_->stats().strangers >= count) break;
-    } while (wait_readable({server_.get()}, deadline));
+    } while (wait(deadline));
     EXPECT_EQ(server_->stats().strangers, count);
   }
 
@@ -97,7 +97,7 @@ TEST_F(Strangers, OfHalfPayloadsNoMoreAreHeldThanAllowed) {
   TransportOptions options;
   options.listen = "tcp://127.0.0.1:0";
   options.max_partial_payloads = kAllowed;
-  server_ = make_transport(options);
+  server_ = make(options);
   friends_link_ = 0;
   link_ = friend_->dial(server_->endpoint());
   expect_friend_is_heard();
@@ -136,7 +136,7 @@ TEST_F(Strangers, HalfPayloadsOfStrangersEndBeforeThoseOfWhoeverHasSentAFrame) {
   TransportOptions options;
   options.listen = "tcp://127.0.0.1:0";
   options.max_partial_payloads = kAllowed;
-  server_ = make_transport(options);
+  server_ = make(options);
   const std::string half = lengths(8, 100'000) + std::string(8 + 50'000, 'x');
   const RawConnection known(server_->endpoint());
   known.write(greeting() + framed("abc", ""));
@@ -192,7 +192,7 @@ TEST_F(Strangers, WithoutDescriptorsNewcomersWaitAndFriendsDoNot) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     do {
       EXPECT_FALSE(server_->receive().has_value());
-    } while (server_->stats().strangers == 0 && wait_readable({server_.get()}, deadline));
+    } while (server_->stats().strangers == 0 && wait(deadline));
     EXPECT_GT(server_->stats().strangers, 0U);
     expect_friend_is_heard();
   }

@@ -19,27 +19,29 @@ INSTANTIATE_TEST_SUITE_P(
         TransportKind{"tcp", [] { return std::make_unique<TcpWorld>("tcp://", make_transport); }},
         TransportKind{"ipc", [] { return std::make_unique<IpcWorld>("ipc://", make_transport); }}));
 
-TEST(StreamTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
+class StreamTransport : public TransportTest {};
+
+TEST_F(StreamTransport, AListenerOnAllInterfacesNamesOneThatCanBeDialled) {
   for (const std::string listen : {"tcp://*:*", "tcp://0.0.0.0:0"}) {
     TransportOptions options;
     options.listen = listen;
-    auto server = make_transport(options);
+    auto server = make(options);
     EXPECT_TRUE(server->endpoint().starts_with("tcp://"));
     EXPECT_EQ(server->endpoint().find('*'), std::string::npos);
     EXPECT_EQ(server->endpoint().find("0.0.0.0"), std::string::npos);
-    auto client = make_transport({});
+    auto client = make();
     send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 1));
     expect_numbered(expect_frame(*server).frame, 1, 1);
   }
 }
 
-TEST(StreamTransport, AddressesThatCannotBeListenedOnAreNamed) {
+TEST_F(StreamTransport, AddressesThatCannotBeListenedOnAreNamed) {
   for (const std::string bad : {"tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:99999",
                                 "tcp://203.0.113.7:0", "pigeon://x", "127.0.0.1"}) {
     TransportOptions options;
     options.listen = bad;
     try {
-      (void)make_transport(options);
+      (void)make(options);
       FAIL() << bad;
     } catch (const ConfigError& error) {
       EXPECT_NE(std::string(error.what()).find(bad), std::string::npos) << error.what();
@@ -47,8 +49,8 @@ TEST(StreamTransport, AddressesThatCannotBeListenedOnAreNamed) {
   }
 }
 
-TEST(StreamTransport, AddressesThatCannotBeDialledAreNamed) {
-  auto client = make_transport({});
+TEST_F(StreamTransport, AddressesThatCannotBeDialledAreNamed) {
+  auto client = make();
   for (const std::string bad : {"tcp://host", "tcp://host:0", "tcp://host:*", "tcp://host:65536",
                                 "tcp://:5", "tcp://host:5x", "ipc://", "pigeon://x"}) {
     try {
@@ -60,16 +62,16 @@ TEST(StreamTransport, AddressesThatCannotBeDialledAreNamed) {
   }
 }
 
-TEST(StreamTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
-  auto client = make_transport({});
+TEST_F(StreamTransport, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
+  auto client = make();
   const LinkId link = client->dial("tcp://no-such-host.invalid:5555");
   EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
   EXPECT_FALSE(client->receive().has_value());
 }
 
-TEST(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
+TEST_F(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
   IpcWorld world("ipc://", make_transport);
-  TransportOptions options;
+  TransportOptions options{.loop = &loop_};
   options.listen = world.any_endpoint();
   const std::string path = options.listen.substr(6);
   {
@@ -85,21 +87,21 @@ TEST(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
   {
     auto server = world.make(options);
     EXPECT_THROW((void)world.make(options), NetworkError) << "it lives";
-    auto client = world.make({});
+    auto client = world.make({.loop = &loop_});
     send_in_time(*client, client->dial(server->endpoint()), numbered_frame(1, 10));
     expect_numbered(expect_frame(*server).frame, 1, 10);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(StreamTransport, KeysAreRefusedByName) {
+TEST_F(StreamTransport, KeysAreRefusedByName) {
   const TransportOptions options{.keys = test::Keys(test::ring(1, {{1}})).source()};
   for (const std::string address : {"tcp://127.0.0.1:1", "ipc:///tmp/never-made"}) {
     TransportOptions listening = options;
     listening.listen = address;
-    EXPECT_THROW((void)make_transport(listening), ConfigError);
+    EXPECT_THROW((void)make(listening), ConfigError);
     try {
-      (void)make_transport(options)->dial({address, test::KeyPair(1).open});
+      (void)make(options)->dial({address, test::KeyPair(1).open});
       ADD_FAILURE() << "keys were not refused";
     } catch (const ConfigError& error) {
       EXPECT_NE(std::string(error.what()).find("bare sockets"), std::string::npos) << error.what();
@@ -107,13 +109,13 @@ TEST(StreamTransport, KeysAreRefusedByName) {
   }
 }
 
-TEST(StreamTransport, APathTooLongIsNamed) {
+TEST_F(StreamTransport, APathTooLongIsNamed) {
   TransportOptions options;
   options.listen = "ipc:///tmp/" + std::string(200, 'x');
-  EXPECT_THROW((void)make_transport(options), ConfigError);
+  EXPECT_THROW((void)make(options), ConfigError);
 }
 
-TEST(StreamTransport, WhoAnswersWithAnythingElseIsNoWorker) {
+TEST_F(StreamTransport, WhoAnswersWithAnythingElseIsNoWorker) {
   const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -122,7 +124,7 @@ TEST(StreamTransport, WhoAnswersWithAnythingElseIsNoWorker) {
   ASSERT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(listening, 4), 0);
   ASSERT_EQ(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  auto client = make_transport({});
+  auto client = make();
   const LinkId link = client->dial("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
   const int accepted = ::accept(listening, nullptr, nullptr);
   const std::string page = "HTTP/1.1 400 Bad Request\r\n\r\n";

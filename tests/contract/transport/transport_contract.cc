@@ -124,9 +124,11 @@ TEST_P(TransportContract, AFullInboundLinkSaysSoAndItsSenderIsWokenWhenThereIsRo
     }
     ASSERT_LT(++sent, 2000U);
   }
-  EXPECT_FALSE(server->receive().has_value());
-  EXPECT_FALSE(wait_readable({server.get()}, std::chrono::steady_clock::now()))
-      << "a full link must not keep its sender awake";
+  int woken = 0;  // the client too may want a turn, which it does not get
+  do {
+    EXPECT_FALSE(server->receive().has_value());
+    ASSERT_LT(++woken, 100) << "a full link must not keep its sender awake";
+  } while (wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20)));
   std::uint64_t got = 0;
   for (; got < sent; ++got) EXPECT_EQ(number_of(expect_frame(*client, server.get()).frame), got);
   send_in_time(*server, inbound, numbered_frame(sent, 1));
@@ -235,9 +237,9 @@ TEST_P(TransportContract, CountsAddUp) {
 /// One worker's thread: increments the number of a frame and sends it back, up to a limit.
 class Player {
  public:
-  Player(Transport& transport, std::uint64_t last) : transport_(transport), last_(last) {
-    for (const int descriptor : transport.descriptors()) loop_.watch(descriptor);
-  }
+  Player(TransportWorld& world, const std::string& listen, std::uint64_t last)
+      : transport_(world.make({.loop = &loop_, .listen = listen})), last_(last) {}
+  [[nodiscard]] Transport& transport() { return *transport_; }
   void start(LinkId serve_to) {
     loop_.start(
         [this, serve_to](TimePoint) {
@@ -254,13 +256,13 @@ class Player {
     bool more = true;
     while (more) {
       more = false;
-      while (std::optional<Received> received = transport_.receive()) {
+      while (std::optional<Received> received = transport_->receive()) {
         if (received->event == LinkEvent::kUp && received->link == serve_to)
           pending_ = {serve_to, numbered_frame(0, 1000)};
         if (received->event == LinkEvent::kFrame) answer(*received);
       }
       if (!pending_.second.header.empty())
-        more = transport_.send(pending_.first, std::move(pending_.second)) == SendStatus::kSent;
+        more = transport_->send(pending_.first, std::move(pending_.second)) == SendStatus::kSent;
     }
   }
   void answer(const Received& received) {
@@ -269,21 +271,20 @@ class Player {
     if (number < last_) pending_ = {received.link, numbered_frame(number + 1, 1000)};
   }
 
-  Transport& transport_;
+  EventLoop loop_;
+  std::unique_ptr<Transport> transport_;
   std::uint64_t last_;
   std::pair<LinkId, Frame> pending_;
   bool finished_ = false;
   std::promise<void> done_;
-  EventLoop loop_;
 };
 
-TEST_P(TransportContract, TwoSleepingThreadsPlayPingPongByDescriptorsAlone) {
-  auto server = listener();
-  auto client = dialler();
-  Player left(*server, 2000), right(*client, 2000);
+TEST_P(TransportContract, TwoSleepingThreadsPlayPingPongByTheTurnsAskedForAlone) {
+  Player left(*world_, world_->any_endpoint(), 2000), right(*world_, "", 2000);
   auto left_done = left.done(), right_done = right.done();
+  const LinkId link = right.transport().dial(world_->address(left.transport().endpoint()));
   left.start(0);
-  right.start(client->dial(world_->address(server->endpoint())));
+  right.start(link);
   EXPECT_EQ(left_done.wait_for(kDeadline), std::future_status::ready);
   EXPECT_EQ(right_done.wait_for(kDeadline), std::future_status::ready);
   left.stop();

@@ -11,10 +11,38 @@
 #include <string>
 #include <vector>
 
+#include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
 #include "tests/support/key_rings.h"
 
 namespace stencil::contract {
+
+/// No test waits longer than this for anything.
+inline constexpr std::chrono::seconds kDeadline{20};
+
+/// Transports on one loop, of the test's own thread.
+class TransportTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<Transport> make(TransportOptions options = {});
+
+  /// Sleeps until some transport may have something; false past the deadline.
+  bool wait(TimePoint deadline) { return loop_.wait(deadline); }
+
+  /// The next event; nothing past the deadline. Lets `other` work whenever it wants to, as its own
+  /// loop would (a transport may do all its work in its caller's calls); drops what `other`
+  /// receives.
+  std::optional<Received> next_event(Transport& transport, Transport* other = nullptr);
+  /// Skips other events. Fails the test past the deadline.
+  Received expect_event(Transport& transport, LinkEvent event, Transport* other = nullptr);
+  Received expect_frame(Transport& transport, Transport* other = nullptr);
+
+  /// Sends as soon as the link accepts the frame, and keeps what arrives meanwhile. Fails past the
+  /// deadline.
+  void send_in_time(Transport& transport, LinkId link, Frame frame,
+                    std::vector<Received>* meanwhile = nullptr);
+
+  EventLoop loop_;
+};
 
 /// One kind of transport under test: makes transports, and knows endpoints at which they can
 /// listen.
@@ -39,7 +67,8 @@ inline void PrintTo(const TransportKind& kind, std::ostream* out) {
 }
 
 /// The contract of every transport; instantiated in a file of its own for each kind.
-class TransportContract : public ::testing::TestWithParam<TransportKind> {
+class TransportContract : public TransportTest,
+                          public ::testing::WithParamInterface<TransportKind> {
  protected:
   std::unique_ptr<Transport> listener(TransportOptions options = {});
   std::unique_ptr<Transport> listener_at(const std::string& endpoint);
@@ -60,31 +89,15 @@ class KeyedTransportContract : public TransportContract {
   /// Dials with the key of this pair.
   std::unique_ptr<Transport> client(std::uint8_t pair);
 
+  /// Serves the events of both until `done`; returns false past the deadline.
+  bool serve_until(Transport& a, Transport& b, const std::function<bool()>& done);
+
   /// Whether server() has counted a stranger and logged this cause.
   [[nodiscard]] bool refused(const Transport& server, const std::string& cause) const;
 
   test::Keys server_keys_, client_keys_;
   std::map<std::string, std::string> complaints_;  ///< of server(), by cause
 };
-
-/// No test waits longer than this for anything.
-inline constexpr std::chrono::seconds kDeadline{20};
-
-/// Sleeps in poll(2) until one of the transports may have something; false past the deadline.
-using Instant = std::chrono::steady_clock::time_point;
-bool wait_readable(const std::vector<Transport*>& transports, Instant deadline);
-
-/// The next event; nothing past the deadline. Lets `other` work whenever it wants to, as its own
-/// loop would (a transport may do all its work in its caller's calls); drops what `other` receives.
-std::optional<Received> next_event(Transport& transport, Transport* other = nullptr);
-/// Skips other events. Fails the test past the deadline.
-Received expect_event(Transport& transport, LinkEvent event, Transport* other = nullptr);
-Received expect_frame(Transport& transport, Transport* other = nullptr);
-
-/// Sends as soon as the link accepts the frame, and keeps what arrives meanwhile. Fails past the
-/// deadline.
-void send_in_time(Transport& transport, LinkId link, Frame frame,
-                  std::vector<Received>* meanwhile = nullptr);
 
 /// A frame that is distinguishable from others, and the check that a frame is that one.
 Frame numbered_frame(std::uint64_t number, std::size_t payload_bytes);

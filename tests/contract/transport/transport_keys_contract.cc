@@ -16,20 +16,20 @@ namespace {
 
 const std::vector<std::vector<std::uint8_t>> kEverybody = {{10}, {11}, {12}};
 
-/// Serves the events of both until `done`; returns false past the deadline.
-bool serve_until(Transport& a, Transport& b, const std::function<bool()>& done) {
+}  // namespace
+
+bool KeyedTransportContract::serve_until(Transport& a, Transport& b,
+                                         const std::function<bool()>& done) {
   const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   do {
     while (a.receive() || b.receive()) {
     }
     if (done()) return true;
-    // A refused link need not make a descriptor readable.
-    (void)wait_readable({&a, &b}, std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
+    // A refused link need not ask for a turn.
+    (void)wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
   } while (std::chrono::steady_clock::now() < deadline);
   return false;
 }
-
-}  // namespace
 
 std::unique_ptr<Transport> KeyedTransportContract::server() {
   return listener({.keys = server_keys_.source(),
@@ -140,8 +140,7 @@ TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
       proven = received->proven;
       EXPECT_NE(proven, 1);
     }
-    (void)wait_readable({server.get(), client.get(), other.get()},
-                        std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
+    (void)wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
   }
   EXPECT_EQ(proven, 2);
 }

@@ -1,5 +1,3 @@
-#include <poll.h>
-
 #include <cstring>
 
 #include "stencil/core/random.h"
@@ -10,17 +8,17 @@ namespace stencil::contract {
 using std::chrono::steady_clock;
 
 std::unique_ptr<Transport> TransportContract::listener(TransportOptions options) {
+  options.loop = &loop_;
   options.listen = world_->any_endpoint();
   return world_->make(options);
 }
 
 std::unique_ptr<Transport> TransportContract::listener_at(const std::string& endpoint) {
-  TransportOptions options;
-  options.listen = endpoint;
-  return world_->make(options);
+  return world_->make({.loop = &loop_, .listen = endpoint});
 }
 
 std::unique_ptr<Transport> TransportContract::dialler(TransportOptions options) {
+  options.loop = &loop_;
   options.listen.clear();
   options.reconnect_min = std::chrono::milliseconds(5);
   options.reconnect_max = std::chrono::milliseconds(50);
@@ -38,30 +36,22 @@ LinkId TransportContract::connect(Transport& client, Transport& server,
   return link;
 }
 
-bool wait_readable(const std::vector<Transport*>& transports, Instant deadline) {
-  std::vector<pollfd> polled;
-  for (const Transport* transport : transports) {
-    for (const int descriptor : transport->descriptors()) polled.push_back({descriptor, POLLIN, 0});
-  }
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-  if (left <= 0) return false;
-  return ::poll(polled.data(), polled.size(), static_cast<int>(left)) > 0;
+std::unique_ptr<Transport> TransportTest::make(TransportOptions options) {
+  options.loop = &loop_;
+  return make_transport(options);
 }
 
-std::optional<Received> next_event(Transport& transport, Transport* other) {
+std::optional<Received> TransportTest::next_event(Transport& transport, Transport* other) {
   const auto deadline = steady_clock::now() + kDeadline;
-  std::vector<Transport*> both = {&transport};
-  if (other != nullptr) both.push_back(other);
   do {
     while (other != nullptr && other->receive()) {
     }
     if (std::optional<Received> received = transport.receive()) return received;
-  } while (wait_readable(both, deadline));
+  } while (wait(deadline));
   return std::nullopt;
 }
 
-Received expect_event(Transport& transport, LinkEvent event, Transport* other) {
+Received TransportTest::expect_event(Transport& transport, LinkEvent event, Transport* other) {
   while (std::optional<Received> received = next_event(transport, other)) {
     if (received->event == event) return *std::move(received);
   }
@@ -69,12 +59,12 @@ Received expect_event(Transport& transport, LinkEvent event, Transport* other) {
   return {};
 }
 
-Received expect_frame(Transport& transport, Transport* other) {
+Received TransportTest::expect_frame(Transport& transport, Transport* other) {
   return expect_event(transport, LinkEvent::kFrame, other);
 }
 
-void send_in_time(Transport& transport, LinkId link, Frame frame,
-                  std::vector<Received>* meanwhile) {
+void TransportTest::send_in_time(Transport& transport, LinkId link, Frame frame,
+                                 std::vector<Received>* meanwhile) {
   const auto deadline = steady_clock::now() + kDeadline;
   while (transport.send(link, std::move(frame)) != SendStatus::kSent) {
     ASSERT_FALSE(frame.header.empty()) << "a frame that was not accepted must be left alone";
@@ -83,7 +73,7 @@ void send_in_time(Transport& transport, LinkId link, Frame frame,
       progress = true;
       if (meanwhile != nullptr) meanwhile->push_back(*std::move(received));
     }
-    ASSERT_TRUE(progress || wait_readable({&transport}, deadline)) << "not accepted in time";
+    ASSERT_TRUE(progress || wait(deadline)) << "not accepted in time";
   }
   EXPECT_TRUE(frame.header.empty() && !frame.payload) << "an accepted frame is moved from";
 }

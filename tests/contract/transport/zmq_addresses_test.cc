@@ -34,66 +34,69 @@ extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* h
 namespace stencil::contract {
 namespace {
 
-std::unique_ptr<Transport> listener(const std::string& listen) {
-  return make_transport({.listen = listen});
-}
-
 std::string port_of(const Transport& transport) {
   const std::string endpoint = transport.endpoint();
   return endpoint.substr(endpoint.rfind(':'));
 }
 
-/// Whether this machine has this address; without it there is nothing to try.
-bool has_ipv6() {
-  try {
-    (void)listener("zmq://[::1]:0");
-    return true;
-  } catch (const ConfigError&) {
-    return false;
+class ZmqAddresses : public TransportTest {
+ protected:
+  std::unique_ptr<Transport> listener(const std::string& listen) {
+    return make({.listen = listen});
   }
-}
 
-/// A frame each way.
-void expect_connection(Transport& client, Transport& server, const std::string& address) {
-  SCOPED_TRACE(address);
-  const LinkId link = client.dial(address);
-  EXPECT_EQ(expect_event(client, LinkEvent::kUp, &server).link, link);
-  send_in_time(client, link, numbered_frame(1, 100));
-  const Received there = expect_frame(server, &client);
-  expect_numbered(there.frame, 1, 100);
-  send_in_time(server, there.link, numbered_frame(2, 100));
-  expect_numbered(expect_frame(client, &server).frame, 2, 100);
-}
+  /// Whether this machine has this address; without it there is nothing to try.
+  bool has_ipv6() {
+    try {
+      (void)listener("zmq://[::1]:0");
+      return true;
+    } catch (const ConfigError&) {
+      return false;
+    }
+  }
 
-TEST(ZmqAddresses, AListenerOnAllInterfacesIsReachedOverBothFamilies) {
-  auto server = listener("zmq://*:0"), client = make_transport({});
+  /// A frame each way.
+  void expect_connection(Transport& client, Transport& server, const std::string& address) {
+    SCOPED_TRACE(address);
+    const LinkId link = client.dial(address);
+    EXPECT_EQ(expect_event(client, LinkEvent::kUp, &server).link, link);
+    send_in_time(client, link, numbered_frame(1, 100));
+    const Received there = expect_frame(server, &client);
+    expect_numbered(there.frame, 1, 100);
+    send_in_time(server, there.link, numbered_frame(2, 100));
+    expect_numbered(expect_frame(client, &server).frame, 2, 100);
+  }
+};
+
+TEST_F(ZmqAddresses, AListenerOnAllInterfacesIsReachedOverBothFamilies) {
+  auto server = listener("zmq://*:0"), client = make();
   EXPECT_EQ(server->endpoint().find('*'), std::string::npos) << "one that can be dialled";
   expect_connection(*client, *server, "zmq://127.0.0.1" + port_of(*server));
   if (!has_ipv6()) return;
   expect_connection(*client, *server, "zmq://[::1]" + port_of(*server));
 }
 
-TEST(ZmqAddresses, AListenerOnAnIpv6AddressIsReachedThere) {
+TEST_F(ZmqAddresses, AListenerOnAnIpv6AddressIsReachedThere) {
   if (!has_ipv6()) return;
-  auto server = listener("zmq://[::1]:0"), client = make_transport({});
+  auto server = listener("zmq://[::1]:0"), client = make();
   expect_connection(*client, *server, server->endpoint());
 }
 
-TEST(ZmqAddresses, AllAddressesOfANameAreTried) {
+TEST_F(ZmqAddresses, AllAddressesOfANameAreTried) {
   for (const std::string listen : {"zmq://127.0.0.1:0", "zmq://127.0.0.2:0"}) {
-    auto server = listener(listen), client = make_transport({});
+    auto server = listener(listen), client = make();
     expect_connection(*client, *server, "zmq://" + std::string(kName) + port_of(*server));
   }
 }
 
-TEST(ZmqAddresses, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
-  auto client = make_transport({});
+TEST_F(ZmqAddresses, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
+  auto client = make();
   const LinkId link = client->dial("zmq://no-such-host.invalid:5555");
   EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
   EXPECT_FALSE(client->receive().has_value());
 }
 
-TEST(ZmqAddresses, WrongOnesAreNamed) {
+TEST_F(ZmqAddresses, WrongOnesAreNamed) {
   for (const std::string bad : {"zmq://", "zmq://127.0.0.1", "zmq://127.0.0.1:99999",
                                 "zmq://203.0.113.7:0", "zmq+ipc://"}) {
     try {
@@ -103,14 +106,14 @@ TEST(ZmqAddresses, WrongOnesAreNamed) {
       EXPECT_NE(std::string(error.what()).find(bad), std::string::npos) << error.what();
     }
   }
-  auto client = make_transport({});
+  auto client = make();
   for (const std::string bad :
        {"zmq://host", "zmq://host:0", "zmq://host:*", "zmq://:5", "zmq://host:5x", "zmq+ipc://"}) {
     EXPECT_THROW((void)client->dial(bad), ConfigError) << bad;
   }
 }
 
-TEST(ZmqAddresses, EachAddressGoesByItsOwnScheme) {
+TEST_F(ZmqAddresses, EachAddressGoesByItsOwnScheme) {
   IpcWorld paths("zmq+ipc://", make_transport);
   std::vector<std::unique_ptr<Transport>> servers;
   for (const std::string& listen :
@@ -124,14 +127,14 @@ TEST(ZmqAddresses, EachAddressGoesByItsOwnScheme) {
     for (const auto& server : servers) expect_connection(*client, *server, server->endpoint());
   }
   // What has no scheme goes by the usual one.
-  auto bare = make_transport({.usual_scheme = "tcp://"}), usual = make_transport({});
+  auto bare = make({.usual_scheme = "tcp://"}), usual = make();
   expect_connection(*bare, *servers[1], "127.0.0.1" + port_of(*servers[1]));
   expect_connection(*usual, *servers[0], "127.0.0.1" + port_of(*servers[0]));
 }
 
-TEST(ZmqAddresses, WhatNobodyTakesIsGivenUpAfterTheLinger) {
+TEST_F(ZmqAddresses, WhatNobodyTakesIsGivenUpAfterTheLinger) {
   auto server = listener("zmq://127.0.0.1:0");
-  auto client = make_transport({.linger = std::chrono::milliseconds(20)});
+  auto client = make({.linger = std::chrono::milliseconds(20)});
   const LinkId link = client->dial(server->endpoint());
   expect_event(*client, LinkEvent::kUp, server.get());
   const Frame model = numbered_frame(0, 65536);

@@ -1,6 +1,5 @@
 // What passes between two ends, seen by one in the middle: when an end is started again, and when
 // what was said once is said again.
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -11,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "stencil/transport/zmq/zmq_transport.h"
 #include "tests/contract/transport/transport_contract.h"
 #include "tests/support/key_rings.h"
 #include "tests/support/stream_bytes.h"
@@ -98,15 +96,6 @@ class Relay {
     heard_.clear();
   }
 
-  [[nodiscard]] std::vector<pollfd> descriptors() const {
-    std::vector<pollfd> out{{listener_, POLLIN, 0}};
-    for (const Pair& pair : pairs_) {
-      out.push_back({pair.near, POLLIN, 0});
-      out.push_back({pair.far->descriptor(), POLLIN, 0});
-    }
-    return out;
-  }
-
   void pump() {
     for (int one = accept(); one >= 0; one = accept()) {
       events_.emplace_back("dial");
@@ -154,7 +143,7 @@ class Relay {
   std::vector<std::string> events_;
 };
 
-class ZmqRestart : public ::testing::TestWithParam<bool> {
+class ZmqRestart : public TransportTest, public ::testing::WithParamInterface<bool> {
  protected:
   /// A new life of rank 0, which listens.
   void start_server() {
@@ -179,12 +168,7 @@ class ZmqRestart : public ::testing::TestWithParam<bool> {
       while (const auto received = client_->receive()) {
         if (received->event == event && received->link == link_) return;
       }
-      std::vector<pollfd> all = relay_.descriptors();
-      for (Transport* const one : {server_.get(), client_.get()}) {
-        if (one == nullptr) continue;
-        for (const int descriptor : one->descriptors()) all.push_back({descriptor, POLLIN, 0});
-      }
-      (void)::poll(all.data(), all.size(), 1000);
+      (void)wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));  // for the relay
     }
     FAIL() << "event " << static_cast<int>(event) << " did not come in time";
   }
@@ -252,13 +236,12 @@ class ZmqRestart : public ::testing::TestWithParam<bool> {
   LinkId link_ = 0;
 
  private:
-  [[nodiscard]] static std::unique_ptr<Transport> make(std::uint8_t pair,
-                                                       const std::string& listen) {
+  [[nodiscard]] std::unique_ptr<Transport> make(std::uint8_t pair, const std::string& listen) {
     TransportOptions options{.listen = listen};
     if (GetParam()) options.keys = test::Keys(test::ring(pair, {{10}, {11}})).source();
     options.reconnect_min = std::chrono::milliseconds(5);
     options.reconnect_max = std::chrono::milliseconds(50);
-    return make_zmq_transport(options);
+    return TransportTest::make(options);
   }
 };
 

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "stencil/core/random.h"
-#include "stencil/transport/zmq/zmq_transport.h"
 #include "tests/contract/transport/transport_contract.h"
 #include "tests/support/descriptors.h"
 #include "tests/support/key_rings.h"
@@ -44,7 +43,7 @@ std::string zmtp_ready() {
   return std::string("\x04") + static_cast<char>(body.size()) + body;
 }
 
-class ZmqStrangers : public ::testing::TestWithParam<bool> {
+class ZmqStrangers : public TransportTest, public ::testing::WithParamInterface<bool> {
  protected:
   ZmqStrangers() {
     TransportOptions listening{.listen = "zmq://127.0.0.1:0"}, dialling;
@@ -52,8 +51,8 @@ class ZmqStrangers : public ::testing::TestWithParam<bool> {
       listening.keys = test::Keys(test::ring(10, {{10}, {11}})).source();
       dialling.keys = test::Keys(test::ring(11, {{10}, {11}})).source();
     }
-    server_ = make_zmq_transport(listening);
-    friend_ = make_zmq_transport(dialling);
+    server_ = make(listening);
+    friend_ = make(dialling);
     PeerAddress address = server_->endpoint();
     if (GetParam()) address.key = test::KeyPair(10).open;
     link_ = friend_->dial(address);
@@ -72,7 +71,7 @@ class ZmqStrangers : public ::testing::TestWithParam<bool> {
     do {
       EXPECT_FALSE(server_->receive().has_value());
       if (server_->stats().strangers >= least) break;
-    } while (wait_readable({server_.get()}, deadline));
+    } while (wait(deadline));
     EXPECT_GE(server_->stats().strangers, least);
   }
 

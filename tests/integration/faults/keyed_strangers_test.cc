@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "fast/session/key_files.h"
+#include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/faults.h"
@@ -83,7 +84,9 @@ class KeyedStrangersTest : public ::testing::Test {
   }
 
   /// Dials worker 0 with these options until it has counted one stranger more.
-  void dial(const stencil::TransportOptions& options, std::optional<stencil::PublicKey> key) {
+  void dial(stencil::TransportOptions options, std::optional<stencil::PublicKey> key) {
+    stencil::EventLoop loop;
+    options.loop = &loop;
     const auto transport = stencil::make_transport(options);
     const stencil::LinkId link = transport->dial({"zmq://127.0.0.1:" + std::to_string(port_), key});
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -123,35 +125,43 @@ TEST(EventLoop, EveryWakeUpIsFollowedByATurnThatSeesWhatWasWrittenBefore) {
   EXPECT_TRUE(caught_up.reached(1)) << "only " << seen.load() << " seen";
 }
 
-TEST(EventLoop, AReadableDescriptorBringsATurnAgainAndAgain) {
-  Turns turns;
+TEST(EventLoop, ADescriptorThatIsWaitedForBringsATurnAgainAndAgain) {
   Event first, second;
   EventLoop loop;
-  loop.watch(first.descriptor());
-  loop.watch(second.descriptor());
+  Watch watch_first(loop, first.descriptor(), [&] { loop.ask(); });
+  Watch watch_second(loop, second.descriptor(), [&] { loop.ask(); });
   Turns takes;
   loop.start(
       [&](TimePoint) {
-        turns.count();
         if (first.take()) takes.count();
         if (second.take()) takes.count();
+        watch_first.wait_readable();
+        watch_second.wait_readable();
         return kNever;
       },
       no_failure);
   for (int i = 1; i <= 100; ++i) {
     (i % 2 ? first : second).set();
-    ASSERT_TRUE(takes.reached(i));
+    EXPECT_TRUE(takes.reached(i));
   }
+  loop.stop();
 }
 
-TEST(EventLoop, ADescriptorLeftUnreadKeepsBringingTurns) {
+TEST(EventLoop, ADescriptorLeftUnreadBringsATurnForEachWait) {
   Turns turns;
   Event event;
   EventLoop loop;
-  loop.watch(event.descriptor());
+  Watch watch(loop, event.descriptor(), [&] { loop.ask(); });
   event.set();
-  loop.start([&](TimePoint) { return turns.count(), kNever; }, no_failure);
+  loop.start(
+      [&](TimePoint) {
+        watch.wait_readable();
+        watch.wait_readable();  // one wait at a time
+        return turns.count(), kNever;
+      },
+      no_failure);
   EXPECT_TRUE(turns.reached(5));
+  loop.stop();
 }
 
 TEST(EventLoop, ATurnIsCalledAgainAtTheTimeItAskedFor) {
@@ -194,15 +204,14 @@ TEST(EventLoop, TimeInThePastMeansAtOnceAndDescriptorsStillCount) {
   Turns takes;
   Event event;
   EventLoop loop;
-  loop.watch(event.descriptor());
-  loop.start(
-      [&](TimePoint now) {
-        if (event.take()) takes.count();
-        return now;
-      },
-      no_failure);
+  Watch watch(loop, event.descriptor(), [&] {
+    if (event.take()) takes.count();
+  });
+  watch.wait_readable();
+  loop.start([](TimePoint now) { return now; }, no_failure);
   event.set();
   EXPECT_TRUE(takes.reached(1));
+  loop.stop();
 }
 
 TEST(EventLoop, AThrowingTurnEndsTheLoopAndIsReported) {
@@ -227,6 +236,76 @@ TEST(EventLoop, StoppingTwiceOrWithoutAStartIsHarmless) {
   loop.stop();
   loop.stop();
   loop.wake();
+}
+
+TEST(EventLoop, WhoHasAThreadOfItsOwnWaitsThere) {
+  EventLoop loop;
+  const TimePoint now = EventLoop::now();
+  EXPECT_FALSE(loop.wait(now)) << "nobody has asked";
+  EXPECT_FALSE(loop.wait(now + std::chrono::milliseconds(5)));
+  EXPECT_GE(EventLoop::now(), now + std::chrono::milliseconds(5));
+  loop.wake();
+  EXPECT_TRUE(loop.wait(kNever));
+  loop.ask();
+  EXPECT_TRUE(loop.wait(kNever));
+  EXPECT_FALSE(loop.wait(now)) << "what was asked for has been given";
+  std::thread other([&] { loop.wake(); });
+  EXPECT_TRUE(loop.wait(kNever));
+  other.join();
+}
+
+TEST(Watch, SaysNothingAfterItsEndThoughTheEventHadComeBefore) {
+  Event first, second;
+  EventLoop loop;
+  int called = 0;
+  std::optional<Watch> watches[2];
+  const auto end_the_other = [&](int which) {
+    ++called;
+    watches[1 - which].reset();
+  };
+  watches[0].emplace(loop, first.descriptor(), [&] { end_the_other(0); });
+  watches[1].emplace(loop, second.descriptor(), [&] { end_the_other(1); });
+  for (auto& watch : watches) watch->wait_readable();
+  first.set();
+  second.set();
+  loop.poll();
+  EXPECT_EQ(called, 1);
+}
+
+TEST(Watch, TellsReadableFromWritable) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+  const Descriptor here(ends[0]), there(ends[1]);
+  EventLoop loop;
+  int readable = 0, writable = 0;
+  Watch watch(loop, here.get(), [&] { ++readable; }, [&] { ++writable; });
+  watch.wait_readable();
+  watch.wait_writable();
+  loop.poll();
+  EXPECT_EQ(readable, 0);
+  EXPECT_EQ(writable, 1);
+  ASSERT_EQ(::send(there.get(), "x", 1, 0), 1);
+  loop.poll();
+  EXPECT_EQ(readable, 1);
+  EXPECT_EQ(writable, 1);
+}
+
+TEST(Alarm, RingsOnceAtTheLastTimeSetUnlessItIsCancelled) {
+  EventLoop loop;
+  int rung = 0, cancelled = 0;
+  Alarm alarm(loop, [&] {
+    ++rung;
+    loop.ask();
+  });
+  Alarm other(loop, [&] { ++cancelled; });
+  alarm.set_after(std::chrono::hours(1));
+  alarm.set(EventLoop::now());
+  other.set(EventLoop::now());
+  other.cancel();
+  EXPECT_TRUE(loop.wait(kNever));
+  EXPECT_FALSE(loop.wait_for(std::chrono::milliseconds(5)));
+  EXPECT_EQ(rung, 1);
+  EXPECT_EQ(cancelled, 0);
 }
 
 }  // namespace

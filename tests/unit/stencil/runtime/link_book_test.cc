@@ -26,7 +26,6 @@ class SilentTransport final : public Transport {
   void drop(LinkId link) override { dropped.push_back(link); }
   SendStatus send(LinkId, Frame&&) override { return SendStatus::kDown; }
   std::optional<Received> receive() override { return {}; }
-  std::vector<int> descriptors() const override { return {}; }
   TransportStats stats() const override { return {}; }
 
   bool out_of_descriptors = false;

@@ -38,7 +38,6 @@ class Wire final : public Transport {
     return Received{LinkEvent::kFrame, kLink, std::move(arrived_[next_++])};
   }
   [[nodiscard]] bool waiting() const { return next_ < arrived_.size(); }
-  [[nodiscard]] std::vector<int> descriptors() const override { return {}; }
   [[nodiscard]] TransportStats stats() const override { return {}; }
   [[nodiscard]] std::size_t largest() const { return largest_; }
 
