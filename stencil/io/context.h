@@ -12,8 +12,8 @@ namespace stencil {
 
 /// Asio's context of an EventLoop, and the memory of what waits there. For stencil/io alone.
 struct IoContext {
-  /// Of handlers, kept and used again; the loop's thread. The context gives it back when it goes.
-  std::pmr::unsynchronized_pool_resource memory;
+  /// Of handlers, kept and used again. The context gives it back when it goes.
+  std::pmr::synchronized_pool_resource memory;
   boost::asio::io_context asio{1};
   /// Between a handler and the next wait there is no work; the context must not call that the end.
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
@@ -27,7 +27,10 @@ struct Handler {
   using allocator_type = std::pmr::polymorphic_allocator<std::byte>;
 
   [[nodiscard]] allocator_type get_allocator() const noexcept { return memory; }
-  void operator()(const boost::system::error_code& error) { function(error); }
+  template <typename... Result>
+  void operator()(const Result&... result) {
+    function(result...);
+  }
 
   allocator_type memory;
   Function function;

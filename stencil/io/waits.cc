@@ -1,11 +1,11 @@
 #include "stencil/io/waits.h"
 
-#include <sys/eventfd.h>
-
 #include "stencil/io/context.h"
 //
 #include <array>
+#include <atomic>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 
@@ -16,37 +16,30 @@ namespace stencil {
 
 using boost::asio::posix::stream_descriptor;
 
+struct Watch::Wait {
+  stream_descriptor::wait_type what;
+  std::function<void()> on_ready;
+  bool under_way = false;
+};
+
 /// Handlers share it, so that one which is due when the Watch ends finds that it has.
-struct Watch::State : std::enable_shared_from_this<Watch::State> {
-  State(IoContext& loop, int fd, std::array<std::function<void()>, 2> functions) try
-      : context(loop), descriptor(loop.asio, fd), on_ready(std::move(functions)) {
-  } catch (const boost::system::system_error& error) {
-    throw ResourceError(std::string("cannot wait on a descriptor: ") + error.what(),
-                        "raise fs.epoll.max_user_watches");
-  }
-
-  void wait(stream_descriptor::wait_type what, std::size_t which) {
-    if (std::exchange(waiting[which], true)) return;
-    descriptor.async_wait(
-        what, Handler{&context.memory,
-                      [self = shared_from_this(), which](const boost::system::error_code& error) {
-                        self->waiting[which] = false;
-                        if (!error && !self->ended) self->on_ready[which]();
-                      }});
-  }
-
+struct Watch::State {
   IoContext& context;
   stream_descriptor descriptor;
-  std::array<std::function<void()>, 2> on_ready;  ///< readable, writable
-  std::array<bool, 2> waiting{};
+  Wait readable, writable;
   bool ended = false;
 };
 
 Watch::Watch(EventLoop& loop, int descriptor, std::function<void()> on_readable,
-             std::function<void()> on_writable)
-    : state_(std::make_shared<State>(
-          loop.context(), descriptor,
-          std::array<std::function<void()>, 2>{std::move(on_readable), std::move(on_writable)})) {}
+             std::function<void()> on_writable) try
+    : state_(new State{loop.context(),
+                       stream_descriptor(loop.context().asio, descriptor),
+                       {stream_descriptor::wait_read, std::move(on_readable)},
+                       {stream_descriptor::wait_write, std::move(on_writable)}}) {
+} catch (const boost::system::system_error& error) {
+  throw ResourceError(std::string("cannot wait on a descriptor: ") + error.what(),
+                      "raise fs.epoll.max_user_watches");
+}
 
 Watch::~Watch() {
   state_->ended = true;
@@ -54,17 +47,24 @@ Watch::~Watch() {
 }
 
 void Watch::wait_readable() {
-  state_->wait(stream_descriptor::wait_read, 0);
+  wait(state_->readable);
 }
 
 void Watch::wait_writable() {
-  state_->wait(stream_descriptor::wait_write, 1);
+  wait(state_->writable);
+}
+
+void Watch::wait(Wait& wait) {
+  if (std::exchange(wait.under_way, true)) return;
+  state_->descriptor.async_wait(
+      wait.what, Handler{&state_->context.memory,
+                         [state = state_, &wait](const boost::system::error_code& error) {
+                           wait.under_way = false;
+                           if (!error && !state->ended) wait.on_ready();
+                         }});
 }
 
 struct Alarm::State {
-  State(IoContext& loop, std::function<void()> function)
-      : context(loop), timer(loop.asio), on_time(std::move(function)) {}
-
   IoContext& context;
   boost::asio::steady_timer timer;
   std::function<void()> on_time;
@@ -72,7 +72,8 @@ struct Alarm::State {
 };
 
 Alarm::Alarm(EventLoop& loop, std::function<void()> on_time)
-    : state_(std::make_shared<State>(loop.context(), std::move(on_time))) {}
+    : state_(new State{loop.context(), boost::asio::steady_timer(loop.context().asio),
+                       std::move(on_time)}) {}
 
 Alarm::~Alarm() {
   cancel();
@@ -101,26 +102,28 @@ void Alarm::begin() {
               }});
 }
 
+struct Signal::State {
+  IoContext& context;
+  std::function<void()> on_raised;
+  std::atomic<bool> raised{false};
+  bool ended = false;
+};
+
 Signal::Signal(EventLoop& loop, std::function<void()> on_raised)
-    : on_raised_(std::move(on_raised)),
-      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      watch_(loop, event_.get(), [this] { lower(); }) {
-  watch_.wait_readable();
+    : state_(new State{loop.context(), std::move(on_raised)}) {}
+
+Signal::~Signal() {
+  state_->ended = true;
 }
 
-void Signal::raise() noexcept {
-  // Fails only when the counter is full, and then the descriptor is readable anyway.
-  if (!raised_.exchange(true, std::memory_order_acq_rel)) ::eventfd_write(event_.get(), 1);
-}
-
-/// Empties the descriptor before the flag: a raise() in between finds the flag set, writes nothing,
-/// and is seen by the function.
-void Signal::lower() {
-  eventfd_t count = 0;
-  ::eventfd_read(event_.get(), &count);
-  raised_.exchange(false, std::memory_order_acq_rel);
-  watch_.wait_readable();
-  on_raised_();
+void Signal::raise() {
+  if (state_->raised.exchange(true, std::memory_order_acq_rel)) return;
+  boost::asio::post(state_->context.asio, Handler{&state_->context.memory, [state = state_] {
+                                                    // First: what is raised from now on is news.
+                                                    state->raised.exchange(
+                                                        false, std::memory_order_acq_rel);
+                                                    if (!state->ended) state->on_raised();
+                                                  }});
 }
 
 }  // namespace stencil

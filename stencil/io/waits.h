@@ -1,11 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 
 #include "stencil/core/types.h"
-#include "stencil/io/descriptor.h"
 
 // What waits on an EventLoop. Used by its thread, and destroyed before it. A function is called
 // once for each wait, within EventLoop::wait() or poll(), and never after its object's destructor.
@@ -31,6 +29,8 @@ class Watch {
 
  private:
   struct State;
+  struct Wait;
+  void wait(Wait& wait);
   std::shared_ptr<State> state_;
 };
 
@@ -56,20 +56,18 @@ class Alarm {
 /// Waits for word from any thread.
 class Signal {
  public:
-  /// Throws ResourceError where it is out of descriptors.
   Signal(EventLoop& loop, std::function<void()> on_raised);
+  ~Signal();
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
 
-  /// Any thread; no allocation and no lock. Raised several times before the function is called is
-  /// raised once; the function sees what was done before.
-  void raise() noexcept;
+  /// Any thread; cheap. Raised several times before the function is called is raised once; the
+  /// function sees what was done before.
+  void raise();
 
  private:
-  void lower();
-
-  std::function<void()> on_raised_;
-  Descriptor event_;
-  std::atomic<bool> raised_{false};
-  Watch watch_;
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace stencil

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stencil/io/descriptor.h"
+#include "stencil/transport/descriptors.h"
 
 namespace stencil {
 

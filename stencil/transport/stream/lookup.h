@@ -17,7 +17,7 @@ class Lookup {
   using Found = std::function<void(const std::vector<Address>&)>;
 
   /// `found` is called on the loop, with nothing where the name is unknown. Throws ResourceError
-  /// where it is out of descriptors or threads.
+  /// where no thread is to be had.
   Lookup(EventLoop& loop, const Endpoint& endpoint, Found found);
   ~Lookup();
   Lookup(const Lookup&) = delete;

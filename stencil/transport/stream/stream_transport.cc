@@ -153,8 +153,8 @@ class StreamTransport final : public Transport {
   // Connections.
 
   Peer& add_peer(Descriptor&& socket, Connection::State state) {
-    peers_.push_back(std::make_unique<Peer>(std::move(socket), state, options_, payloads_));
-    Peer& peer = *peers_.back();
+    auto owner = std::make_unique<Peer>(std::move(socket), state, options_, payloads_);
+    Peer& peer = *owner;
     peer.watch.emplace(
         loop_, peer.connection.descriptor(),
         [this, &peer] {
@@ -167,6 +167,7 @@ class StreamTransport final : public Transport {
           make_ready(peer);
           noted();
         });
+    peers_.push_back(std::move(owner));
     make_ready(peer);
     noted();
     return peer;

@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 #include <netdb.h>
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,17 +17,55 @@
 
 namespace {
 
-constexpr std::string_view kName = "two-addresses.test";
+constexpr std::string_view kName = "two-addresses.test", kSlow = "slow.test";
+
+/// Holds whoever looks kSlow up.
+class Gate {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return open_; });
+    --waiting_;
+    changed_.notify_all();
+  }
+  int waiting() {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+  void let_all_pass() {
+    std::unique_lock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return waiting_ == 0; });
+    open_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool open_ = false;
+};
+
+Gate& gate() {
+  static Gate gate;
+  return gate;
+}
 
 }  // namespace
 
 /// In place of the system's resolver, which goes by this machine: kName has two addresses, of which
-/// one is not listened on.
+/// one is not listened on, and kSlow none, after a long time.
 extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
                            addrinfo** found) {
   using Resolve = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto resolve = reinterpret_cast<Resolve>(dlsym(RTLD_NEXT, "getaddrinfo"));
   const bool number = hints != nullptr && (hints->ai_flags & AI_NUMERICHOST) != 0;
+  if (host != nullptr && host == kSlow && !number) {
+    gate().pass();
+    return EAI_AGAIN;
+  }
   if (host == nullptr || host != kName || number) return resolve(host, port, hints, found);
   const int error = resolve("127.0.0.1", port, hints, found);
   return error != 0 ? error : resolve("127.0.0.2", port, hints, &(*found)->ai_next);
@@ -86,6 +126,20 @@ TEST_F(ZmqAddresses, AllAddressesOfANameAreTried) {
   for (const std::string listen : {"zmq://127.0.0.1:0", "zmq://127.0.0.2:0"}) {
     auto server = listener(listen), client = make();
     expect_connection(*client, *server, "zmq://" + std::string(kName) + port_of(*server));
+  }
+}
+
+TEST_F(ZmqAddresses, ANameThatTakesLongHoldsUpNeitherOthersNorTheEnd) {
+  for (const std::string scheme : {"zmq://", "tcp://"}) {
+    auto server = listener(scheme + "127.0.0.1:0"), client = make();
+    (void)client->dial(scheme + std::string(kSlow) + ":1");
+    expect_connection(*client, *server, scheme + std::string(kName) + port_of(*server));
+    client.reset();
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (gate().waiting() == 0 && std::chrono::steady_clock::now() < deadline) {
+    }
+    EXPECT_EQ(gate().waiting(), 1) << "it is still being looked up";
+    gate().let_all_pass();
   }
 }
 

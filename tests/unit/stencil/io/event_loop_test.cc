@@ -275,19 +275,41 @@ TEST(Watch, SaysNothingAfterItsEndThoughTheEventHadComeBefore) {
 TEST(Watch, TellsReadableFromWritable) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-  const Descriptor here(ends[0]), there(ends[1]);
+  {
+    EventLoop loop;
+    int readable = 0, writable = 0;
+    Watch watch(
+        loop, ends[0], [&] { ++readable; }, [&] { ++writable; });
+    watch.wait_readable();
+    watch.wait_writable();
+    loop.poll();
+    EXPECT_EQ(readable, 0);
+    EXPECT_EQ(writable, 1);
+    ASSERT_EQ(::send(ends[1], "x", 1, 0), 1);
+    loop.poll();
+    EXPECT_EQ(readable, 1);
+    EXPECT_EQ(writable, 1);
+  }
+  for (const int end : ends) EXPECT_EQ(::close(end), 0) << "somebody else has closed it";
+}
+
+TEST(Signal, OfAnyThreadIsHeardOnceAndNotAfterItsEnd) {
   EventLoop loop;
-  int readable = 0, writable = 0;
-  Watch watch(loop, here.get(), [&] { ++readable; }, [&] { ++writable; });
-  watch.wait_readable();
-  watch.wait_writable();
+  int heard = 0, late = 0;
+  Signal signal(loop, [&] { ++heard; });
+  std::optional<Signal> ended;
+  ended.emplace(loop, [&] { ++late; });
+  std::thread([&] {
+    for (int i = 0; i < 1000; ++i) signal.raise();
+    ended->raise();
+  }).join();
+  ended.reset();
   loop.poll();
-  EXPECT_EQ(readable, 0);
-  EXPECT_EQ(writable, 1);
-  ASSERT_EQ(::send(there.get(), "x", 1, 0), 1);
+  EXPECT_EQ(heard, 1);
+  EXPECT_EQ(late, 0);
+  signal.raise();
   loop.poll();
-  EXPECT_EQ(readable, 1);
-  EXPECT_EQ(writable, 1);
+  EXPECT_EQ(heard, 2);
 }
 
 TEST(Alarm, RingsOnceAtTheLastTimeSetUnlessItIsCancelled) {
