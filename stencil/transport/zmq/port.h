@@ -39,8 +39,9 @@ class ReadyList {
   std::vector<EventSource*> sources_;
 };
 
-/// What all links of one ZmqTransport share. The context ends late, and waits for what is not sent
-/// yet, the sockets' linger at most; until then its thread may say that there is room.
+/// What all links of one ZmqTransport share. The context's end waits for what is not sent yet, the
+/// sockets' linger at most. It comes before that of `room`, which libzmq's thread raises until
+/// then.
 struct ZmqShared {
   ZmqShared(const TransportOptions& transport_options, std::function<void()> on_room)
       : options(transport_options), room(loop, std::move(on_room)) {}
