@@ -203,6 +203,7 @@ TEST_F(LaunchTest, AWorkerThatIsKilledSinceItDoesNothingIsNotStartedAgain) {
 
 TEST_F(LaunchTest, AWorkersOutputIsPassedOnToTheLastByte) {
   std::map<int, std::string> output;
+  options_.last_lines = false;
   observer_.output = [&](int rank, std::string_view text) { output[rank] += text; };
   (void)run({"echo one; echo two >&2", "printf three; exit 3"});
   EXPECT_EQ(output[0], "one\ntwo\n");
