@@ -150,7 +150,13 @@ int run_command(const std::vector<std::string>& args, const Models& models) {
   set_conventions(app, kRunExamples);
   const auto choices = bind_run_options(app, query);
   auto [wishes, program] = split(args);
+  std::string stray;
+  app.add_option("program", stray)->group("");  // not shown: it belongs behind "--"
   if (const auto code = parse_arguments(app, wishes)) return *code;
+  if (!stray.empty()) {
+    throw ConfigError(fmt::format("'{}' is no option", stray),
+                      "put -- before the program: fast run --topology ring:2 -- " + stray);
+  }
   if (query.topology.empty()) {
     throw ConfigError("no topology", "give --topology, e.g. --topology torus:2x2");
   }

@@ -23,6 +23,10 @@ constexpr stencil::Duration kWaitingEvery = std::chrono::milliseconds(100);
 constexpr double kFlushSeconds = 2;
 constexpr std::size_t kFrameSlack = 4096;
 
+bool all_share_memory(const PumpStatus& status) {
+  return std::ranges::all_of(status.neighbours, &stencil::NeighbourStatus::shared);
+}
+
 std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::EngineConfig& engine,
                                      const LogSink& log) {
   std::vector<stencil::Rank> neighbours;
@@ -181,15 +185,14 @@ void Background::watch_sweeps(TimePoint now, const PumpStatus& status, std::uint
   if (const auto rate = sweep_watch_.look(now, step, status.engine.sweeps, reached)) {
     const auto slowest =
         std::ranges::max_element(status.neighbours, {}, &stencil::NeighbourStatus::round_trip);
-    options_.log(LogLevel::kWarning, sweep_watch_.advice(*rate, slowest->round_trip));
+    const bool shared = all_share_memory(status);
+    options_.log(LogLevel::kWarning, sweep_watch_.advice(*rate, slowest->round_trip, shared));
   }
 }
 
 /// Says once where the codec has nothing to do, since all neighbours share memory.
 void Background::watch_codec(const PumpStatus& status) {
-  if (codec_watched_ || status.neighbours.empty()) return;
-  const bool all_shared = std::ranges::all_of(status.neighbours, &stencil::NeighbourStatus::shared);
-  if (!all_shared) return;
+  if (codec_watched_ || status.neighbours.empty() || !all_share_memory(status)) return;
   codec_watched_ = true;
   if (options_.exchange.codec == ExchangeOptions{}.codec) return;
   options_.log(LogLevel::kWarning,

@@ -56,7 +56,7 @@ std::optional<double> SweepWatch::look(stencil::TimePoint now, std::uint64_t ste
   return spoken_ ? std::optional(rate) : std::nullopt;
 }
 
-std::string SweepWatch::advice(double rate, stencil::Duration exchange) const {
+std::string SweepWatch::advice(double rate, stencil::Duration exchange, bool shared) const {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   std::ostringstream text;
   text << "models are averaged with neighbours " << std::setprecision(2) << rate
@@ -67,10 +67,12 @@ std::string SweepWatch::advice(double rate, stencil::Duration exchange) const {
          << " ms and the exchange of one bucket " << Milliseconds(exchange).count()
          << "; larger batches leave time for it";
   } else {
-    text << "links are slow or neighbours answer late";
+    text << (shared ? "neighbours answer late, as on a busy host"
+                    : "links are slow, or neighbours answer late");
   }
   const bool of_bytes = exchange == stencil::Duration() || exchange >= kOfBytes;
-  if (!thin_ && of_bytes) text << "; " << naming_("codec") << " int4 or topk:0.1 sends less";
+  if (!thin_ && of_bytes && !shared)
+    text << "; " << naming_("codec") << " int4 or topk:0.1 sends less";
   if (mode_.kind != Mode::Kind::kBounded) {
     text << "; " << naming_("mode") << " bounded:3 waits for averages";
   }

@@ -23,8 +23,9 @@ class SweepWatch {
   /// configured number, with neighbours up all the time.
   [[nodiscard]] std::optional<double> look(stencil::TimePoint now, std::uint64_t steps,
                                            std::uint64_t sweeps, bool reached);
-  /// A log line that explains `rate` and names remedies. `exchange` is the time of one bucket's.
-  [[nodiscard]] std::string advice(double rate, stencil::Duration exchange) const;
+  /// A log line that explains `rate` and names remedies. `exchange` is the time of one bucket's;
+  /// `shared`: all neighbours are on this host and share memory.
+  [[nodiscard]] std::string advice(double rate, stencil::Duration exchange, bool shared) const;
 
  private:
   stencil::Mode mode_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "stencil/core/error.h"
@@ -10,19 +11,27 @@
 namespace stencil {
 namespace {
 
-/// Levenshtein's edit distance, one row of its table at a time.
+/// Levenshtein's edit distance, in which two neighbouring letters that changed places count once
+/// too (optimal string alignment), three rows of its table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
+    row[0] = i;
     for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+      const std::size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({change, above[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::exchange(above, row);
   }
-  return row.back();
+  return above.back();
+}
+
+/// Of two that are as near, the one of the same length is more likely meant.
+std::size_t likeness(std::string_view word, std::string_view candidate) {
+  return 2 * edit_distance(word, candidate) + (word.size() == candidate.size() ? 0 : 1);
 }
 
 }  // namespace
@@ -44,10 +53,10 @@ std::string listed(std::span<const std::string_view> words) {
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t least = 2 * std::max<std::size_t>(2, word.size() / 3) + 2;
   std::string_view found;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = likeness(word, candidate);
     if (distance >= least) continue;
     least = distance;
     found = candidate;

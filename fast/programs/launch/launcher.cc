@@ -129,10 +129,12 @@ class Launch {
       interrupted_ = true;
       kill_at_ = Clock::now() + seconds(options_.stop_grace);
       for (Worker& worker : workers_) worker.start_at.reset();
-      observer_.say(fmt::format("{}: asking {} workers to end and save; once more, {} s from now, "
-                                "kills them",
-                                signal_name(signal), awaited(), StopRequests::kOneRequest.count()),
-                    true);
+      observer_.say(
+          fmt::format("{}: {} {} workers{}; once more, {} s from now, kills them",
+                      signal_name(signal), options_.same_signal ? "passed on to" : "asking",
+                      awaited(), options_.same_signal ? "" : " to end and save",
+                      StopRequests::kOneRequest.count()),
+          true);
       for (const Worker& worker : workers_) {
         worker.process->signal(options_.same_signal ? signal : SIGTERM);
         worker.process->signal(SIGCONT);  // a stopped process gets the signal only then

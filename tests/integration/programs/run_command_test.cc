@@ -236,6 +236,7 @@ TEST(RunCommandTest, MistakesAreNamedBeforeAnythingStarts) {
       {{"run", "--topology", "ring:2"}, "no program"},
       {{"run", "--topology", "ring:2", "--"}, "no program"},
       {{"run", "--", "true"}, "no topology"},
+      {{"run", "--topology", "ring:2", "./train"}, "put -- before the program"},
       {{"run", "--topology", "ring:2", "--", "no-such-program"}, "'no-such-program'"},
       {{"run", "--topology", "ring:2", "--", "/no/such/program"}, "/no/such/program"},
       {{"run", "--topology", "hexagon:2", "--", "true"}, "hexagon:2"},

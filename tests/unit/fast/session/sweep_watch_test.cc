@@ -78,12 +78,12 @@ TEST(SweepWatchTest, LockStepMissesNone) {
 
 TEST(SweepWatchTest, AdviceNamesWhatWasFoundAndWhatIsNotYetDone) {
   using testing::AllOf, testing::HasSubstr, testing::Not;
-  EXPECT_THAT(watch_of(2).advice(0.254, {}),
+  EXPECT_THAT(watch_of(2).advice(0.254, {}, false),
               AllOf(HasSubstr("0.25 times a step"), HasSubstr("2 were asked for"),
                     HasSubstr("codec int4"), HasSubstr("mode bounded:3")));
-  EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3, {}),
+  EXPECT_THAT(watch_of(2, "bounded:4").advice(0.3, {}, false),
               AllOf(HasSubstr("codec int4"), Not(HasSubstr("mode bounded"))));
-  EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3, {}),
+  EXPECT_THAT(watch_of(2, "async", "topk:0.1").advice(0.3, {}, false),
               AllOf(Not(HasSubstr("codec")), HasSubstr("mode bounded:3")));
 }
 
@@ -93,20 +93,26 @@ TEST(SweepWatchTest, StepsShorterThanAnExchangeAreTheCauseThatIsNamed) {
   EXPECT_FALSE(watch.look(kNow, 0, 0, true));
   const auto rate = watch.look(kNow + kSteps * milliseconds(1), kSteps, 0, true);
   ASSERT_TRUE(rate);
-  EXPECT_THAT(watch.advice(*rate, milliseconds(4)),
+  EXPECT_THAT(watch.advice(*rate, milliseconds(4), false),
               AllOf(HasSubstr("a step takes 1 ms"), HasSubstr("one bucket 4"),
                     HasSubstr("larger batches"), HasSubstr("codec int4")));
-  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(900)),
+  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(900), false),
               AllOf(HasSubstr("a step takes 1 ms"), Not(HasSubstr("codec"))));
-  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(600)),
+  EXPECT_THAT(watch.advice(*rate, std::chrono::microseconds(600), false),
               AllOf(Not(HasSubstr("a step takes")), HasSubstr("mode bounded:3")));
+}
+
+TEST(SweepWatchTest, WithinAHostNoCodecIsAdvised) {
+  using testing::AllOf, testing::HasSubstr, testing::Not;
+  EXPECT_THAT(watch_of(2).advice(0.3, {}, true),
+              AllOf(HasSubstr("busy host"), Not(HasSubstr("codec"))));
 }
 
 TEST(SweepWatchTest, OptionsAreCalledByTheNamesThatTheReaderKnows) {
   stencil::EngineConfig config;
   config.naming = stencil::as_flag;
   EXPECT_THAT(
-      SweepWatch(config).advice(0.2, {}),
+      SweepWatch(config).advice(0.2, {}, false),
       testing::AllOf(testing::HasSubstr("--codec int4"), testing::HasSubstr("--mode bounded:3")));
 }
 
