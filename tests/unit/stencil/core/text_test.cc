@@ -17,7 +17,7 @@ TEST(Nearest, LettersThatChangedPlacesAreOneMistake) {
 
 TEST(Nearest, OneLetterTooFewOrTooManyIsFound) {
   EXPECT_EQ(nearest("--mod", kFlags), "--mode");
-  EXPECT_EQ(nearest("--modee", kFlags), "--mode");
+  EXPECT_EQ(nearest("--oout", kFlags), "--out");
   EXPECT_EQ(nearest("--topolgy", kFlags), "--topology");
 }
 
