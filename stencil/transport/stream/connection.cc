@@ -139,9 +139,8 @@ bool Connection::read_more() {
   const ssize_t size = ::readv(socket_.get(), parts.data(), count);
   if (size > 0) {
     reader_.filled(static_cast<std::size_t>(size));
-    // Of less than was asked for there is no more, and what comes next is waited for. But the rest
-    // of a payload is on its way: to try again takes fewer waits and larger reads.
-    readable_ = static_cast<std::size_t>(size) == asked || reader_.in_payload();
+    // Of less than was asked for there is no more: what comes next is waited for.
+    readable_ = static_cast<std::size_t>(size) == asked;
     return true;
   }
   if (size < 0 && errno == EINTR) return true;
