@@ -107,6 +107,7 @@ struct Signal::State {
   std::function<void()> on_raised;
   std::atomic<bool> raised{false};
   bool ended = false;
+  Slot memory{};  ///< there is one handler at a time
 };
 
 Signal::Signal(EventLoop& loop, std::function<void()> on_raised)
@@ -118,12 +119,12 @@ Signal::~Signal() {
 
 void Signal::raise() {
   if (state_->raised.exchange(true, std::memory_order_acq_rel)) return;
-  boost::asio::post(state_->context.asio, Handler{&state_->context.memory, [state = state_] {
-                                                    // First: what is raised from now on is news.
-                                                    state->raised.exchange(
-                                                        false, std::memory_order_acq_rel);
-                                                    if (!state->ended) state->on_raised();
-                                                  }});
+  boost::asio::post(state_->context.asio,
+                    Handler{SlotAllocator<std::byte>(&state_->memory), [state = state_] {
+                              // First: what is raised from now on is news.
+                              state->raised.exchange(false, std::memory_order_acq_rel);
+                              if (!state->ended) state->on_raised();
+                            }});
 }
 
 }  // namespace stencil
