@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fast/version.h"
+
 namespace fast {
 namespace {
 
@@ -13,14 +15,20 @@ constexpr double kMemory = 50;
 
 }  // namespace
 
-Recorder::Recorder(const std::filesystem::path& file, const WorkerStart& start, LogSink log)
+Recorder::Recorder(const std::filesystem::path& file, WorkerStart start, std::uint64_t steps,
+                   LogSink log)
     : file_(file),
       metrics_(file),
       log_(std::move(log)),
       budget_(static_cast<double>(start.budget)),
       epochs_(start.epochs),
       workers_(start.workers) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  start.unix_time = std::chrono::duration<double>(now).count();
+  start.version = FAST_VERSION;
+  start.resumed = steps > 0;
   metrics_.start(start);
+  if (start.resumed) event("resumed", "goes on from step " + std::to_string(steps));
 }
 
 double Recorder::since(Clock::time_point start) {

@@ -24,8 +24,9 @@ struct RecordedStep {
 /// and an event for each neighbour that comes or goes. One thread.
 class Recorder {
  public:
-  /// Throws FileError where `file` cannot be opened.
-  Recorder(const std::filesystem::path& file, const WorkerStart& start, LogSink log);
+  /// Writes `start`, with the present time, our version and whether the worker was resumed: where
+  /// it had made `steps` before. Throws FileError where `file` cannot be opened.
+  Recorder(const std::filesystem::path& file, WorkerStart start, std::uint64_t steps, LogSink log);
 
   /// The worker has joined: writes whose model it took over, if anybody's, and a first line.
   void begin_training(const Exchange& exchange);

@@ -1,13 +1,11 @@
 #include "fast/session/run_writer.h"
 
-#include <chrono>
 #include <string>
 
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/model_file.h"
-#include "fast/version.h"
 #include "stencil/core/topology.h"
 
 namespace fast {
@@ -15,8 +13,7 @@ namespace {
 
 constexpr double kSecondsBetweenLines = 1;
 
-WorkerStart start_of(const SessionOptions& options, int workers, bool resumed) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
+WorkerStart start_of(const SessionOptions& options, int workers) {
   return {.rank = options.rank,
           .workers = workers,
           .topology = options.topology,
@@ -24,12 +21,10 @@ WorkerStart start_of(const SessionOptions& options, int workers, bool resumed) {
           .model = "",
           .data = "",
           .run_id = options.run_id,
-          .version = FAST_VERSION,
-          .unix_time = std::chrono::duration<double>(now).count(),
+          .version = "",
           .epochs = options.epochs,
           .budget = options.budget,
-          .exchange = options.exchange,
-          .resumed = resumed};
+          .exchange = options.exchange};
 }
 
 std::filesystem::path made(const RunFolder& folder, int rank) {
@@ -46,10 +41,8 @@ RunWriter::RunWriter(const SessionOptions& options, ModelAdapter& adapter, std::
       adapter_(adapter),
       stop_(options.stop),
       log_(options.log),
-      recorder_(made(folder_, rank_), start_of(options, workers_, steps > 0), options.log),
-      steps_(steps) {
-  if (steps_ > 0) recorder_.event("resumed", "goes on from step " + std::to_string(steps_));
-}
+      recorder_(made(folder_, rank_), start_of(options, workers_), steps, options.log),
+      steps_(steps) {}
 
 void RunWriter::begin(const Exchange& exchange) {
   if (begun_) return;

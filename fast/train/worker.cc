@@ -26,7 +26,6 @@
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_life.h"
-#include "fast/version.h"
 #include "stencil/core/random.h"
 #include "stencil/core/topology.h"
 
@@ -47,10 +46,6 @@ constexpr std::uint64_t kLoaderStream = 0x6c6f6164ULL;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double unix_time() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// One run of one worker: the state of Worker::run() between its stages.
@@ -76,7 +71,7 @@ class TrainingRun {
                 stencil::Random::derive(seed(), kLoaderStream + rank_)),
         state_(learner.adapter(), loader_, random_),
         exchange_(make(learner.adapter(), session_options())),
-        recorder_(open_folder(), start_line(),
+        recorder_(open_folder(), start_line(), state_.steps(),
                   [this](LogLevel level, std::string_view text) { log_(level, text); }) {
     write_atomically(folder_.endpoint(rank_), exchange_->endpoint() + "\n");
   }
@@ -145,19 +140,14 @@ class TrainingRun {
             .model = config_.model,
             .data = config_.data,
             .run_id = config_.session.run_id,
-            .version = FAST_VERSION,
-            .unix_time = unix_time(),
+            .version = "",
             .epochs = config_.epochs,
             .budget = budget_,
             .exchange = config_.session.exchange,
-            .resumed = state_.steps() > 0,
             .fresh = config_.fresh};
   }
 
   WorkerOutcome train() {
-    if (state_.steps() > 0) {
-      recorder_.event("resumed", "goes on from step " + std::to_string(state_.steps()));
-    }
     exchange_->join();
     recorder_.begin_training(*exchange_);
     while (!stop_ && !trained()) {
