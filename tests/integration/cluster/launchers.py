@@ -82,7 +82,8 @@ def run(command: list[str], out: str, environment: dict[str, str], source: str) 
             os.killpg(launched.pid, signal.SIGKILL)
         launched.wait()
     for rank in range(WORKERS):
-        check(f"rank {rank} of {WORKERS}, from {source}" in read(f"{out}/worker-{rank}/log.txt"),
+        check(re.search(rf"rank {rank} of {WORKERS} \([^)]*\), from {source}:",
+                        read(f"{out}/worker-{rank}/log.txt")) is not None,
               f"worker {rank} says where its rank came from")
         if rank == KILLED:
             continue
