@@ -1,25 +1,35 @@
 #!/usr/bin/env python3
 """What exchange costs a PyTorch loop: milliseconds a step, beside Decent-DP and DDP over Gloo.
 
-Trains a model of 11.2 million parameters (28 linear layers, SGD with momentum), one thread for each
-worker, all on this machine. A step computes little by itself and sleeps --sleep seconds, as a host
-does while a device computes: a third of it spread over the forward pass, the rest over the backward
-pass, where Decent-DP and DDP exchange too. Each kind runs --rounds times in turn, and a run's time
-is the mean over its workers and over --steps steps that follow 5 others. Prints a table: for each
-kind and number of workers, the mean over the rounds and, where there are several, each round's.
+Trains --model with --workers workers, one thread each, all on this machine, by SGD with momentum.
+`linear` has 11.2 million parameters (28 layers), computes little and sleeps --sleep seconds a
+step, as a host does while a device computes: a third of it spread over the forward pass, the rest
+over the backward pass, where Decent-DP and DDP exchange too. `resnet18`, as large, computes on
+batches of 32 images of 3x16x16. Each kind runs --rounds times in turn:
 
-  none       no exchange
-  ours       fast_training.torch, as it comes: a ring in shared memory
-  linger 0   the same without the boundary's waits
-  decent     Decent-DP (complete for two workers, a ring for more), Gloo
-  ddp        torch.nn.parallel.DistributedDataParallel, Gloo
+  none         no exchange
+  ours         fast_training.torch, as it comes: a ring in shared memory
+  linger 0     the same without the boundary's waits
+  uncorrected  the same as ours, without the correction of momentum
+  decent       Decent-DP (complete for two workers, a ring for more), Gloo
+  ddp          torch.nn.parallel.DistributedDataParallel, Gloo
+  c++          with resnet18: `fast train` (--overlap no), all steps, the first ones too
 
-Needs torch and decent-dp from PyPI, and libfast.so (FAST_LIBRARY, or build/'s). Run nothing else.
+Prints for each kind the milliseconds of a step, as mean over workers, over --steps steps that
+follow 5 others, and over the rounds; each round's; and the percentages of that time that
+session.exchange() takes, and the library within it. (The correction of momentum is outside the
+library; c++ tells of the library alone.)
 
-    bench/python_overhead.py --workers 2 4 --kinds none ours "linger 0" decent ddp
+Needs torch, for decent decent-dp too, and libfast.so (FAST_LIBRARY, or build/'s). To compare with
+c++, run it by the Python whose torch the programs link: Debian's. Run nothing else.
+
+    bench/python_overhead.py
+    /usr/bin/python3 bench/python_overhead.py --model resnet18 --workers 2 \\
+        --kinds none ours uncorrected "linger 0" c++
 """
 
 import argparse
+import json
 import os
 import pathlib
 import statistics
@@ -29,11 +39,12 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).parents[1]
-KINDS = ("none", "ours", "linger 0", "decent", "ddp")
-LAYERS, WIDTH, WARM_UP = 28, 632, 5
+KINDS = ("none", "ours", "linger 0", "uncorrected", "decent", "ddp", "c++")
+OPTIONS = {"ours": {}, "linger 0": {"linger": 0}, "uncorrected": {"momentum_correction": 0}}
+LAYERS, WIDTH, WARM_UP, BATCH = 28, 632, 5, 32
 
 
-def model_of(seconds):
+def linear_layers(seconds):
     import torch
 
     class Sleep(torch.autograd.Function):
@@ -51,19 +62,49 @@ def model_of(seconds):
         def forward(self, x):
             return torch.relu(super().forward(Sleep.apply(x)))
 
-    torch.manual_seed(1)
-    torch.set_num_threads(1)
     return torch.nn.Sequential(*(Layer(WIDTH, WIDTH) for _ in range(LAYERS)))
 
 
+def resnet18():
+    """As adapters/torch/models/resnet.cc has it."""
+    from torch import nn
+
+    def conv(inputs, outputs, size, stride):
+        return nn.Sequential(
+            nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False),
+            nn.BatchNorm2d(outputs),
+        )
+
+    class Block(nn.Module):
+        def __init__(self, inputs, outputs, stride):
+            super().__init__()
+            self.first, self.second = conv(inputs, outputs, 3, stride), conv(outputs, outputs, 3, 1)
+            plain = stride == 1 and inputs == outputs
+            self.shortcut = nn.Identity() if plain else conv(inputs, outputs, 1, stride)
+
+        def forward(self, x):
+            y = self.second(self.first(x).relu_())
+            return y.add_(self.shortcut(x)).relu_()
+
+    layers, inputs = [conv(3, 64, 3, 1), nn.ReLU(inplace=True)], 64
+    for stage, width in enumerate((64, 128, 256, 512)):
+        layers += [Block(inputs, width, 2 if stage > 0 else 1), Block(width, width, 1)]
+        inputs = width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 10))
+
+
 def work(kind, rank, workers, folder, options):
-    """One worker; prints the seconds of a step."""
+    """One worker; prints the seconds of a step, and of its exchange in all and in the library."""
     import torch
+
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
 
     def sgd(parameters):
         return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9)
 
-    model = model_of(options.sleep)
+    small = options.model == "linear"
+    model = linear_layers(options.sleep) if small else resnet18()
     optimizer, session = None, None
     if kind in ("decent", "ddp"):
         torch.distributed.init_process_group(
@@ -80,10 +121,9 @@ def work(kind, rank, workers, folder, options):
         model = torch.nn.parallel.DistributedDataParallel(model)
     if kind != "decent":  # which steps by itself, in the backward pass
         optimizer = sgd(model.parameters())
-    if kind in ("ours", "linger 0"):
+    if kind in OPTIONS:
         import fast_training as fast
 
-        waits = {"linger": 0} if kind == "linger 0" else {}
         session = fast.join(
             model,
             optimizer,
@@ -91,14 +131,20 @@ def work(kind, rank, workers, folder, options):
             rank=rank,
             listen=f"ipc://{folder}/{rank}",
             peers={other: f"ipc://{folder}/{other}" for other in range(workers)},
-            **waits,
+            **OPTIONS[kind],
         )
     random = torch.Generator().manual_seed(rank)
-    begun = 0.0
+    begun, called, inside = 0.0, 0.0, 0.0
     for step in range(WARM_UP + options.steps):
         if step == WARM_UP:
-            begun = time.monotonic()
-        loss = model(torch.randn(4, WIDTH, generator=random)).square().mean()
+            begun, called = time.monotonic(), 0.0
+            inside = session.exchange_seconds() if session is not None else 0.0
+        if small:
+            loss = model(torch.randn(4, WIDTH, generator=random)).square().mean()
+        else:
+            images = torch.randn(BATCH, 3, 16, 16, generator=random)
+            labels = torch.randint(10, (BATCH,), generator=random)
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
         loss.backward()
         if optimizer is not None:
             optimizer.step()
@@ -106,17 +152,43 @@ def work(kind, rank, workers, folder, options):
         else:
             model.zero_grad()
         if session is not None:
+            before = time.monotonic()
             session.exchange(samples=4, loss=loss)
-    print((time.monotonic() - begun) / options.steps, flush=True)
+            called += time.monotonic() - before
+    inside = session.exchange_seconds() - inside if session is not None else 0.0
+    of_a_step = [value / options.steps for value in (time.monotonic() - begun, called, inside)]
+    print(*of_a_step, flush=True)
     if session is not None and not all(one.shared for one in session.neighbours()):
         sys.exit("a neighbour is not in shared memory")
     os._exit(0)  # without the end of a run, which is not measured
 
 
+def run_cpp(workers, options):
+    """The same figures of `fast train`; its own share of exchange() is all in the library."""
+    with tempfile.TemporaryDirectory(prefix="fast-") as folder:
+        examples = BATCH * workers * (WARM_UP + options.steps)
+        words = f"--model resnet18 --data synthetic:{examples},10 --batch {BATCH} --epochs 1"
+        words += f" --topology ring:{workers} --threads 1 --overlap no --quiet --out {folder}/run"
+        subprocess.run(
+            [ROOT / "build/bin/fast", "train", *words.split()],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            timeout=600,
+        )
+        summary = json.loads(pathlib.Path(folder, "run/summary.json").read_text())
+    step = summary["training_seconds"] * workers * BATCH / summary["samples"]
+    inside = step * summary["exchange_share"]
+    return step, inside, inside
+
+
 def run(kind, workers, options):
+    """Seconds of a step, of its exchange() and of what of that is in the library: means."""
+    if kind == "c++":
+        return run_cpp(workers, options)
     with tempfile.TemporaryDirectory(prefix="fast-") as folder:
         command = [sys.executable, __file__, "--work", kind, "--sleep", str(options.sleep)]
         command += ["--steps", str(options.steps), "--workers", str(workers)]
+        command += ["--model", options.model]
         environment = {
             "FAST_LIBRARY": str(ROOT / "build/adapters/c/libfast.so"),
             **os.environ,
@@ -131,21 +203,25 @@ def run(kind, workers, options):
             )
             for rank in range(workers)
         ]
-        told = [process.communicate(timeout=120)[0] for process in processes]
+        told = [process.communicate(timeout=600)[0] for process in processes]
         if any(process.returncode for process in processes):
             raise RuntimeError(f"{kind} with {workers} workers failed")
-        return statistics.mean(float(text.split()[-1]) for text in told)
+        columns = zip(*([float(word) for word in text.split()[-3:]] for text in told))
+        return tuple(statistics.mean(column) for column in columns)
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--sleep", type=float, default=0.2)
+    parser.add_argument("--model", choices=("linear", "resnet18"), default="linear")
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4], help="(%(default)s)")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=KINDS, default=["none", "ours", "linger 0", "decent", "ddp"]
+    )
+    parser.add_argument("--rounds", type=int, default=1, help="(%(default)s)")
+    parser.add_argument("--steps", type=int, default=20, help="(%(default)s)")
+    parser.add_argument("--sleep", type=float, default=0.2, help="(%(default)s)")
     for name in ("--work", "--folder"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
@@ -156,10 +232,12 @@ def main():
         found = {kind: [] for kind in options.kinds}
         for _ in range(options.rounds):
             for kind in options.kinds:
-                found[kind].append(1000 * run(kind, workers, options))
+                found[kind].append(run(kind, workers, options))
         for kind, values in found.items():
-            each = ", ".join(f"{value:.0f}" for value in values)
-            print(f"| {workers} | {kind} | {statistics.mean(values):.0f} | {each} |", flush=True)
+            step, called, inside = (statistics.mean(column) for column in zip(*values))
+            each = ", ".join(f"{1000 * value[0]:.0f}" for value in values)
+            shares = f"{100 * called / step:.1f} | {100 * inside / step:.1f}" if called else " | "
+            print(f"| {workers} | {kind} | {1000 * step:.0f} | {each} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":
