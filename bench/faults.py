@@ -11,8 +11,9 @@ and prints a table row for each:
            worker has a network namespace of its own then, and a virtual link to each neighbour, so
            its goodput is that over an undisturbed run over such links. As root, or under unshare -r
 
-  samples/s   of all workers together, from the first step to the end of training
-  goodput     that over the undisturbed run's, by rounds
+  seconds     from the first step to the end of training
+  goodput     the undisturbed run's seconds over these, by rounds: both runs train to one budget, and
+              what a death loses is trained again
   accuracy    of the mean model, on the test set
   back after  seconds from a kill to the first sweep of the new life: median and most
 
@@ -125,7 +126,7 @@ def figures(fault, seed, run, code, faults, waits):
         summary = json.load(file)
     return {"fault": fault, "seed": seed, "exit_code": code, "faults": faults,
             "seconds": summary["training_seconds"],
-            "samples_per_second": summary["samples_per_second"],
+            "samples": summary["samples"],
             "accuracy": summary["test_accuracy"]["mean_model"], "back_after": waits}
 
 
@@ -209,12 +210,11 @@ def estimate(values, scale=1.0):
 
 
 def row_of(fault, runs, undisturbed):
-    goodput = [run["samples_per_second"] / other["samples_per_second"]
-               for run, other in zip(runs, undisturbed)]
+    goodput = [other["seconds"] / run["seconds"] for run, other in zip(runs, undisturbed)]
     waits = [wait for run in runs for wait in run["back_after"]]
     back = f"{statistics.median(waits):.2g}, {max(waits):.2g}" if waits else ""
     return (f"| {fault} | {sum(run['faults'] for run in runs)} | "
-            f"{estimate([run['samples_per_second'] for run in runs])} | "
+            f"{estimate([run['seconds'] for run in runs])} | "
             f"{estimate(goodput, 100)} | {estimate([run['accuracy'] for run in runs], 100)} | "
             f"{back} |")
 
@@ -247,10 +247,10 @@ def main():
         for way in ways if number % 2 == 0 else reversed(ways):
             runs[way].append(measure(args, way, number + 1))
             told = runs[way][-1]
-            print(f"round {number + 1}, {way}: {told['samples_per_second']:.4g} samples/s, "
+            print(f"round {number + 1}, {way}: {told['seconds']:.4g} s, "
                   f"accuracy {100 * told['accuracy']:.2f} %, {told['faults']} faults, exit code "
                   f"{told['exit_code']}", file=sys.stderr)
-    print("| | faults | samples/s | goodput, % | accuracy, % | back after, s |")
+    print("| | faults | seconds | goodput, % | accuracy, % | back after, s |")
     print("|---|---|---|---|---|---|")
     for way in ways:
         print(row_of(way, runs[way], runs[beside(way)]))

@@ -53,6 +53,10 @@ struct EngineConfig {
   /// sync.
   double behind_share = 0.5;
   double behind_steps = 100;
+  /// The same holds for a worker that resumes and finds a neighbour ahead by so many steps: its
+  /// saved model, averaged with the others, would take back what they have learnt since. Fewer
+  /// are worth less than its optimizer's state, which goes with the model.
+  double missed_steps = 10;
   /// Before its first step the worker takes over the initial weights of the lowest Origin, instead
   /// of refusing neighbours of other weights.
   bool lowest_initial = false;
@@ -68,6 +72,10 @@ struct EngineConfig {
   [[nodiscard]] bool far_behind(double ours, double theirs) const {
     return mode.kind != Mode::Kind::kSync && ours < behind_share * theirs &&
            ours + behind_steps <= theirs;
+  }
+  /// Whether a saved model of progress `ours` has missed what made one of `theirs`.
+  [[nodiscard]] bool has_missed(double ours, double theirs) const {
+    return mode.kind != Mode::Kind::kSync && trained && ours + missed_steps <= theirs;
   }
   /// The worker's own weight in lock step.
   [[nodiscard]] double self_weight() const;

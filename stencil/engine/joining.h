@@ -18,7 +18,9 @@ namespace stencil {
 ///  3. Where the copy breaks off, the copied part is discarded. The worker keeps looking, or begins
 ///     with its own model (give_up()).
 ///  4. A worker that has trained, in this life or before, copies only a neighbour that it is far
-///     behind (EngineConfig::far_behind()), and does so whenever it meets such a neighbour.
+///     behind (EngineConfig::far_behind()), and does so whenever it meets such a neighbour. One
+///     that resumes copies, before its first step, a neighbour that has trained on meanwhile
+///     (EngineConfig::has_missed()).
 ///
 /// Initial weights (EngineConfig::lowest_initial; otherwise weights that differ are refused):
 ///
@@ -108,7 +110,10 @@ class Joining {
     return self_.config.lowest_initial && !self_.config.trained && self_.untrained();
   }
   [[nodiscard]] bool far_behind(const Neighbour& neighbour) const {
-    return self_.config.far_behind(self_.config.hello.progress, neighbour.life.progress);
+    const double ours = self_.config.hello.progress;
+    const double theirs = neighbour.life.progress;
+    return self_.config.far_behind(ours, theirs) ||
+           (self_.step() == 0 && self_.config.has_missed(ours, theirs));
   }
 
   Self& self_;

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "stencil/core/mixing_weights.h"
@@ -79,6 +80,7 @@ EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
   engine.rank = rank;
   engine.neighbours = places_[rank];
   if (!config_.adopt) engine.behind_share = 0;
+  if (!config_.adopt) engine.missed_steps = std::numeric_limits<double>::infinity();
   return engine;
 }
 
@@ -108,6 +110,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   options.engine = engine_config(rank, worker->mixer->bucket_count());
   EngineConfig& engine = options.engine;
   engine.seed = config_.seed;
+  engine.trained = saved != nullptr;
   engine.hello.run_id = "simulation";
   engine.hello.topology = config_.topology.spec();
   // Generations differ by more than restarts of edges add to them.

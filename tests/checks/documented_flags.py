@@ -35,10 +35,10 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
-FOREIGN = {  # of cmake, ctest, pkg-config, venv, GoogleTest, our checks, and what draws only where matplotlib is
+FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, our checks, and what draws only where matplotlib is
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",
     "--parallel", "--gtest", "--gtest_random_seed", "--gtest_filter", "--self-test", "--fix", "--version",
-    "--help", "--condition", "--cflags", "--libs", "--system-site-packages"}
+    "--help", "--condition", "--cflags", "--libs", "--system-site-packages", "--no-deps"}
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9_-]*[a-z0-9]")
 COMMAND = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, COMMANDS)) + r")(?= -| \S+ )([^`#|;&]*)")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.S)

@@ -108,5 +108,54 @@ TEST(AdoptionFaults, slow_workers_are_not_taken_for_such_that_are_behind) {
   for (Rank rank = 0; rank < 4; ++rank) EXPECT_EQ(simulation.status(rank).joined_from, kNoRank);
 }
 
+struct Resumed {
+  Rank from = kNoRank;  ///< whose model it took over
+  double lost = 0;      ///< steps that the network knew of and no longer counts
+};
+
+/// Worker 4 of a torus saves its state and is killed, at these seconds, and resumes at 32 s.
+Resumed resume(double saved_at, double killed_at, const std::string& mode) {
+  constexpr Rank kVictim = 4;
+  sim::SimulationConfig config = test::plain_config();
+  config.topology = Topology::parse("torus:3x3");
+  config.adopt = true;
+  config.exchange.mode = mode;
+  config.step_seconds = 0.1;
+  config.link = {.latency = 0.001};
+  config.steps = 1000;
+  const auto objective = sim::make_quadratic(9, kDimension, 0.001, 0.0, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(saved_at);
+  const sim::Saved saved = simulation.save(kVictim);
+  simulation.run_until(killed_at);
+  double made = static_cast<double>(simulation.steps_of(kVictim));
+  simulation.kill(kVictim, sim::Death::kProcess);
+  simulation.run_until(32);
+  simulation.restart(kVictim, &saved);
+  simulation.run_until(40);
+  double known = 0;
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    made += static_cast<double>(simulation.steps_of(rank));
+    known += simulation.telemetry_z(rank)[0];
+  }
+  EXPECT_EQ(simulation.status(kVictim).state, WorkerState::kTraining);
+  return {.from = simulation.status(kVictim).joined_from, .lost = made - known};
+}
+
+/// Else each death would take back, from all, what they have learnt since the checkpoint.
+TEST(Resuming, who_has_missed_much_takes_over_what_the_others_have_learnt_meanwhile) {
+  for (const std::string mode : {"async", "bounded:3"}) {
+    const Resumed resumed = resume(20, 30, mode);
+    EXPECT_NE(resumed.from, kNoRank) << mode;
+    EXPECT_LT(resumed.lost, 0) << mode;
+  }
+}
+
+/// Its optimizer's state is of its own model.
+TEST(Resuming, who_has_missed_little_goes_on_with_its_own_model) {
+  const Resumed resumed = resume(31.5, 31.5, "async");
+  EXPECT_EQ(resumed.from, kNoRank);
+}
+
 }  // namespace
 }  // namespace stencil
