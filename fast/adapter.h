@@ -33,7 +33,8 @@ class ModelAdapter {
  public:
   virtual ~ModelAdapter() = default;
 
-  /// The exchanged (trainable) parameters, in the order of values(). Constant after construction.
+  /// The exchanged (trainable) parameters, in the order of values(), each with its offset and size
+  /// there: end to end, from 0. Constant after construction.
   [[nodiscard]] virtual std::vector<ParameterSlot> parameters() const = 0;
 
   /// All exchanged parameters as one flat float vector. Where pull() and push() do nothing, it is a
@@ -46,8 +47,8 @@ class ModelAdapter {
   /// type); values() is then the adapter's own copy. pull() copies `count` values from `first` on
   /// from the framework; a session calls it before it reads them. push() copies them back; a
   /// session calls it when they are as the next forward pass must find them. Values are rounded to
-  /// the layout's type of their parameter, so push() loses nothing (kF64: values that have not
-  /// changed since pull() leave the framework's unchanged). The default does nothing. Both throw
+  /// the layout's type of their parameter, so push() loses nothing. (kF64: where a value is still
+  /// the framework's, rounded to float, push() leaves the framework's as it is.) The default does nothing. Both throw
   /// AdapterError.
   virtual void pull(std::size_t first, std::size_t count) { (void)first, (void)count; }
   virtual void push(std::size_t first, std::size_t count) { (void)first, (void)count; }

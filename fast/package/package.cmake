@@ -22,6 +22,19 @@ install(FILES ${PROJECT_BINARY_DIR}/include/fast/version.h DESTINATION ${FAST_IN
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fast)
 get_property(components GLOBAL PROPERTY FAST_COMPONENTS)
 list(REMOVE_DUPLICATES components)
+# Every user has the libraries of session, so these need none of another component: find_package()
+# would fail for all.
+get_property(of_session GLOBAL PROPERTY FAST_LIBRARIES_session)
+get_property(ours GLOBAL PROPERTY FAST_LIBRARIES)
+foreach(library ${of_session})
+  get_target_property(needed ${library} LINK_LIBRARIES)
+  foreach(other ${needed})
+    if(other IN_LIST ours AND NOT other IN_LIST of_session)
+      message(FATAL_ERROR "${library} is of component session, which every user has, and needs "
+              "${other}, which is not: say COMPONENT in its fast_library()")
+    endif()
+  endforeach()
+endforeach()
 foreach(component ${components})
   install(EXPORT fast_${component} NAMESPACE fast:: DESTINATION ${package}
           FILE fast_${component}.cmake)

@@ -44,7 +44,7 @@ ScreenStyle screen_style() {
 NetworkView network_view(const std::vector<WorkerView>& workers) {
   NetworkView view;
   int said = 0, losses = 0;
-  double loss = 0, time = 0;
+  double loss = 0, time = 0, furthest = 0;
   for (const WorkerView& worker : workers) {
     const bool running = worker.process == WorkerView::Process::kRunning;
     view.running += running;
@@ -53,6 +53,7 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
     const WorkerProgress& p = *worker.progress;
     view.samples += static_cast<double>(p.samples);
     if (std::isfinite(p.progress)) {
+      furthest = std::max(furthest, p.progress);
       // A worker that died makes no progress, so it does not count.
       if (worker.process != WorkerView::Process::kExited || worker.exit_code == 0) {
         view.progress += p.progress;
@@ -68,7 +69,7 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
     }
     if (running) time = std::max(time, p.time);
   }
-  if (said > 0) view.progress = std::clamp(view.progress / said, 0.0, 1.0);
+  view.progress = std::clamp(said > 0 ? view.progress / said : furthest, 0.0, 1.0);
   view.loss = losses > 0 ? loss / losses : std::numeric_limits<double>::quiet_NaN();
   if (view.progress > 0.005 && time > 0) view.eta = time * (1 - view.progress) / view.progress;
   return view;

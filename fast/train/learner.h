@@ -29,6 +29,7 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
+  /// The optimizer's state is attached to it (ModelAdapter::attach()), so that checkpoints hold it.
   [[nodiscard]] virtual ModelAdapter& adapter() = 0;
   virtual void set_learning_rate(double learning_rate) = 0;
 
@@ -47,6 +48,8 @@ class Learner {
   virtual void accumulate_statistics(const Batch& batch) = 0;
 };
 
+/// A learner refuses a model or an optimizer that it lacks (ConfigError). It may ignore
+/// momentum_correction, threads, mix_buffers and overlap.
 struct LearnerOptions {
   std::string model = "resnet8";
   ImageShape shape;

@@ -33,6 +33,10 @@ struct AdapterCase {
 ///   INSTANTIATE_TEST_SUITE_P(Flat, AdapterContract, ::testing::Values(...), case_name);
 class AdapterContract : public ::testing::TestWithParam<AdapterCase> {};
 
+inline void PrintTo(const AdapterCase& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
 inline std::string case_name(const ::testing::TestParamInfo<AdapterCase>& info) {
   return info.param.name;
 }

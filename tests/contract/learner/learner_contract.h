@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,6 +25,10 @@ class LearnerContract : public ::testing::TestWithParam<LearnerCase> {
   [[nodiscard]] static LearnerOptions options(std::uint64_t seed = 3);
   [[nodiscard]] static std::unique_ptr<Learner> make(std::uint64_t seed = 3);
 };
+
+inline void PrintTo(const LearnerCase& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
 inline std::string case_name(const ::testing::TestParamInfo<LearnerCase>& info) {
   return info.param.name;

@@ -71,6 +71,12 @@ TEST(LiveTableTest, AKilledWorkersProgressDoesNotHoldTheNetworkBack) {
   EXPECT_DOUBLE_EQ(view.samples, 110);
 }
 
+TEST(LiveTableTest, ARunThatWasStoppedKeepsItsProgress) {
+  WorkerView stopped = ended(130);
+  stopped.progress->progress = 0.2;
+  EXPECT_DOUBLE_EQ(network_view({stopped}).progress, 0.2);
+}
+
 TEST(LiveTableTest, ARowShowsEachNeighbour) {
   ScreenStyle style;
   style.width = 120;
