@@ -48,8 +48,8 @@ class ModelAdapter {
   /// from the framework; a session calls it before it reads them. push() copies them back; a
   /// session calls it when they are as the next forward pass must find them. Values are rounded to
   /// the layout's type of their parameter, so push() loses nothing. (kF64: where a value is still
-  /// the framework's, rounded to float, push() leaves the framework's as it is.) The default does nothing. Both throw
-  /// AdapterError.
+  /// the framework's, rounded to float, push() leaves the framework's as it is.) The default does
+  /// nothing. Both throw AdapterError.
   virtual void pull(std::size_t first, std::size_t count) { (void)first, (void)count; }
   virtual void push(std::size_t first, std::size_t count) { (void)first, (void)count; }
 
