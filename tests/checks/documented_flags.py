@@ -32,6 +32,8 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "exchange_bench": ["exchange_bench"],
     "overhead.py": ["bench/overhead.py"],
     "slow_worker.py": ["bench/slow_worker.py"],
+    "faults.py": ["bench/faults.py"],
+    "dark.py": ["bench/dark.py"],
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
