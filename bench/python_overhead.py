@@ -13,7 +13,7 @@ batches of 32 images of 3x16x16. Each kind runs --rounds times in turn:
   uncorrected  the same as ours, without the correction of momentum
   decent       Decent-DP (complete for two workers, a ring for more), Gloo
   ddp          torch.nn.parallel.DistributedDataParallel, Gloo
-  c++          with resnet18: `fast train` (--overlap no), all steps, the first ones too
+  c++          with resnet18: `fast train` (--no-overlap), all steps, the first ones too
 
 Prints for each kind the milliseconds of a step, as mean over workers, over --steps steps that
 follow 5 others, and over the rounds; each round's; and the percentages of that time that
@@ -168,7 +168,7 @@ def run_cpp(workers, options):
     with tempfile.TemporaryDirectory(prefix="fast-") as folder:
         examples = BATCH * workers * (WARM_UP + options.steps)
         words = f"--model resnet18 --data synthetic:{examples},10 --batch {BATCH} --epochs 1"
-        words += f" --topology ring:{workers} --threads 1 --overlap no --quiet --out {folder}/run"
+        words += f" --topology ring:{workers} --threads 1 --no-overlap --quiet --out {folder}/run"
         subprocess.run(
             [ROOT / "build/bin/fast", "train", *words.split()],
             check=True,

@@ -34,6 +34,7 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "slow_worker.py": ["bench/slow_worker.py"],
     "faults.py": ["bench/faults.py"],
     "dark.py": ["bench/dark.py"],
+    "python_overhead.py": ["bench/python_overhead.py"],
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
