@@ -153,7 +153,7 @@ def work(kind, rank, workers, folder, options):
             model.zero_grad()
         if session is not None:
             before = time.monotonic()
-            session.exchange(samples=4, loss=loss)
+            session.exchange(loss=loss)
             called += time.monotonic() - before
     inside = session.exchange_seconds() - inside if session is not None else 0.0
     of_a_step = [value / options.steps for value in (time.monotonic() - begun, called, inside)]
@@ -226,6 +226,8 @@ def main():
         parser.add_argument(name, help=argparse.SUPPRESS)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if "c++" in options.kinds and options.model != "resnet18":
+        parser.error("c++ has no model 'linear'; add --model resnet18")
     if options.work:
         work(options.work, options.rank, options.workers[0], options.folder, options)
     for workers in options.workers:

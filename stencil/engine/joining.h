@@ -38,8 +38,8 @@ namespace stencil {
 ///  8. Whoever has begun keeps what it has. Weights of a lower origin that come later count no
 ///     more: the one that brings them is a newcomer to an established neighbour (1.), and workers
 ///     of two origins that have both begun average.
-///  9. A model that was trained before (EngineConfig::trained) stays as it is; newcomers of other
-///     weights copy it once its worker has begun.
+///  9. For a model that was trained before (EngineConfig::trained) no initial weights are taken
+///     over; newcomers of other weights copy it once its worker has begun.
 ///
 /// One thread.
 class Joining {

@@ -79,8 +79,10 @@ EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
       make_engine_config(config_.exchange, config_.topology, turns_, stands, buckets);
   engine.rank = rank;
   engine.neighbours = places_[rank];
-  if (!config_.adopt) engine.behind_share = 0;
-  if (!config_.adopt) engine.missed_steps = std::numeric_limits<double>::infinity();
+  if (!config_.adopt) {
+    engine.behind_share = 0;
+    engine.missed_steps = std::numeric_limits<double>::infinity();
+  }
   return engine;
 }
 
