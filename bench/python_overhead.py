@@ -17,8 +17,7 @@ batches of 32 images of 3x16x16. Each kind runs --rounds times in turn:
 
 Prints for each kind the milliseconds of a step, as mean over workers, over --steps steps that
 follow 5 others, and over the rounds; each round's; and the percentages of that time that
-session.exchange() takes, and the library within it. (The correction of momentum is outside the
-library; c++ tells of the library alone.)
+session.exchange() takes, and the library within it (c++ tells of the library alone).
 
 Needs torch, for decent decent-dp too, and libfast.so (FAST_LIBRARY, or build/'s). To compare with
 c++, run it by the Python whose torch the programs link: Debian's. Run nothing else.

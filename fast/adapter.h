@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "stencil/core/followers.h"
 #include "stencil/core/layout.h"
 
 namespace fast {
@@ -66,6 +67,11 @@ class ModelAdapter {
   /// Sets the function that ready_from() calls; a session does this. An empty function means none.
   void on_ready(std::function<void(std::size_t first)> call) { on_ready_ = std::move(call); }
 
+  /// Optional. What follows the moves of values() by an exchange: the momentum of an optimizer,
+  /// say, which sets it after each step; see fast/momentum.h. A session clears it where the model
+  /// is replaced.
+  [[nodiscard]] stencil::Followers& followers() { return followers_; }
+
   /// Adds `part`, such as an optimizer or a data loader (fast/checkpoint/saved_state.h), to a
   /// session's checkpoints. It must outlive the adapter or be detached before.
   void attach(Resumable& part) { parts_.push_back(&part); }
@@ -74,6 +80,7 @@ class ModelAdapter {
 
  private:
   std::function<void(std::size_t)> on_ready_;
+  stencil::Followers followers_;
   std::vector<Resumable*> parts_;
 };
 

@@ -212,6 +212,20 @@ fast_code fast_ready_from(fast_session* session, uint64_t first) {
   return once_open(session, [&](fast::Session&) { session->adapter->ready_from(first); });
 }
 
+fast_code fast_momentum(fast_session* session, size_t parameter, void* momentum, double rate,
+                        double lasting, double share) {
+  return once_open(session, [&](fast::Session&) {
+    if (!(rate >= 0 && lasting >= 0 && lasting <= 1 && share >= 0 && share <= 1)) {
+      throw ConfigError("momentum of rate " + stencil::option_text(rate) + ", lasting " +
+                            stencil::option_text(lasting) + ", share " +
+                            stencil::option_text(share),
+                        "give a rate of 0 or more, and numbers from 0 to 1");
+    }
+    session->adapter->follow(parameter, momentum,
+                             {.rate = rate, .lasting = lasting, .share = share});
+  });
+}
+
 fast_code fast_finish(fast_session* session, int* agreed) {
   return once_open(session, [&](fast::Session& open) {
     const bool all_agree = open.finish() == fast::Agreement::kAgreed;

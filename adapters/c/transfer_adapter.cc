@@ -21,7 +21,10 @@ void run(fast_transfer transfer, const char* which, void* context, std::size_t f
 
 TransferAdapter::TransferAdapter(std::vector<NamedTensor> parameters,
                                  std::vector<NamedTensor> buffers, Transfers transfers)
-    : flat_(std::move(parameters), std::move(buffers)), transfers_(transfers) {}
+    : flat_(std::move(parameters), std::move(buffers)),
+      slots_(flat_.parameters()),
+      following_(slots_.size()),
+      transfers_(transfers) {}
 
 void TransferAdapter::pull(std::size_t first, std::size_t count) {
   run(transfers_.pull, "pull", transfers_.context, first, count);
@@ -31,6 +34,22 @@ void TransferAdapter::pull(std::size_t first, std::size_t count) {
 void TransferAdapter::push(std::size_t first, std::size_t count) {
   flat_.push(first, count);
   run(transfers_.push, "push", transfers_.context, first, count);
+}
+
+void TransferAdapter::follow(std::size_t parameter, void* momentum,
+                             const FollowingMomentum::Step& step) {
+  if (parameter >= slots_.size()) {
+    throw ConfigError(
+        "parameter " + std::to_string(parameter) + " of " + std::to_string(slots_.size()),
+        "count them from 0, in the order of fast_parameter()");
+  }
+  const ParameterSlot& slot = slots_[parameter];
+  if (slot.size == 0) return;
+  stencil::Follower& follower = followers().of(slot.offset, slot.size);
+  if (momentum != nullptr)
+    return following_[parameter].stepped(follower, slot.type, momentum, step);
+  follower = {.begin = slot.offset, .size = slot.size};
+  following_[parameter] = {};
 }
 
 }  // namespace fast::c

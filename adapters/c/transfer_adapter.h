@@ -6,6 +6,7 @@
 
 #include "adapters/c/fast.h"
 #include "adapters/flat/flat_adapter.h"
+#include "fast/momentum.h"
 
 namespace fast::c {
 
@@ -28,11 +29,16 @@ class TransferAdapter final : public ModelAdapter {
   [[nodiscard]] std::span<float> values() override { return flat_.values(); }
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
+  /// `momentum`, memory of the type and shape of a parameter, follows the exchange's moves of it;
+  /// see FollowingMomentum. Null: none does. Throws ConfigError for a parameter that there is not.
+  void follow(std::size_t parameter, void* momentum, const FollowingMomentum::Step& step);
   /// The memory as of the last pull or push.
   [[nodiscard]] std::vector<NamedTensor> state() override { return flat_.state(); }
 
  private:
   FlatAdapter flat_;
+  std::vector<ParameterSlot> slots_;
+  std::vector<FollowingMomentum> following_;  ///< by parameter
   Transfers transfers_;
 };
 

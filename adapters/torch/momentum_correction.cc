@@ -1,20 +1,44 @@
 #include "adapters/torch/momentum_correction.h"
 
-#include <torch/utils.h>
-
-#include <algorithm>
 #include <array>
 #include <string>
 
-#include "fast/train/optimizer_options.h"
+#include "stencil/core/error.h"
 
 namespace fast {
 namespace {
 
-/// Null before the parameter's first step.
-torch::optim::SGDParamState* momentum_of(torch::optim::SGD& optimizer,
-                                         const torch::Tensor& parameter) {
-  return static_cast<torch::optim::SGDParamState*>(state_of(optimizer, parameter));
+/// Null before the parameter's first step, and where the optimizer keeps no momentum of it.
+torch::optim::SGDParamState* with_momentum(torch::optim::SGD& optimizer,
+                                           const torch::Tensor& parameter) {
+  auto* const state = static_cast<torch::optim::SGDParamState*>(state_of(optimizer, parameter));
+  return state != nullptr && state->momentum_buffer().defined() ? state : nullptr;
+}
+
+/// The momentum in the order in memory of its parameter, as the optimizer goes on with it.
+torch::Tensor in_order(torch::optim::SGDParamState& state, const torch::Tensor& parameter) {
+  const torch::Tensor& momentum = state.momentum_buffer();
+  if (momentum.strides() == parameter.strides()) return momentum;
+  torch::Tensor ordered =
+      torch::empty_strided(parameter.sizes(), parameter.strides(), momentum.options());
+  ordered.copy_(momentum);
+  state.momentum_buffer(ordered);
+  return ordered;
+}
+
+stencil::ElementType type_of(const torch::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case torch::kFloat32:
+      return stencil::ElementType::kF32;
+    case torch::kFloat64:
+      return stencil::ElementType::kF64;
+    case torch::kFloat16:
+      return stencil::ElementType::kF16;
+    case torch::kBFloat16:
+      return stencil::ElementType::kBF16;
+    default:
+      throw stencil::InvariantError("MomentumCorrection: momentum of another type");
+  }
 }
 
 /// "momentum_correction/NAME"
@@ -24,69 +48,50 @@ std::string saved_name(const std::string& parameter) {
 
 }  // namespace
 
-void MomentumCorrection::before_step() {
-  if (left_.empty()) return;
+void MomentumCorrection::after_step() {
   const torch::NoGradGuard no_grad;
   for (auto& group : optimizer_.param_groups()) {
-    const double lasting = static_cast<torch::optim::SGDOptions&>(group.options()).momentum();
-    for (auto& parameter : group.params()) {
-      const auto found = left_.find(parameter.unsafeGetTensorImpl());
-      if (found == left_.end()) continue;
-      Left& last = found->second;
-      const torch::Tensor& moved = last.values.sub_(parameter);  // the other way round
-      const double share = moved.count_nonzero().item<double>() / moved.numel();
-      last.often = lasting * last.often + (1 - lasting) * share;
-      if (last.rate <= kLeastCorrectedRate * last.highest) continue;
-      auto* const state = momentum_of(optimizer_, parameter);
-      if (state == nullptr || !state->momentum_buffer().defined()) continue;
-      state->momentum_buffer().add_(moved, share_ * last.often / last.rate);
+    const auto& options = static_cast<torch::optim::SGDOptions&>(group.options());
+    const FollowingMomentum::Step step{
+        .rate = options.lr(), .lasting = options.momentum(), .share = share_};
+    for (const auto& parameter : group.params()) {
+      if (!parameter.requires_grad() || parameter.numel() == 0) continue;
+      auto* const state = with_momentum(optimizer_, parameter);
+      if (state == nullptr) continue;
+      Followed& followed = followed_[parameter.unsafeGetTensorImpl()];
+      followed.momentum = in_order(*state, parameter);
+      followed.following.stepped(
+          adapter_.followers().of(adapter_.offset_of(parameter),
+                                  static_cast<std::size_t>(parameter.numel())),
+          type_of(followed.momentum), followed.momentum.data_ptr(), step);
     }
   }
 }
 
-void MomentumCorrection::after_step() {
-  const torch::NoGradGuard no_grad;
-  for (auto& group : optimizer_.param_groups()) {
-    const double rate = group.options().get_lr();
-    for (const auto& parameter : group.params()) {
-      if (!parameter.requires_grad()) continue;
-      Left& left = left_[parameter.unsafeGetTensorImpl()];
-      if (!left.values.defined()) left.values = torch::empty_like(parameter);
-      left.values.copy_(parameter);
-      left.rate = rate;
-      left.highest = std::max(left.highest, rate);
-    }
-  }
+void MomentumCorrection::model_replaced() {
+  adapter_.followers().clear();
+  followed_.clear();
 }
 
 void MomentumCorrection::save(const ParameterName& name, StateWriter& to) {
   for (const auto& group : optimizer_.param_groups()) {
     for (const auto& parameter : group.params()) {
-      const auto found = left_.find(parameter.unsafeGetTensorImpl());
-      if (found == left_.end()) continue;
-      const Left& left = found->second;
-      const std::string known = saved_name(name(parameter));
-      save_tensor(known, left.values, to);
-      to.put(known + "/scalars",
-             std::span<const double>(std::array{left.rate, left.highest, left.often}));
+      const auto found = followed_.find(parameter.unsafeGetTensorImpl());
+      if (found == followed_.end()) continue;
+      to.put(saved_name(name(parameter)), std::span<const double>(found->second.following.state()));
     }
   }
 }
 
 void MomentumCorrection::load(const ParameterName& name, const StateReader& from) {
-  left_.clear();
+  model_replaced();
   for (const auto& group : optimizer_.param_groups()) {
     for (const auto& parameter : group.params()) {
       const std::string known = saved_name(name(parameter));
       if (!from.has(known)) continue;
-      Left& left = left_[parameter.unsafeGetTensorImpl()];
-      left.values = torch::empty(parameter.sizes(), parameter.options().requires_grad(false));
-      load_tensor(known, left.values, from);
-      std::array<double, 3> scalars{};
-      from.read(known + "/scalars", std::span<double>(scalars));
-      left.rate = scalars[0];
-      left.highest = scalars[1];
-      left.often = scalars[2];
+      std::array<double, 3> state{};
+      from.read(known, std::span<double>(state));
+      followed_[parameter.unsafeGetTensorImpl()].following.set_state(state);
     }
   }
 }

@@ -59,7 +59,7 @@ TorchTrainer::TorchTrainer(torch::nn::Module& model, optim::Optimizer& optimizer
   if (options.mix_buffers) statistics_.freeze();
   auto* const sgd = with_momentum(optimizer);
   if (sgd != nullptr && options.momentum_correction > 0) {
-    correction_.emplace(*sgd, options.momentum_correction);
+    correction_.emplace(*sgd, adapter_, options.momentum_correction);
   }
   const std::vector<torch::Tensor> trained = this->trained();
   if (!options.step_in_backward) return;
@@ -178,7 +178,6 @@ void TorchTrainer::finished() {
 }
 
 void TorchTrainer::make_step() {
-  if (correction_) correction_->before_step();
   optimizer_.step();
   if (correction_) correction_->after_step();
 }

@@ -27,7 +27,7 @@ class Session;
 
 struct TorchTrainerOptions {
   /// The share of the exchange's moves of the model that enters SGD's momentum; see
-  /// MomentumCorrection. Not used by other optimizers or by SGD without momentum.
+  /// fast/momentum.h. Not used by other optimizers or by SGD without momentum.
   double momentum_correction = 0.5;
   /// Gradients are scaled down where their overall norm exceeds this; 0: never. Not together with
   /// step_in_backward.

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(headers GLOBAL PROPERTY FAST_HEADERS)
-list(APPEND headers fast/adapter.h fast/errors.h fast/exit_codes.h)
+list(APPEND headers fast/adapter.h fast/errors.h fast/exit_codes.h fast/momentum.h)
 foreach(header ${headers})
   file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"")
   foreach(include ${includes})

@@ -69,6 +69,7 @@ class Session::Impl {
         steps_(mixer_),
         boundary_(options_.exchange.phase_lock, options_.exchange.linger),
         background_(options_, config_, layout_, mixer_, boundary_) {
+    mixer_.follow(adapter_.followers());
     adapter_.on_ready([this](std::size_t first) { ready_from(first); });
   }
 
@@ -196,6 +197,7 @@ class Session::Impl {
     adopted_ = status.adopted;
     record_.initial_hash = status.initial.hash;
     options_.log(LogLevel::kInfo, taken_over(status));
+    adapter_.followers().clear();  // this move is no part of any step
     (void)steps_.take_over(values_.pull(), progress_.scalars());
     values_.push();
     fold_all();

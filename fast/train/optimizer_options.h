@@ -13,12 +13,8 @@ struct OptimizerOptions {
   /// step old, as neighbours' steps make them: at a momentum of 0.9 it stays stable on five times
   /// the curvature that plain momentum tolerates.
   bool nesterov = true;
-  double momentum_correction = 0.5;  ///< see adapters/torch/momentum_correction.h; sgd only
+  double momentum_correction = 0.5;  ///< see fast/momentum.h; sgd only
   double weight_decay = 5e-4;
 };
-
-/// Below this fraction of the highest learning rate so far, momentum is not corrected: what the
-/// exchange moved, divided by so small a rate, would be noise.
-inline constexpr double kLeastCorrectedRate = 0.01;
 
 }  // namespace fast

@@ -186,6 +186,25 @@ void replace(const float* __restrict theirs, const float* __restrict y, float* _
   for (std::size_t i = 0; i < n; ++i) p[i] = theirs[i] - y[i];
 }
 
+// Counts are of 32 bits within a loop, so that they take lanes as wide as the floats'.
+std::size_t follow(const float* __restrict before, const float* __restrict after, float factor,
+                   float* __restrict values, std::size_t n) {
+  std::uint32_t moved = 0;
+#pragma omp simd reduction(+ : moved)
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] += factor * (after[i] - before[i]);
+    moved += after[i] != before[i] ? 1 : 0;
+  }
+  return moved;
+}
+
+std::size_t differing(const float* __restrict a, const float* __restrict b, std::size_t n) {
+  std::uint32_t count = 0;
+#pragma omp simd reduction(+ : count)
+  for (std::size_t i = 0; i < n; ++i) count += a[i] != b[i] ? 1 : 0;
+  return count;
+}
+
 void publish(const float* __restrict x, const float* __restrict sent, double weight,
              float* __restrict y, float* __restrict p, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -219,6 +238,8 @@ HWY_EXPORT(add);
 HWY_EXPORT(subtract);
 HWY_EXPORT(approach);
 HWY_EXPORT(replace);
+HWY_EXPORT(follow);
+HWY_EXPORT(differing);
 HWY_EXPORT(publish);
 HWY_EXPORT(absorb);
 
@@ -261,6 +282,13 @@ Sums approach(const float* ours, const float* theirs, float* p, std::size_t n) {
 }
 void replace(const float* theirs, const float* y, float* p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(replace)(theirs, y, p, n);
+}
+std::size_t follow(const float* before, const float* after, float factor, float* values,
+                   std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(follow)(before, after, factor, values, n);
+}
+std::size_t differing(const float* a, const float* b, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(differing)(a, b, n);
 }
 void publish(const float* x, const float* sent, double weight, float* y, float* p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(publish)(x, sent, weight, y, p, n);

@@ -62,6 +62,13 @@ Sums approach(const float* ours, const float* theirs, float* p, std::size_t n);
 /// p = theirs - y.
 void replace(const float* theirs, const float* y, float* p, std::size_t n);
 
+/// values += factor * (after - before). Returns how many of `after` differ from `before`.
+std::size_t follow(const float* before, const float* after, float factor, float* values,
+                   std::size_t n);
+
+/// How many values of `a` and `b` differ.
+[[nodiscard]] std::size_t differing(const float* a, const float* b, std::size_t n);
+
 /// y = x; p = x - weight * sent, in double.
 void publish(const float* x, const float* sent, double weight, float* y, float* p, std::size_t n);
 

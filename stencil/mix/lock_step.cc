@@ -59,11 +59,11 @@ bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s
   return true;
 }
 
-void collect(std::span<float> x, std::span<const float> p) {
-  std::copy(p.begin(), p.end(), x.begin());
-}
-
-void collect_rounded(std::span<float> x, std::span<float> p, ElementType type) {
+void collect(std::span<float> x, std::span<float> p, ElementType type) {
+  if (!rounds(type)) {
+    std::ranges::copy(p, x.begin());
+    return;
+  }
   Block unused;
   std::ranges::fill(x, 0.0F);
   for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {

@@ -25,10 +25,7 @@ bool publish_with_rest(std::span<const float> x, std::span<float> y, std::span<f
 /// p += weight * decode(s). Unchanged and false when s is not finite.
 bool absorb(std::span<float> p, const Codec& codec, std::span<const std::byte> s, double weight);
 
-/// x = p.
-void collect(std::span<float> x, std::span<const float> p);
-
-/// x = round(p) to `type`; p = what that loses.
-void collect_rounded(std::span<float> x, std::span<float> p, ElementType type);
+/// x = p; where `type` rounds(), x = round(p) and p = what that loses.
+void collect(std::span<float> x, std::span<float> p, ElementType type);
 
 }  // namespace stencil::lock_step

@@ -5,6 +5,7 @@
 
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
+#include "stencil/mix/following.h"
 #include "stencil/mix/lock_step.h"
 #include "stencil/mix/telemetry.h"
 
@@ -90,16 +91,14 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
 }
 
 bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
-  const BucketRange range = layout_.bucket(bucket);
-  if (!layout_.rounded()) {
-    return edge_delta::fold(x.subspan(range.begin, range.size), y(bucket), values(bucket).p);
-  }
   bool finite = true;
-  layout_.visit_parts(bucket, [&](TypedRange part) {
-    finite &= edge_delta::fold(x.subspan(part.begin, part.size),
-                               segment_.y().subspan(part.begin, part.size),
-                               segment_.p().subspan(part.begin, part.size), part.type);
-  });
+  const auto fold = [&](TypedRange part) {
+    change_followed(followers_, x, part.begin, part.size, [&](std::size_t begin, std::size_t n) {
+      finite &= edge_delta::fold(x.subspan(begin, n), segment_.y().subspan(begin, n),
+                                 segment_.p().subspan(begin, n), part.type);
+    });
+  };
+  layout_.visit_parts(bucket, fold);
   return finite;
 }
 
@@ -308,14 +307,10 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
   auto collect_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    const BucketRange range = layout_.bucket(b);
-    if (!layout_.rounded()) {
-      lock_step::collect(x.subspan(range.begin, range.size), values(b).p);
-      return;
-    }
     layout_.visit_parts(b, [&](TypedRange part) {
-      lock_step::collect_rounded(x.subspan(part.begin, part.size),
-                                 segment_.p().subspan(part.begin, part.size), part.type);
+      change_followed(followers_, x, part.begin, part.size, [&](std::size_t begin, std::size_t n) {
+        lock_step::collect(x.subspan(begin, n), segment_.p().subspan(begin, n), part.type);
+      });
     });
   };
   team_.each(telemetry_bucket(), collect_bucket);

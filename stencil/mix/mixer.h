@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stencil/codec/codec.h"
+#include "stencil/core/followers.h"
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_codec.h"
@@ -78,6 +79,8 @@ class Mixer {
   FoldReport fold(std::span<float> x);
   /// The same for buckets `from` .. `to` - 1 only; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
+  /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
+  void follow(Followers& followers) { followers_ = &followers; }
   /// x as of the last boundary, or of the last fold of its bucket: what the worker's own step has
   /// changed since then is undone. Training thread.
   void undo_step(std::span<float> x) const { std::ranges::copy(segment_.y(), x.begin()); }
@@ -151,6 +154,7 @@ class Mixer {
 
   Layout layout_;
   Segment segment_;
+  Followers* followers_ = nullptr;
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0};

@@ -11,6 +11,7 @@
 #include "adapters/flat/flat_adapter.h"
 #include "fast/checkpoint/saved_state.h"
 #include "fast/errors.h"
+#include "fast/momentum.h"
 #include "stencil/core/random.h"
 
 namespace fast {
@@ -31,8 +32,11 @@ float dot(const float* a, const float* b, std::size_t size) {
 
 class Optimizer final : public Resumable {
  public:
-  Optimizer(const OptimizerOptions& options, std::size_t size)
-      : options_(options), first_(size), second_(options.name == "adamw" ? size : 0) {
+  Optimizer(const OptimizerOptions& options, stencil::Followers& followers, std::size_t size)
+      : options_(options),
+        followers_(followers),
+        first_(size),
+        second_(options.name == "adamw" ? size : 0) {
     if (options.name != "sgd" && options.name != "adamw") {
       throw ConfigError("unknown optimizer '" + options.name + "'", "use sgd or adamw");
     }
@@ -43,27 +47,22 @@ class Optimizer final : public Resumable {
   void save(StateWriter& to) override {
     to.put("optimizer/first", std::span<const float>(first_));
     to.put("optimizer/second", std::span<const float>(second_));
-    to.put("optimizer/left", std::span<const float>(left_));
-    to.put("optimizer/scalars",
-           std::span<const double>(std::array{last_rate_, highest_rate_, often_}));
+    to.put("optimizer/following", std::span<const double>(following_.state()));
     to.put("optimizer/steps", static_cast<std::int64_t>(steps_));
   }
   void load(const StateReader& from) override {
     from.read("optimizer/first", std::span(first_));
     from.read("optimizer/second", std::span(second_));
-    left_ = from.values<float>("optimizer/left");
-    std::array<double, 3> scalars{};
-    from.read("optimizer/scalars", std::span<double>(scalars));
-    last_rate_ = scalars[0];
-    highest_rate_ = scalars[1];
-    often_ = scalars[2];
+    std::array<double, 3> following{};
+    from.read("optimizer/following", std::span<double>(following));
+    following_.set_state(following);
     steps_ = static_cast<int>(from.value<std::int64_t>("optimizer/steps"));
   }
   void model_replaced() override {
     std::ranges::fill(first_, 0.0F);
     std::ranges::fill(second_, 0.0F);
-    left_.clear();
-    often_ = 1;
+    followers_.clear();
+    following_ = {};
     steps_ = 0;
   }
 
@@ -79,7 +78,6 @@ class Optimizer final : public Resumable {
   // Velocity as in PyTorch: v = momentum * v + g, x -= rate * v (Sutskever et al. 2013 put the rate
   // inside v).
   void sgd(std::span<float> values, std::span<const float> gradient) {
-    correct_momentum(values);
     const auto rate = static_cast<float>(options_.learning_rate);
     const auto momentum = static_cast<float>(options_.momentum);
     const auto decay = static_cast<float>(options_.weight_decay);
@@ -88,22 +86,11 @@ class Optimizer final : public Resumable {
       first_[i] = momentum * first_[i] + slope;
       values[i] -= rate * (options_.nesterov ? slope + momentum * first_[i] : first_[i]);
     }
-    if (options_.momentum_correction == 0) return;
-    left_.assign(values.begin(), values.end());
-    last_rate_ = options_.learning_rate;
-    highest_rate_ = std::max(highest_rate_, last_rate_);
-  }
-
-  // See adapters/torch/momentum_correction.h.
-  void correct_momentum(std::span<const float> values) {
-    if (left_.size() != values.size()) return;
-    std::size_t moved = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) moved += values[i] != left_[i] ? 1 : 0;
-    often_ = options_.momentum * often_ + (1 - options_.momentum) * static_cast<double>(moved) /
-                                              static_cast<double>(values.size());
-    if (last_rate_ <= kLeastCorrectedRate * highest_rate_) return;
-    const auto factor = static_cast<float>(options_.momentum_correction * often_ / last_rate_);
-    for (std::size_t i = 0; i < values.size(); ++i) first_[i] -= factor * (values[i] - left_[i]);
+    if (options_.momentum_correction == 0 || options_.momentum == 0) return;
+    following_.stepped(followers_.of(0, first_.size()), stencil::ElementType::kF32, first_.data(),
+                       {.rate = options_.learning_rate,
+                        .lasting = options_.momentum,
+                        .share = options_.momentum_correction});
   }
 
   // Loshchilov and Hutter 2019, with PyTorch's constants.
@@ -121,10 +108,9 @@ class Optimizer final : public Resumable {
   }
 
   OptimizerOptions options_;
+  stencil::Followers& followers_;
   std::vector<float> first_, second_;  // moments; `second_` is empty for SGD
-  std::vector<float> left_;            // values after the last step, where momentum is corrected
-  double last_rate_ = 0, highest_rate_ = 0;
-  double often_ = 1;  // recent share of the values that the exchange moves in a step
+  FollowingMomentum following_;        // of first_, for SGD
   int steps_ = 0;
 };
 
@@ -138,7 +124,7 @@ class FlatLearner final : public Learner {
         scores_(classes_),
         adapter_(values_, {{"fc.weight", {signed_size(classes_), signed_size(pixels_)}},
                            {"fc.bias", {signed_size(classes_)}}}),
-        optimizer_(options.optimizer, values_.size()) {
+        optimizer_(options.optimizer, adapter_.followers(), values_.size()) {
     adapter_.attach(optimizer_);
     // Gaussian of variance 1 / inputs; the bias stays zero.
     stencil::Random random(stencil::Random::derive(options.seed, 0));

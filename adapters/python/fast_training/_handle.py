@@ -19,6 +19,7 @@ from ._library import (
     WaitingCallback,
     library,
 )
+from .adapter import Momentum
 from .errors import FastError, UsageError, error_of
 
 _LOGGER = logging.getLogger("fast_training")
@@ -138,6 +139,10 @@ class Handle:
             raise self._raised.pop()
         if code != 0:
             raise self._error(code)
+
+    def follow(self, number: int, momentum: Momentum | None) -> None:
+        """See Adapter.follow."""
+        self.call("fast_momentum", number, *(momentum or (None, 0.0, 0.0, 0.0)))
 
     def _error(self, code: int) -> FastError:
         text: bytes = self.get("fast_error")

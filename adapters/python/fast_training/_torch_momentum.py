@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
+from .adapter import Momentum
+
 # Below this fraction of the highest learning rate so far, momentum is not corrected: what the
 # exchange moved, divided by so small a rate, would be noise.
 _LEAST_CORRECTED_RATE = 0.01
+
+_Corrected = Iterable[tuple[torch.Tensor, torch.Tensor, dict[str, Any]]]
 
 
 class MomentumCorrection:
@@ -19,57 +24,93 @@ class MomentumCorrection:
 
         m <- m - share * often * (parameter after the exchange - before it) / learning rate
 
-    with `often`, the mean part of its elements that an exchange moves. It is the
-    MomentumCorrection of adapters/torch, whose header gives the reasons; after Lin et al. 2021,
-    "Quasi-global momentum". It costs a copy of the parameters.
+    with `often`, the mean part of its elements that an exchange moves. fast/momentum.h gives the
+    reasons; after Lin et al. 2021, "Quasi-global momentum". On the CPU the library corrects while
+    it folds; on a device two passes do, for one copy of the parameters.
     """
 
-    def __init__(self, optimizer: torch.optim.SGD, share: float) -> None:
+    def __init__(self, optimizer: torch.optim.SGD, share: float, numbers: dict[int, int]) -> None:
+        """`numbers`: of the parameters as the session counts them, by id."""
         self._optimizer = optimizer
         self._share = share
-        self._left: dict[int, torch.Tensor] = {}  # values before the exchange, by id of parameter
-        self._often: dict[int, torch.Tensor] = {}
-        self._highest: dict[int, float] = {}  # learning rate, by id of parameter
+        self._numbers = numbers
+        self._followed: dict[int, torch.Tensor] = {}  # momentum that the library knows, by number
+        self._on_device = OnDevice(share)
 
-    def before_exchange(self) -> None:
-        """Keeps the parameters as the step has left them."""
-        for parameter, _group in self._corrected():
-            left = self._left.get(id(parameter))
-            if left is None:
-                self._left[id(parameter)] = parameter.detach().clone()
-            else:
-                left.copy_(parameter.detach())
+    def before_exchange(self, follow: Callable[[int, Momentum | None], None]) -> None:
+        """`follow` tells the session that momentum follows the parameter of a number."""
+        away = []
+        for parameter, momentum, group in self._corrected():
+            if parameter.device.type != "cpu":
+                away.append((parameter, momentum, group))
+                continue
+            number, rate = self._numbers[id(parameter)], float(group["lr"])
+            follow(
+                number, Momentum(momentum.data_ptr(), rate, float(group["momentum"]), self._share)
+            )
+            self._followed[number] = momentum
+        self._on_device.before_exchange(away)
 
     def after_exchange(self) -> None:
-        """Corrects momentum by what the exchange has moved."""
-        for parameter, group in self._corrected():
-            key, rate = id(parameter), float(group["lr"])
-            left = self._left.get(key)
-            if left is None:
-                continue
-            moved = left.sub_(parameter.detach())  # the other way round
-            lasting = float(group["momentum"])
-            often = self._often.setdefault(key, torch.ones((), device=moved.device))
-            share = torch.count_nonzero(moved) / max(1, moved.numel())
-            often.mul_(lasting).add_(share, alpha=1 - lasting)
-            self._highest[key] = max(rate, self._highest.get(key, 0.0))
-            if rate <= _LEAST_CORRECTED_RATE * self._highest[key]:
-                continue
-            momentum = self._optimizer.state[parameter]["momentum_buffer"]
-            momentum.addcmul_(moved, often.to(moved.dtype), value=self._share / rate)
+        """Corrects momentum on a device."""
+        self._on_device.after_exchange()
 
-    def model_replaced(self) -> None:
+    def model_replaced(self, follow: Callable[[int, Momentum | None], None]) -> None:
         """The model was replaced by a neighbour's."""
-        self._left.clear()
+        for number in self._followed:
+            follow(number, None)
+        self._followed.clear()
+        self._on_device = OnDevice(self._share)
 
-    def _corrected(self) -> list[tuple[torch.Tensor, dict[str, Any]]]:
-        """Parameters that have momentum, with their groups."""
-        found = []
+    def _corrected(self) -> _Corrected:
+        """Parameters that have momentum, in one order in memory, and their groups."""
         for group in self._optimizer.param_groups:
             if group["momentum"] <= 0:
                 continue
             for parameter in group["params"]:
                 state = self._optimizer.state.get(parameter)
-                if parameter.requires_grad and state and state.get("momentum_buffer") is not None:
-                    found.append((parameter, group))
-        return found
+                momentum = state.get("momentum_buffer") if state else None
+                if momentum is None or not parameter.requires_grad or parameter.numel() == 0:
+                    continue
+                if momentum.stride() != parameter.stride():
+                    ordered = torch.empty_strided(
+                        parameter.shape,
+                        parameter.stride(),
+                        dtype=momentum.dtype,
+                        device=momentum.device,
+                    )
+                    momentum = state["momentum_buffer"] = ordered.copy_(momentum)
+                yield parameter, momentum, group
+
+
+class OnDevice:
+    """The same where parameters are on a device, which a fold does not reach."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._corrected: _Corrected = []
+        self._left: dict[int, torch.Tensor] = {}  # values before the exchange, by id of parameter
+        self._often: dict[int, torch.Tensor] = {}
+        self._highest: dict[int, float] = {}  # learning rate, by id of parameter
+
+    def before_exchange(self, corrected: _Corrected) -> None:
+        """Keeps the parameters as the step has left them."""
+        self._corrected = list(corrected)
+        for parameter, _momentum, _group in self._corrected:
+            if id(parameter) not in self._left:
+                self._left[id(parameter)] = torch.empty_like(parameter.detach())
+            self._left[id(parameter)].copy_(parameter.detach())
+
+    def after_exchange(self) -> None:
+        """Corrects momentum by what the exchange has moved."""
+        for parameter, momentum, group in self._corrected:
+            key, rate = id(parameter), float(group["lr"])
+            moved = self._left[key].sub_(parameter.detach())  # the other way round
+            lasting = float(group["momentum"])
+            often = self._often.setdefault(key, torch.ones((), device=moved.device))
+            share = torch.count_nonzero(moved) / moved.numel()
+            often.mul_(lasting).add_(share, alpha=1 - lasting)
+            self._highest[key] = max(rate, self._highest.get(key, 0.0))
+            if rate <= _LEAST_CORRECTED_RATE * self._highest[key]:
+                continue
+            momentum.addcmul_(moved, often.to(moved.dtype), value=self._share / rate)

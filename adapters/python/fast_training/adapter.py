@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Momentum(NamedTuple):
+    """The momentum of a parameter, after a step m <- lasting m + gradient, x <- x - rate m."""
+
+    address: int  # of m, of the parameter's type, shape and order in memory
+    rate: float  # learning rate
+    lasting: float  # from 0 to 1
+    share: float  # of what neighbours move the parameter by that enters m, from 0 to 1
 
 
 class Adapter:
@@ -27,6 +36,11 @@ class Adapter:
         #: their order, hold the new step already, in the arrays too; they may then be exchanged. A
         #: session sets it.
         self.ready_from: Callable[[int], None] = lambda first: None
+        #: Optional, for an optimizer with momentum: to be called in before("exchange"), so that the
+        #: momentum of parameter `number` (from 0) follows what neighbours do to that; see
+        #: fast/momentum.h. Its memory must stay until the next call; None: it has no momentum any
+        #: more. A session sets it.
+        self.follow: Callable[[int, Momentum | None], None] = lambda number, momentum: None
 
     def before(self, call: str) -> None:
         """Called before a session's "open", "join", "exchange", "finish" and "save": the arrays

@@ -114,6 +114,7 @@ class Session:
         self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
+        self.adapter.follow = self._handle.follow
         self.adapter.after("open")
 
     def _run(self, call: str, *arguments: Any) -> None:

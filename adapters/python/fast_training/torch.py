@@ -105,8 +105,6 @@ class TorchAdapter(Adapter):
         self._places = _places_of(model)
         self._check_trained()
         self._correction: MomentumCorrection | None = None
-        if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
-            self._correction = MomentumCorrection(optimizer, momentum_correction)
         self._statistics = [(name, tensor, tensor.detach().clone()) for name, tensor in statistics]
         self._initial = [slot.clone() for _, _, slot in self._statistics]
         self._mixed = False  # the statistics are, by finish()
@@ -117,6 +115,9 @@ class TorchAdapter(Adapter):
         self._saved = _homes_of([one for one in (*frozen, *others) if one[0] not in tied])
         with torch.no_grad():
             settle(self._groups)
+        if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
+            numbers = {id(t): n for n, group in enumerate(self._groups) for t in group.tensors}
+            self._correction = MomentumCorrection(optimizer, momentum_correction, numbers)
         self._stream = _stream_of(self._groups)
         if step_in_backward:
             if optimizer is None:
@@ -153,7 +154,7 @@ class TorchAdapter(Adapter):
             self._fill()
         self._copy_device(pull=True)
         if call == "exchange" and self._correction is not None:
-            self._correction.before_exchange()
+            self._correction.before_exchange(self.follow)
 
     def _after(self, call: str) -> None:
         self._copy_device(pull=False)
@@ -209,7 +210,7 @@ class TorchAdapter(Adapter):
     def model_replaced(self) -> None:
         """Drops the state of the optimizer, which is of another model."""
         if self._correction is not None:
-            self._correction.model_replaced()
+            self._correction.model_replaced(self.follow)
         if self._optimizer is None:
             return
         if isinstance(self._optimizer, torch.optim.Adagrad):  # requires its state to be there

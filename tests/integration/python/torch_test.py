@@ -7,6 +7,7 @@ import unittest
 import fast_training as fast
 import support
 import torch
+from fast_training._torch_momentum import OnDevice
 from fast_training.torch import TorchAdapter, gather_statistics
 from torch import nn
 from torch_models import model_of, sgd, trained
@@ -250,19 +251,59 @@ class Checkpoints(unittest.TestCase):
 
 
 class Momentum(unittest.TestCase):
+    def wrong_by(self, dtype):
+        """What two workers' momenta differ from what a share of a half makes them, at most."""
+        parameters = [nn.Parameter(torch.ones(2, 3, dtype=dtype)) for _ in range(2)]
+        optimizers = [torch.optim.SGD([one], lr=0.5, momentum=0.9) for one in parameters]
+        adapters = [
+            TorchAdapter({"p": one}, optimizer, momentum_correction=0.5)
+            for one, optimizer in zip(parameters, optimizers)
+        ]
+        sessions = support.ring(adapters, mode="sync")
+        wrong = []
+
+        def work(rank):
+            one, optimizer = parameters[rank], optimizers[rank]
+            with sessions[rank] as session:
+                session.join()
+                one.grad = torch.full_like(one, rank + 1.0)
+                optimizer.step()
+                before = one.detach().clone()
+                session.exchange()
+                moved = (one.detach() - before).double()
+                self.assertGreater(moved.abs().min(), 0.1)
+                expected = rank + 1.0 - 0.5 * moved / 0.5
+                found = optimizer.state[one]["momentum_buffer"].double()
+                wrong.append((found - expected).abs().max().item())
+
+        support.together([lambda: work(0), lambda: work(1)])
+        return max(wrong)
+
     def test_the_exchange_enters_it_by_the_given_share(self):
-        parameter = nn.Parameter(torch.tensor([1.0, 2.0]))
-        optimizer = torch.optim.SGD([parameter], lr=0.5, momentum=0.9)
-        adapter = TorchAdapter({"p": parameter}, optimizer, momentum_correction=0.5)
-        parameter.grad = torch.tensor([1.0, 1.0])
-        optimizer.step()
-        adapter.before("exchange")
-        parameter.data.add_(torch.tensor([0.2, 0.0]))  # what neighbours moved, of half the numbers
-        adapter.after("exchange")
+        self.assertLess(self.wrong_by(torch.float32), 1e-5)
+        self.assertLess(self.wrong_by(torch.float64), 1e-5)
+        self.assertLess(self.wrong_by(torch.bfloat16), 0.05)
+
+    def test_on_a_device_it_is_scaled_by_the_part_that_moves(self):
+        parameter, momentum = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 1.0])
+        correction = OnDevice(share=0.5)
+        correction.before_exchange([(parameter, momentum, {"lr": 0.5, "momentum": 0.9})])
+        parameter.add_(torch.tensor([0.2, 0.0]))  # what neighbours moved, of half the numbers
+        correction.after_exchange()
         often = 0.9 * 1 + 0.1 * 0.5
         expected = torch.tensor([1.0 - 0.5 * often * 0.2 / 0.5, 1.0])
+        self.assertTrue(torch.allclose(momentum, expected), momentum)
+
+    def test_it_comes_into_the_order_in_memory_of_its_parameter(self):
+        parameter = nn.Parameter(torch.rand(2, 3, 4, 5))
+        optimizer = torch.optim.SGD([parameter], lr=0.5, momentum=0.9)
+        adapter = TorchAdapter({"p": parameter}, optimizer)
+        momentum = torch.rand(2, 3, 4, 5).to(memory_format=torch.channels_last)
+        optimizer.state[parameter]["momentum_buffer"] = momentum
+        adapter.before("exchange")
         found = optimizer.state[parameter]["momentum_buffer"]
-        self.assertTrue(torch.allclose(found, expected), found)
+        self.assertEqual(found.stride(), parameter.stride())
+        self.assertTrue(torch.equal(found, momentum))
 
     def test_it_begins_anew_with_the_model_of_a_neighbour(self):
         for kind in (torch.optim.SGD, torch.optim.Adagrad):

@@ -19,6 +19,7 @@
 #include "fast/errors.h"
 #include "stencil/core/random.h"
 #include "stencil/core/text.h"
+#include "tests/support/exchange_moves.h"
 
 namespace fast {
 namespace {
@@ -235,7 +236,8 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
     learner->train_step(one.batch());
     learner->set_learning_rate(0.01);
     const auto values = learner->adapter().values();
-    for (float& value : values) value += push;
+    test::move_by_exchange(learner->adapter(),
+                           [&](float value, std::size_t) { return value + push; });
     const std::vector<float> before(values.begin(), values.end());
     learner->train_step(other.batch());
     std::vector<float> step;
@@ -279,9 +281,13 @@ TEST(TorchLearner, CorrectedMomentumBearsThatModelsMeetSeldom) {
         pair[i]->train_step(Examples(shape, 16, static_cast<std::uint64_t>(2 * step) + i).batch());
       }
       if (step % steps_between != 0) continue;
+      std::vector<float> mean(a.size());
       for (std::size_t i = 0; i < a.size(); ++i) {
         if (step > 120) sum += (a[i] - b[i]) * (a[i] - b[i]);
-        a[i] = b[i] = (a[i] + b[i]) / 2;
+        mean[i] = (a[i] + b[i]) / 2;
+      }
+      for (const auto& one : pair) {
+        test::move_by_exchange(one->adapter(), [&](float, std::size_t i) { return mean[i]; });
       }
     }
     return sum;

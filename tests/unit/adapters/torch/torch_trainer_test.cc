@@ -15,6 +15,7 @@
 #include "adapters/torch/step_in_backward.h"
 #include "fast/errors.h"
 #include "fast/session/session.h"
+#include "tests/support/exchange_moves.h"
 
 namespace fast {
 namespace {
@@ -316,9 +317,8 @@ TEST(TorchTrainer, MomentumTakesInWhatNeighboursMovedWithSeveralGroups) {
     TorchTrainer trainer(*net, optimizer, {.momentum_correction = share});
     for (std::uint64_t step = 0; step < 3; ++step) {
       (void)trainer.update(loss_of(net, batch(step)));
-      // Takes the place of the exchange.
-      const torch::NoGradGuard no_grad;
-      for (auto& parameter : net->parameters()) parameter.add_(1e-3);
+      test::move_by_exchange(trainer.adapter(),
+                             [](float value, std::size_t) { return value + 1e-3F; });
     }
     moved.push_back(values(net));
   }

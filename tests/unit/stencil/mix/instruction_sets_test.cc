@@ -102,6 +102,9 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
   parts(
       [&](std::size_t i, std::size_t m) { kernels::publish(&a[i], &b[i], 0.7, &v[i], &w[i], m); });
   keep({&v, &w});
+  parts(
+      [&](std::size_t i, std::size_t m) { (void)kernels::follow(&a[i], &b[i], -0.7F, &w[i], m); });
+  keep({&w});
   parts([&](std::size_t i, std::size_t m) { kernels::absorb(&a[i], 0.3, &w[i], m); });
   keep({&w});
   return out;
