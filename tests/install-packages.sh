@@ -6,7 +6,7 @@
 #   build  what the libraries and programs are built from
 #   test   what the tests, the benchmarks and their checks need on top
 #   cluster  what the tests labelled cluster need on top: Slurm
-#   ci     what .ci/run needs on top: clang for fuzzers and format, unpacking of CIFAR-10; bookworm's
+#   ci     what .ci/run needs on top: clang for fuzzers and format, a quick linker, unpacking of CIFAR-10; bookworm's
 # With --list prints the names and installs nothing.
 set -euo pipefail
 
@@ -18,7 +18,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
       openmpi-bin python3 python3-numpy python3-torch)
 cluster=(slurmctld slurmd slurm-client)
-ci=(clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv iproute2 git)
+ci=(lld clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv iproute2 git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
 
