@@ -24,7 +24,12 @@ from .errors import FastError, UsageError, error_of
 
 _LOGGER = logging.getLogger("fast_training")
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+_CLOSED = "the session is closed; open another one"
 _CLOSE_SECONDS = 10.0  # for a call of another thread, which stop() has ended, to return
+
+
+class ClosedError(UsageError):
+    """The session is closed."""
 
 
 def _logging_to(label: str) -> Callable[[int | None, int, bytes], None]:
@@ -62,6 +67,7 @@ class Handle:
         if self._pointer is None:
             raise MemoryError("libfast.so is out of memory")
         self._process = os.getpid()
+        self._closing = False
         self._in_use = threading.Lock()  # a session belongs to one thread at a time
         self._until_closed = threading.RLock()  # a handler of signals may interrupt its holder
         self._raised: list[BaseException] = []  # by handlers of signals during a wait
@@ -120,13 +126,15 @@ class Handle:
                 "open a session of its own after fork()"
             )
         if not self._in_use.acquire(blocking=False):
+            if self._closing:
+                raise ClosedError(_CLOSED)
             raise UsageError(
                 "the session is in another call, whose thread it belongs to until that returns; "
                 "call it from one thread at a time (stop() may be called from any)"
             )
         try:
             if self._pointer is None:
-                raise UsageError("the session is closed; open another one")
+                raise ClosedError(_CLOSED)
             return getattr(self._library, name)(self._pointer, *arguments)
         finally:
             self._in_use.release()
@@ -180,6 +188,7 @@ class Handle:
             pointer, self._pointer = self._pointer, None
             self._library.fast_close(pointer)
             return
+        self._closing = True
         self.stop()
         if not self._in_use.acquire(timeout=_CLOSE_SECONDS):
             _LOGGER.error("a session is still in a call of another thread and stays open")

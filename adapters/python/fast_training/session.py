@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import logging
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, SupportsFloat
 
 from . import _options
-from ._handle import Handle, shape_argument
+from ._handle import ClosedError, Handle, shape_argument
 from ._library import NeighbourStruct, StatusStruct
 from ._memory import memory_of
 from .adapter import Adapter, named
@@ -133,7 +134,9 @@ class Session:
         where nobody has.
         """
         self._run("join")
-        if not self._joined:
+        if self._joined:
+            return
+        with contextlib.suppress(ClosedError):  # another thread may have closed it meanwhile
             self._joined, self._passed = True, self.steps()
             status = self.status()
             if status.joined_from is not None or status.initial_from is not None:
@@ -157,9 +160,10 @@ class Session:
                 f"the loss became {value} at step {self._passed + 1}; lower the learning rate"
             )
         self._run("exchange", samples, value)
-        before, self._passed = self._passed, self.steps()
-        if self._passed == before and not self.done():  # the step was dropped with the old model
-            self.adapter.model_replaced()
+        with contextlib.suppress(ClosedError):  # as in join()
+            before, self._passed = self._passed, self.steps()
+            if self._passed == before and not self.done():  # the step went with the old model
+                self.adapter.model_replaced()
 
     def finish(self) -> bool:
         """Ends training: averages until neighbours agree or ``settle_deadline`` passes, then

@@ -4,6 +4,7 @@ import array
 import gc
 import os
 import signal
+import time
 import unittest
 import unittest.mock
 import weakref
@@ -295,6 +296,16 @@ class Ends(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
+    def test_a_wait_returns_whose_session_another_thread_closes(self):
+        session = fast.Session(numbers(1), topology="ring:2", rank=0, start_deadline=60)
+
+        def close():
+            while not session._handle._in_use.locked():  # join() has not begun
+                time.sleep(0.001)
+            session.close()
+
+        support.together([session.join, close])
+
     def test_two_sessions_of_a_process_agree(self):
         models = [numbers(1, 1), numbers(1, 1)]
         sessions = support.ring(models, budget=2000, settle_target=1e-6)
