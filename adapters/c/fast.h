@@ -194,11 +194,12 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
 /**
  * Optional, after each step of an optimizer with momentum, m <- lasting m + gradient and x <- x -
  * rate m: `momentum` is the m of parameter number `parameter` (from 0, in the order of
- * fast_parameter()), of its type and shape. What neighbours move the parameter by then enters it by
- * `share` (from 0 to 1; 0.5 is good), so that it does not keep pushing towards this worker's own
- * data against theirs (Lin et al. 2021, "Quasi-global momentum"). The memory must stay until the
- * next call for this parameter or fast_close(); NULL: it has no momentum any more, which is to be
- * said where the optimizer begins anew.
+ * fast_parameter()), of its type and shape. Until the next call, m changes by -`share` / rate times
+ * what neighbours move the parameter by (less where they seldom do), so that it does not keep
+ * pushing towards this worker's own data against theirs (Lin et al. 2021, "Quasi-global momentum").
+ * `share`: from 0 to 1; 0.5 is good. The memory must stay until the next call for this parameter or
+ * fast_close(); NULL: it has no momentum any more, which is to be said where the optimizer begins
+ * anew.
  */
 FAST_API fast_code fast_momentum(fast_session* session, size_t parameter, void* momentum,
                                  double rate, double lasting, double share);

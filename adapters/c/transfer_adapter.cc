@@ -46,10 +46,12 @@ void TransferAdapter::follow(std::size_t parameter, void* momentum,
   const ParameterSlot& slot = slots_[parameter];
   if (slot.size == 0) return;
   stencil::Follower& follower = followers().of(slot.offset, slot.size);
-  if (momentum != nullptr)
-    return following_[parameter].stepped(follower, slot.type, momentum, step);
-  follower = {.begin = slot.offset, .size = slot.size};
-  following_[parameter] = {};
+  if (momentum == nullptr) {
+    follower = {.begin = slot.offset, .size = slot.size};
+    following_[parameter] = {};
+    return;
+  }
+  following_[parameter].stepped(follower, slot.type, momentum, step);
 }
 
 }  // namespace fast::c

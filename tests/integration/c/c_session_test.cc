@@ -17,50 +17,13 @@
 
 #include "adapters/c/fast.h"
 #include "fast/run/safetensors.h"
+#include "tests/integration/c/c_worker.h"
 
 namespace {
 
+using fast::test::both;
+using fast::test::Worker;
 using ::testing::HasSubstr;
-
-/// A worker whose objective is |x - target|^2 / 2, through the C library alone.
-struct Worker {
-  explicit Worker(int rank) : session(fast_new()), x(5, 0.5F), target(5) {
-    for (std::size_t i = 0; i < x.size(); ++i) target[i] = static_cast<float>(i + 1) * (rank + 1);
-    set("topology", "ring:2");
-    set("rank", std::to_string(rank));
-    set("settle_target", "1e-6");
-  }
-  ~Worker() { fast_close(session); }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-
-  void set(const char* key, const std::string& value) {
-    EXPECT_EQ(fast_set(session, key, value.c_str()), FAST_OK) << fast_error(session);
-  }
-  void open() {
-    const std::array<std::int64_t, 2> shape = {2, 2};
-    fast_parameter(session, "matrix", "F32", 2, shape.data(), x.data());
-    fast_parameter(session, "scalar", "F32", 0, nullptr, &x[4]);
-    ASSERT_EQ(fast_open(session), FAST_OK) << fast_error(session);
-  }
-  void step() {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.2F * (x[i] - target[i]);
-  }
-
-  fast_session* session;
-  std::vector<float> x, target;
-};
-
-/// Opens two sessions that can reach each other, and runs `work` for each in a thread.
-template <typename Work>
-void both(Worker& first, Worker& second, Work work) {
-  first.open();
-  second.set("listen", "");
-  second.set("peer", std::string("0=") + fast_endpoint(first.session));
-  second.open();
-  std::jthread other([&] { work(second); });
-  work(first);
-}
 
 TEST(CSession, TwoSessionsOfOneProcessTrainAndAgree) {
   Worker first(0), second(1);
@@ -144,41 +107,6 @@ TEST(CSession, MemoryOfOtherTypesAndElsewhereIsExchanged) {
     EXPECT_NEAR(second.memory[i], 3, i < 3 ? 1e-4 : 0.01) << i;
   }
   EXPECT_EQ(first.pulled, first.pushed + 4) << "once more to begin with";
-}
-
-TEST(CSession, MomentumFollowsWhatTheNeighbourMovesAParameterBy) {
-  Worker first(0), second(1);
-  first.set("mode", "sync");
-  second.set("mode", "sync");
-  both(first, second, [](Worker& worker) {
-    ASSERT_EQ(fast_join(worker.session), FAST_OK) << fast_error(worker.session);
-    worker.step();
-    const std::vector<float> before = worker.x;
-    std::vector<float> matrix(4, 1), scalar(1, 1);
-    EXPECT_EQ(fast_momentum(worker.session, 0, matrix.data(), 0.2, 0.9, 0.5), FAST_OK);
-    EXPECT_EQ(fast_momentum(worker.session, 1, scalar.data(), 0.2, 0.9, 0.5), FAST_OK);
-    EXPECT_EQ(fast_momentum(worker.session, 1, nullptr, 0, 0, 0), FAST_OK);
-    ASSERT_EQ(fast_exchange(worker.session, 1, 0), FAST_OK) << fast_error(worker.session);
-    for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_NE(worker.x[i], before[i]);
-      EXPECT_NEAR(matrix[i], 1 - 0.5F / 0.2F * (worker.x[i] - before[i]), 1e-5F) << i;
-    }
-    EXPECT_EQ(scalar[0], 1) << "it has none any more";
-    EXPECT_EQ(fast_momentum(worker.session, 0, nullptr, 0, 0, 0), FAST_OK);
-    ASSERT_EQ(fast_finish(worker.session, nullptr), FAST_OK) << fast_error(worker.session);
-  });
-}
-
-TEST(CSession, MomentumOfNoParameterOrByNoShareIsRefused) {
-  Worker worker(0);
-  float momentum[4] = {};
-  EXPECT_EQ(fast_momentum(worker.session, 0, momentum, 0.1, 0.9, 0.5), FAST_USAGE) << "not open";
-  worker.open();
-  EXPECT_EQ(fast_momentum(worker.session, 2, momentum, 0.1, 0.9, 0.5), FAST_USAGE);
-  EXPECT_THAT(fast_error(worker.session), HasSubstr("parameter 2 of 2"));
-  EXPECT_EQ(fast_momentum(worker.session, 0, momentum, 0.1, 0.9, 1.5), FAST_USAGE);
-  EXPECT_THAT(fast_error(worker.session), HasSubstr("share 1.5"));
-  EXPECT_EQ(fast_momentum(worker.session, 0, momentum, std::nan(""), 0.9, 1), FAST_USAGE);
 }
 
 TEST(CSession, ATransferThatFailsEndsTheCall) {
