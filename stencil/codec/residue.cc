@@ -27,6 +27,8 @@ constexpr int kCoarsest = 240;
 /// Adding this to a float rounds it to an integer, which is then in the last bits of the sum.
 constexpr float kNoFraction = 0x1.8p23F;
 constexpr int kHalf = 8;
+/// Bound of a multiple's part above its residue, in wraps of 16.
+constexpr float kMostWraps = 0x1p20F;
 
 /// The offset of a block's residues, without the byte that nibbles.h counts.
 constexpr std::size_t kHead = kChecksum;
@@ -42,16 +44,24 @@ inline float inverse_of(int exponent) {
   return step_of(254 - exponent);
 }
 
-/// The exponent of the step for a block whose largest magnitude has the exponent `of_largest`.
+/// The exponent of the step for a block whose largest magnitude has the exponent `of_largest`. The
+/// step may exceed that magnitude: the other end's values may be the larger ones.
 inline int exponent_for(float apart, std::uint32_t of_largest) {
-  const int largest = static_cast<int>(of_largest);
   const int wished = static_cast<int>(std::bit_cast<std::uint32_t>(apart) >> 23) - 1;
-  return std::min(std::max({std::min(wished, largest), largest - kFinest, 1}), kCoarsest);
+  return std::min(std::max({wished, static_cast<int>(of_largest) - kFinest, 1}), kCoarsest);
 }
 
-inline std::uint32_t factor(std::size_t i) {
-  return static_cast<std::uint32_t>(i) * 0x9e3779b1U | 1U;
-}
+/// The checksum's factors, as residue.h gives them.
+constexpr std::array<std::uint32_t, kBlock> kFactors = [] {
+  std::array<std::uint32_t, kBlock> factors{};
+  for (std::uint32_t i = 0; i < kBlock; ++i) {
+    std::uint32_t h = (i + 1) * 0x9e3779b1U;
+    h = (h ^ h >> 16U) * 0x85ebca6bU;
+    h = (h ^ h >> 13U) * 0xc2b2ae35U;
+    factors[i] = (h ^ h >> 16U) | 1U;
+  }
+  return factors;
+}();
 
 inline std::uint32_t checksum_in(const unsigned char* block) {
   return block[1] | static_cast<std::uint32_t>(block[2]) << 8U;
@@ -72,7 +82,7 @@ bool write_block(const float* __restrict values, float apart, std::size_t n, uns
     const auto rounded = std::bit_cast<std::uint32_t>(values[i] * inverse + kNoFraction) -
                          std::bit_cast<std::uint32_t>(kNoFraction);
     residues[i] = static_cast<unsigned char>(rounded & 15U);
-    checksum += rounded * factor(i);
+    checksum += (rounded >> 4U) * kFactors[i];
   }
   nibbles::pack(residues, n, out + kHead);
   out[0] = static_cast<unsigned char>(exponent);
@@ -91,17 +101,16 @@ bool read_block(const unsigned char* in, std::size_t n, float* __restrict values
   for (std::size_t i = 0; i < kBlock; ++i) {
     const auto residue = static_cast<float>(residues[i]);
     const float wraps = std::rint((values[i] * inverse - residue) * (1.0F / 16));
-    const float multiple = 16 * wraps + residue;
     // Beyond these bounds a float need not be the exact multiple. Every correct multiple lies
     // within.
-    const float bounded = std::min(std::max(multiple, -0x1p24F), 0x1p24F);
-    checksum += static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded)) * factor(i);
+    const float bounded = std::min(std::max(wraps, -kMostWraps), kMostWraps);
+    checksum += static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded)) * kFactors[i];
     largest = std::max(largest, std::bit_cast<std::uint32_t>(bounded) & ~kFloatSign);
-    read[i] = multiple * step;
+    read[i] = (16 * wraps + residue) * step;
     marks |= non_finite_mark(std::bit_cast<std::uint32_t>(read[i]));
   }
   const bool right =
-      largest < std::bit_cast<std::uint32_t>(0x1p24F) && (checksum & 0xffffU) == checksum_in(in);
+      largest < std::bit_cast<std::uint32_t>(kMostWraps) && (checksum & 0xffffU) == checksum_in(in);
   if (right) std::copy_n(read.begin(), kBlock, values);
   return !right || all_finite(marks);
 }
@@ -121,11 +130,14 @@ bool subtract_block(const unsigned char* theirs, const unsigned char* ours, std:
   std::array<std::int32_t, kBlock> steps;
   std::uint32_t checksum = 0, half_way = 0;
   for (std::size_t i = 0; i < kBlock; ++i) {
-    const int difference = ((a[i] << theirs_shift) - (b[i] << ours_shift)) & 15;
+    const int residues = (a[i] << theirs_shift) - (b[i] << ours_shift);
+    const int difference = residues & 15;
     steps[i] = (difference ^ kHalf) - kHalf;
+    // steps = residues + 16 * wraps, where wraps are theirs minus ours.
+    const int wraps = (steps[i] - residues) / 16;
     // Half way between two multiples the sign is ambiguous: the other end would take the same one.
     half_way |= static_cast<std::uint32_t>(difference == kHalf);
-    checksum += static_cast<std::uint32_t>(steps[i]) * factor(i);
+    checksum += static_cast<std::uint32_t>(wraps) * kFactors[i];
   }
   const std::uint32_t expected =
       (checksum_in(theirs) << theirs_shift) - (checksum_in(ours) << ours_shift);
@@ -191,6 +203,10 @@ const unsigned char* raw(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+float step(std::span<const std::byte> block) {
+  return std::bit_cast<float>(std::to_integer<std::uint32_t>(block[0]) << 23U);
+}
 
 bool write(std::span<const float> values, std::span<const float> apart, std::span<std::byte> out) {
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());

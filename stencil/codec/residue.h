@@ -17,9 +17,14 @@
 ///
 ///   block   := step  checksum (u16, little-endian)  residue (4 bits) x 1 .. 64, see nibbles.h
 ///   step    := exponent of the block's step, in a float's bias (1 byte)
-///   checksum:= sum over i of multiple i, times (0x9e3779b1 i | 1), modulo 2^16
+///   checksum:= sum over i of floor(multiple i / 16) * factor i, modulo 2^16
+///   factor i:= h ^ h >> 16 | 1, h := (g ^ g >> 13) * 0xc2b2ae35, g := (f ^ f >> 16) * 0x85ebca6b,
+///              f := (i + 1) * 0x9e3779b1, all modulo 2^32 (the finaliser of MurmurHash3)
 ///
-/// The checksum is linear, so that two offers can be compared without knowing their multiples.
+/// The checksum covers what residues leave out, so a block that was read wrongly passes once in
+/// 2^16. It is linear, so that two offers can be compared without knowing their multiples. The
+/// factors are hashes: of factors in proportion to i, the most common error, a few values that are
+/// one wrap off in both directions, is often not seen.
 namespace stencil::residue {
 
 /// Values that share a step.
@@ -32,11 +37,13 @@ inline constexpr std::size_t kChecksum = 2;
   return nibbles::size(floats) + kChecksum * ((floats + kBlock - 1) / kBlock);
 }
 
+/// The step of a block that was accepted by read() or subtract().
+[[nodiscard]] float step(std::span<const std::byte> block);
+
 /// Writes `values` into `out` (exactly size() bytes). `apart` holds one number for each block: the
 /// expected distance of the two ends, which may be up to about twice that apart. A step is a
-/// quarter to a half of it, or the nearest step whose multiples are exact floats and that does not
-/// exceed the largest value. Returns false where a value is NaN or infinite; then nothing may be
-/// sent.
+/// quarter to a half of it, or the nearest step whose multiples are exact floats. Returns false
+/// where a value is NaN or infinite; then nothing may be sent.
 [[nodiscard]] bool write(std::span<const float> values, std::span<const float> apart,
                          std::span<std::byte> out);
 

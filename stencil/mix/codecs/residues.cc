@@ -18,13 +18,21 @@ using edge_delta::Outcome;
 
 static_assert(kBlockFloats % residue::kBlock == 0);
 
-constexpr float kFurthest = 0x1p100F;
-
-/// Notes that the two ends were at most `now` apart; 0 where that could not be read. `held` grows
-/// at once and shrinks by an eighth at a time, since exchanges soon after a step find neighbours
-/// further apart than later ones.
+/// Notes that the two ends were at most `now` apart. `held` grows at once and shrinks by an eighth
+/// at a time, since exchanges soon after a step find neighbours further apart than later ones.
 void note(float& held, float now) {
-  held = now > 0 ? std::max(now, held * 0.875F) : std::min(4 * held, kFurthest);
+  held = std::max(now, held * 0.875F);
+}
+
+/// What is expected where `n` of our values from `begin` on could not be read: four times as much.
+/// Without a word from the other end this stops at 16 times the largest of them, or a block of
+/// zeros at both ends, which looks the same, would grow for ever.
+float grown(float held, const BucketValues& ours, std::size_t begin, std::size_t n) {
+  float largest = 0;
+  for (std::size_t i = begin; i < begin + n; ++i) {
+    largest = std::max(largest, std::abs(ours.y[i] + ours.p[i]));
+  }
+  return std::min(4 * held, std::max(held, 16 * largest));
 }
 
 /// The residues of `n` values from `begin` on.
@@ -33,28 +41,48 @@ std::span<Byte> part(std::span<Byte> bytes, std::size_t begin, std::size_t n) {
   return bytes.subspan(residue::size(begin), residue::size(n));
 }
 
+std::span<const std::byte> part(const CodedOffer& offer, std::size_t begin, std::size_t n) {
+  return offer.exact ? offer.bytes.subspan(begin * sizeof(float), n * sizeof(float))
+                     : part(offer.bytes, begin, n);
+}
+
 /// Notes that `n` values from `begin` on differ from the neighbour's by `scale` times `d`. A block
 /// whose differences are all 0 was not read: values that are read differ at least by rounding.
-void note(std::span<float> known, std::size_t begin, const float* d, std::size_t n, float scale) {
+void note(std::span<float> known, const BucketValues& ours, std::size_t begin, const float* d,
+          std::size_t n, float scale) {
   for (std::size_t from = 0; from < n; from += residue::kBlock) {
+    const std::size_t size = std::min(residue::kBlock, n - from);
     std::uint32_t largest = 0;
-    for (std::size_t i = from; i < std::min(n, from + residue::kBlock); ++i) {
+    for (std::size_t i = from; i < from + size; ++i) {
       largest = std::max(largest, std::bit_cast<std::uint32_t>(d[i]) & ~kFloatSign);
     }
-    note(known[(begin + from) / residue::kBlock], scale * std::bit_cast<float>(largest));
+    float& held = known[(begin + from) / residue::kBlock];
+    if (largest > 0) {
+      note(held, scale * std::bit_cast<float>(largest));
+    } else {
+      held = grown(held, ours, begin + from, size);
+    }
   }
 }
 
 /// The same for offers that crossed. Both were rounded, so they may well be equal. Blocks that
-/// could not be read become 0.
-void note_crossed(std::span<float> known, std::size_t begin, std::span<float> apart) {
+/// could not be read become 0, and what the other end expects there is taken over: steps that are
+/// too far apart to be compared would else stay so.
+void note_crossed(std::span<float> known, const BucketValues& ours, std::size_t begin,
+                  std::span<float> apart, const CodedOffer& theirs) {
   for (std::size_t from = 0; from < apart.size(); from += residue::kBlock) {
+    float& held = known[(begin + from) / residue::kBlock];
     const auto block = apart.subspan(from, std::min(residue::kBlock, apart.size() - from));
-    float furthest = std::numeric_limits<float>::min();
-    for (const float value : block) furthest = std::max(furthest, std::abs(value));
-    const bool read = !std::isnan(block[0]);
-    if (!read) std::ranges::fill(block, 0.0F);
-    note(known[(begin + from) / residue::kBlock], read ? furthest : 0);
+    if (std::isnan(block[0])) {
+      std::ranges::fill(block, 0.0F);
+      held = grown(held, ours, begin + from, block.size());
+      if (theirs.exact) continue;
+      held = std::max(held, 8 * residue::step(part(theirs, begin + from, block.size())));
+    } else {
+      float furthest = std::numeric_limits<float>::min();
+      for (const float value : block) furthest = std::max(furthest, std::abs(value));
+      note(held, furthest);
+    }
   }
 }
 
@@ -67,11 +95,6 @@ bool subtract_exact(std::span<const std::byte> residues, std::span<const std::by
   if (!residue::read(residues, apart)) return false;
   for (std::size_t i = 0; i < apart.size(); ++i) apart[i] -= near[i];
   return true;
-}
-
-std::span<const std::byte> part(const CodedOffer& offer, std::size_t begin, std::size_t n) {
-  return offer.exact ? offer.bytes.subspan(begin * sizeof(float), n * sizeof(float))
-                     : part(offer.bytes, begin, n);
 }
 
 /// Writes theirs minus ours into `apart`, as both offers tell it; the other end computes the
@@ -140,7 +163,7 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
     outcome.norm2 += sums.norm2;
     outcome.finite &= sums.finite;
     if (!outcome.finite) return;
-    note(known, begin, d.room(begin), n, static_cast<float>(divisor));
+    note(known, ours, begin, d.room(begin), n, static_cast<float>(divisor));
     outcome.finite &= d.write(begin, n);
   });
   if (!outcome.finite) return outcome;
@@ -161,7 +184,7 @@ Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> /
   for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
     const float* const block = delta.block(begin, n);
     outcome.distance2 += kernels::subtract(block, &ours.p[begin], n);
-    note(known, begin, block, n, static_cast<float>(divisor));
+    note(known, ours, begin, block, n, static_cast<float>(divisor));
   });
   outcome.distance2 *= static_cast<double>(divisor) * divisor;
   return outcome;
@@ -177,7 +200,7 @@ Outcome ResidueEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffe
   if (!outcome.finite) return outcome;
   for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
     (void)subtract(offered, theirs, begin, {d.data(), n});
-    note_crossed(known, begin, {d.data(), n});
+    note_crossed(known, ours, begin, {d.data(), n}, theirs);
     for (std::size_t i = 0; i < n; ++i) d[i] *= 0.5F;
     outcome.distance2 += 4 * kernels::subtract(d.data(), &ours.p[begin], n);
   });
