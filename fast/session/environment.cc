@@ -62,8 +62,8 @@ SessionOptions with_environment(SessionOptions options, const Environment& envir
   if (ranked) return options;
   const int workers = stencil::Topology::parse(options.topology).size();
   const auto found = find_rank(environment, host, options, workers, environment_name);
-  if (!found && workers > 1) throw no_rank(host, environment_name);
-  options.rank = found ? found->rank : 0;
+  if (!found) throw no_rank(host, environment_name);
+  options.rank = found->rank;
   return options;
 }
 

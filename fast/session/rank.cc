@@ -99,7 +99,9 @@ std::optional<FoundRank> find_rank(const Environment& environment, const std::st
                                    const SessionOptions& session, int workers,
                                    stencil::OptionNaming naming) {
   if (auto found = rank_of_launcher(environment, workers, naming)) return found;
-  return rank_of_host(host, session, workers);
+  if (auto found = rank_of_host(host, session, workers)) return found;
+  if (workers == 1) return FoundRank{0, ""};
+  return std::nullopt;
 }
 
 std::string rank_variables() {

@@ -14,13 +14,13 @@ namespace fast {
 
 struct FoundRank {
   int rank = -1;
-  std::string source;  ///< for people: the variable, or the host's name
+  std::string source;  ///< for people: the variable, or the host's name; empty for who is alone
 };
 
 /// Finds the rank that this process was started with. The variables of launchers come first, those
 /// of an inner launcher before those of an outer one (mpirun in a job of Slurm). Then comes the
 /// host's name, where it belongs to a set: NAME-N, as replicas are called, with peers in `session`
-/// that are named NAME-K for their rank K.
+/// that are named NAME-K for their rank K. Who is alone is rank 0.
 ///
 /// Returns nothing where there is no rank. Throws ConfigError where a variable does not hold a
 /// number, and where the launcher has started another number of processes than `workers`; `naming`

@@ -55,6 +55,11 @@ TEST(RankTest, EveryLaunchersVariableIsKnownAndWinsOverTheHostName) {
   EXPECT_EQ(rank_of({{"RANK", "captain"}}, "worker-3"), 3) << "any program may use that name";
 }
 
+TEST(RankTest, WhoIsAloneIsRankZero) {
+  EXPECT_EQ(rank_of({}, "node01", 1), 0);
+  EXPECT_THAT(error_of({}, "node01", set_of_workers(), 2), ::testing::HasSubstr("no rank"));
+}
+
 TEST(RankTest, TheInnermostLauncherWins) {
   // A job of Slurm tells the shell that runs mpirun that it is process 0.
   EXPECT_EQ(rank_of({{"SLURM_PROCID", "0"}, {"OMPI_COMM_WORLD_RANK", "2"}}, "node01"), 2);
