@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a model in bfloat16 loses: resnet8 in PyTorch, in bfloat16 and in float32, on CIFAR-10.
 
-Trains --workers workers on a ring, and one alone, in float32 and each of --types, by seeds.
-Prints the accuracy of the first worker's model on the test set, as mean +- standard error over the
-seeds, and each type's difference from float32. The worker alone shows what the type costs
-without any exchange.
+Trains rings of --workers workers in float32 and each of --types, by seeds. Prints the accuracy of
+the first worker's model on the test set, as mean +- standard error over the seeds, and each type's
+difference from float32 by the same seed. One worker alone shows what the type costs without any
+exchange. Single runs are told as they end, on standard error.
 
     bench/float_types.py --data DIR                     DIR holds data_batch_1.bin, ...
     bench/float_types.py --data DIR --examples 2000 --epochs 1 --seeds 1     to try it
@@ -84,7 +84,7 @@ def train(args):
     x, y = cifar10(args.data, [f"data_batch_{i}.bin" for i in range(1, 6)], args.examples)
     budget = int(args.epochs * len(x))
     with fast.join(model, optimizer, budget=budget) as session:
-        rank, workers = session.status().rank, args.workers
+        rank, workers = session.status().rank, args.workers[0]
         shard = torch.arange(rank, len(x), workers)
         torch.manual_seed(1000 * args.seed + rank)
         order = shard[torch.randperm(len(shard))]
@@ -151,7 +151,7 @@ def main():
     )
     parser.add_argument("--data", required=True, help="folder of CIFAR-10 in its binary format")
     parser.add_argument("--types", nargs="+", default=["bfloat16"], help="beside float32")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 1], help="of each ring")
     parser.add_argument("--examples", type=int, default=20_000, help="of the training set")
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--batch", type=int, default=32, help="of each worker")
@@ -164,10 +164,15 @@ def main():
     if args.worker:
         train(args)
         return
-    for workers in (args.workers, 1):
-        found = {}
-        for kind in ["float32", *args.types]:
-            found[kind] = [accuracy(args, kind, workers, seed) for seed in range(1, args.seeds + 1)]
+    kinds = ["float32", *args.types]
+    for workers in args.workers:
+        found = {kind: [] for kind in kinds}
+        for seed in range(1, args.seeds + 1):
+            for kind in kinds:
+                found[kind].append(accuracy(args, kind, workers, seed))
+                run = f"{workers} worker{'s' * (workers > 1)}, {kind}, seed {seed}"
+                print(f"{run}: {found[kind][-1]:.2f} %", file=sys.stderr, flush=True)
+        for kind in kinds:
             apart = [a - b for a, b in zip(found[kind], found["float32"])]
             print(
                 f"{workers} worker{'s' * (workers > 1):1}  {kind:10} {shown(found[kind])} %"
