@@ -111,7 +111,8 @@ bool read_block(const unsigned char* in, std::size_t n, float* __restrict values
   }
   const bool right =
       largest < std::bit_cast<std::uint32_t>(kMostWraps) && (checksum & 0xffffU) == checksum_in(in);
-  if (right) std::copy_n(read.begin(), kBlock, values);
+  if (!right) read.fill(std::numeric_limits<float>::quiet_NaN());
+  std::copy_n(read.begin(), kBlock, values);
   return !right || all_finite(marks);
 }
 

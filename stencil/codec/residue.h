@@ -48,7 +48,7 @@ inline constexpr std::size_t kChecksum = 2;
                          std::span<std::byte> out);
 
 /// Replaces each of `values` by the writer's rounded value. Where a block's checksum shows that the
-/// two ends are too far apart, the values of that block stay unchanged. Returns false where write()
+/// two ends are too far apart, the values of that block become NaN. Returns false where write()
 /// never sends such a step or a value read is not finite; `values` is then unspecified.
 [[nodiscard]] bool read(std::span<const std::byte> in, std::span<float> values);
 

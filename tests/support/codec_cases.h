@@ -45,7 +45,7 @@ inline constexpr std::array kCodecCases = {
     CodecCase{"fp16", 0x1p-11, 0x1p-25, 65504.0F, 3e-4},
     CodecCase{"bf16", 0x1p-8, 0x1p-134, 0x1.fep127F, 2.4e-3},
     CodecCase{"int8", 0x1p-6, 0x1p-126, 127 * 0x1p121F, 3e-4, IntCodec::kBlock},
-    CodecCase{"int4", 0x1p-2, 0x1p-126, 7 * 0x1p125F, 1e-6, IntCodec::kBlock},
+    CodecCase{"int4", 0x1p-2, 0x1p-126, 7 * 0x1p125F, 2e-6, IntCodec::kBlock},
 };
 
 /// Throws std::logic_error where kCodecCases has no line for it.

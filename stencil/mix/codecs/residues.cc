@@ -18,21 +18,39 @@ using edge_delta::Outcome;
 
 static_assert(kBlockFloats % residue::kBlock == 0);
 
+constexpr float kFurthest = 0x1p100F;
+
+/// The exponent of a reply's block that was not read. IntCodec writes none below 3 for 4 bits and
+/// takes this one for that: the block's values are 0.
+constexpr std::byte kNotRead{0};
+
 /// Notes that the two ends were at most `now` apart. `held` grows at once and shrinks by an eighth
 /// at a time, since exchanges soon after a step find neighbours further apart than later ones.
 void note(float& held, float now) {
-  held = std::max(now, held * 0.875F);
+  held = std::max({now, held * 0.875F, std::numeric_limits<float>::min()});
 }
 
-/// What is expected where `n` of our values from `begin` on could not be read: four times as much.
-/// Without a word from the other end this stops at 16 times the largest of them, or a block of
-/// zeros at both ends, which looks the same, would grow for ever.
-float grown(float held, const BucketValues& ours, std::size_t begin, std::size_t n) {
-  float largest = 0;
-  for (std::size_t i = begin; i < begin + n; ++i) {
-    largest = std::max(largest, std::abs(ours.y[i] + ours.p[i]));
+/// Notes that an offer with this step was too fine: the next has a step of four times that. Where
+/// offers crossed, the coarser step counts at both ends, or steps that are too far apart to be
+/// compared would stay so.
+void note_not_read(float& held, float step) {
+  held = std::min(4 * std::max(held, 2 * step), kFurthest);
+}
+
+float largest(std::span<const float> values) {
+  std::uint32_t bits = 0;
+  for (const float value : values) {
+    bits = std::max(bits, std::bit_cast<std::uint32_t>(value) & ~kFloatSign);
   }
-  return std::min(4 * held, std::max(held, 16 * largest));
+  return std::bit_cast<float>(bits);
+}
+
+/// Calls visit(from, size) for each block of residues in `n` values.
+template <typename Visit>
+void for_residues(std::size_t n, const Visit& visit) {
+  for (std::size_t from = 0; from < n; from += residue::kBlock) {
+    visit(from, std::min(residue::kBlock, n - from));
+  }
 }
 
 /// The residues of `n` values from `begin` on.
@@ -46,44 +64,21 @@ std::span<const std::byte> part(const CodedOffer& offer, std::size_t begin, std:
                      : part(offer.bytes, begin, n);
 }
 
-/// Notes that `n` values from `begin` on differ from the neighbour's by `scale` times `d`. A block
-/// whose differences are all 0 was not read: values that are read differ at least by rounding.
-void note(std::span<float> known, const BucketValues& ours, std::size_t begin, const float* d,
-          std::size_t n, float scale) {
-  for (std::size_t from = 0; from < n; from += residue::kBlock) {
-    const std::size_t size = std::min(residue::kBlock, n - from);
-    std::uint32_t largest = 0;
-    for (std::size_t i = from; i < from + size; ++i) {
-      largest = std::max(largest, std::bit_cast<std::uint32_t>(d[i]) & ~kFloatSign);
-    }
-    float& held = known[(begin + from) / residue::kBlock];
-    if (largest > 0) {
-      note(held, scale * std::bit_cast<float>(largest));
-    } else {
-      held = grown(held, ours, begin + from, size);
-    }
-  }
+/// The step of the block at `begin`, or 0 in an exact offer, which has none.
+float step_in(const CodedOffer& offer, std::size_t begin) {
+  return offer.exact ? 0 : residue::step(part(offer.bytes, begin, 1));
 }
 
-/// The same for offers that crossed. Both were rounded, so they may well be equal. Blocks that
-/// could not be read become 0, and what the other end expects there is taken over: steps that are
-/// too far apart to be compared would else stay so.
-void note_crossed(std::span<float> known, const BucketValues& ours, std::size_t begin,
-                  std::span<float> apart, const CodedOffer& theirs) {
-  for (std::size_t from = 0; from < apart.size(); from += residue::kBlock) {
+/// Notes how far apart offers that crossed were. Blocks that could not be read become 0.
+void note_crossed(std::span<float> known, std::size_t begin, std::span<float> apart,
+                  const CodedOffer& ours, const CodedOffer& theirs) {
+  for_residues(apart.size(), [&](std::size_t from, std::size_t size) {
     float& held = known[(begin + from) / residue::kBlock];
-    const auto block = apart.subspan(from, std::min(residue::kBlock, apart.size() - from));
-    if (std::isnan(block[0])) {
-      std::ranges::fill(block, 0.0F);
-      held = grown(held, ours, begin + from, block.size());
-      if (theirs.exact) continue;
-      held = std::max(held, 8 * residue::step(part(theirs, begin + from, block.size())));
-    } else {
-      float furthest = std::numeric_limits<float>::min();
-      for (const float value : block) furthest = std::max(furthest, std::abs(value));
-      note(held, furthest);
-    }
-  }
+    const auto block = apart.subspan(from, size);
+    if (!std::isnan(block[0])) return note(held, largest(block));
+    std::ranges::fill(block, 0.0F);
+    note_not_read(held, std::max(step_in(ours, begin + from), step_in(theirs, begin + from)));
+  });
 }
 
 /// The values that `residues` show near the exact ones, minus the exact ones; at most one block.
@@ -157,14 +152,32 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
   for_blocks(ours.y.size(), [&](std::size_t begin, std::size_t n) {
     outcome.finite &= kernels::sum(y + begin, p + begin, theirs.data(), n) &&
                       residue::read(part(offer, begin, n), {theirs.data(), n});
+    std::array<bool, kBlockFloats / residue::kBlock> is_read;
+    for_residues(n, [&](std::size_t from, std::size_t size) {
+      float* const block = &theirs[from];
+      is_read[from / residue::kBlock] = !std::isnan(*block);
+      if (std::isnan(*block)) (void)kernels::sum(y + begin + from, p + begin + from, block, size);
+    });
     const kernels::Sums sums =
         kernels::difference(theirs.data(), y + begin, p + begin, beta, d.room(begin), n);
     outcome.distance2 += sums.distance2;
     outcome.norm2 += sums.norm2;
     outcome.finite &= sums.finite;
     if (!outcome.finite) return;
-    note(known, ours, begin, d.room(begin), n, static_cast<float>(divisor));
+    const float* const moved = d.room(begin);
+    for_residues(n, [&](std::size_t from, std::size_t size) {
+      float& held = known[(begin + from) / residue::kBlock];
+      if (is_read[from / residue::kBlock]) {
+        note(held, static_cast<float>(divisor) * largest({moved + from, size}));
+      } else {
+        note_not_read(held, residue::step(part(offer, begin + from, size)));
+      }
+    });
     outcome.finite &= d.write(begin, n);
+    for_residues(n, [&](std::size_t from, std::size_t) {
+      if (is_read[from / residue::kBlock]) return;
+      reply[differences_.encoded_size(begin + from)] = kNotRead;
+    });
   });
   if (!outcome.finite) return outcome;
   Incoming sent(differences_, reply);
@@ -174,7 +187,7 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
   return outcome;
 }
 
-Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> /*offer*/,
+Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> offer,
                                  std::span<const std::byte> reply, int divisor) {
   const std::span<float> known = apart(ours.bucket);
   Outcome outcome;
@@ -184,7 +197,14 @@ Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> /
   for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
     const float* const block = delta.block(begin, n);
     outcome.distance2 += kernels::subtract(block, &ours.p[begin], n);
-    note(known, ours, begin, block, n, static_cast<float>(divisor));
+    for_residues(n, [&](std::size_t from, std::size_t size) {
+      float& held = known[(begin + from) / residue::kBlock];
+      if (reply[differences_.encoded_size(begin + from)] == kNotRead) {
+        note_not_read(held, residue::step(part(offer, begin + from, size)));
+      } else {
+        note(held, static_cast<float>(divisor) * largest({block + from, size}));
+      }
+    });
   });
   outcome.distance2 *= static_cast<double>(divisor) * divisor;
   return outcome;
@@ -200,7 +220,7 @@ Outcome ResidueEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffe
   if (!outcome.finite) return outcome;
   for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
     (void)subtract(offered, theirs, begin, {d.data(), n});
-    note_crossed(known, ours, begin, {d.data(), n}, theirs);
+    note_crossed(known, begin, {d.data(), n}, offered, theirs);
     for (std::size_t i = 0; i < n; ++i) d[i] *= 0.5F;
     outcome.distance2 += 4 * kernels::subtract(d.data(), &ours.p[begin], n);
   });

@@ -14,7 +14,7 @@ namespace stencil {
 /// replies are differences in 4 bits. Keeps, as one float for each block of 64 values, how far the
 /// block last was from the neighbour's. The steps of the next offer follow from it. It decides how
 /// fine an offer is and never what is applied; where an offer is too fine, the block is not read,
-/// and both ends notice.
+/// and both ends notice: a reply has the exponent 0 there, and values of 0.
 class ResidueEdgeCodec final : public EdgeCodec {
  public:
   /// Until a distance is known, a block is taken to be a thousandth of its largest value of

@@ -62,7 +62,7 @@ TEST(Residue, IsNotReadWhereBothEndsAreFurtherApart) {
   const auto theirs = noise(random, 1000, 1), ours = noise(random, 1000, 1);
   auto read = ours;
   ASSERT_TRUE(residue::read(residues(theirs, 1e-3F), read));
-  EXPECT_EQ(read, ours);
+  for (const float value : read) ASSERT_TRUE(std::isnan(value));
   // One value of a block is enough.
   auto nearly = theirs;
   nearly[70] += 0.1F;
@@ -70,7 +70,7 @@ TEST(Residue, IsNotReadWhereBothEndsAreFurtherApart) {
   ASSERT_TRUE(residue::read(residues(theirs, 1e-3F), read));
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (i / residue::kBlock == 1) {
-      ASSERT_EQ(read[i], nearly[i]);
+      ASSERT_TRUE(std::isnan(read[i]));
     } else {
       ASSERT_NEAR(read[i], theirs[i], 0.25e-3);
     }
@@ -91,12 +91,11 @@ TEST(Residue, WrongBlocksPassOnceInAllValuesOfTheChecksum) {
     for (std::size_t i = 0; i < n; ++i) {
       ours[i] = theirs[i] + static_cast<float>(spread * (2 * random.uniform() - 1));
     }
-    const auto before = ours;
     ASSERT_TRUE(residue::read(residues(theirs, 1e-3F), ours));
     float furthest = 0;
     for (std::size_t i = 0; i < n; ++i)
       furthest = std::max(furthest, std::abs(ours[i] - theirs[i]));
-    passed += ours != before && furthest > 1e-3F;
+    passed += furthest > 1e-3F;  // NaN is further than nothing
   }
   // One is expected; more than eight come once in a million runs.
   EXPECT_LE(passed, 8U);
@@ -190,7 +189,9 @@ TEST(Residue, IsTheSameOnEveryInstructionSet) {
       ASSERT_TRUE(residue::subtract(of_a, of_b, apart));
       if (first.empty()) first = of_a, first_read = read, first_apart = apart;
       ASSERT_EQ(of_a, first) << name;
-      ASSERT_EQ(read, first_read) << name;
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(read[i] == first_read[i] || (std::isnan(read[i]) && std::isnan(first_read[i])));
+      }
       for (std::size_t i = 0; i < n; ++i) {
         ASSERT_TRUE(apart[i] == first_apart[i] || std::isnan(first_apart[i])) << name;
       }
@@ -294,37 +295,47 @@ TEST_F(Residues, ThatCrossKeepTheMeanAndComeToAgree) {
 TEST_F(Residues, ComeToAgreeFromValuesOfAnySizesHoweverTheyMeet) {
   SCOPED_TRACE(seed());
   for (const double scale : {0.1, 1e-3, 0.0}) {
-    for (const bool crossing : {false, true}) {
-      SCOPED_TRACE(std::to_string(scale) + (crossing ? ", crossing" : ", in turns"));
+    for (const int asker : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(scale) + ", asker " + std::to_string(asker) + " (2: crossing)");
       start_from(1, scale);
       const double start = apart2();
       for (int round = 0; round < 200; ++round) {
-        for (std::uint32_t b = 0; b < 3; ++b) crossing ? cross(b) : exchange(round % 2, b);
+        for (std::uint32_t b = 0; b < 3; ++b) asker < 2 ? exchange(asker, b) : cross(b);
       }
       EXPECT_LT(apart2(), 1e-6 * start);
     }
   }
 }
 
-TEST_F(Residues, OfZerosThatWereExchangedForLongFollowTheFirstStepAtOnce) {
+TEST_F(Residues, OfEqualValuesMoveNothingAndFollowTheFirstStepAtOnce) {
   SCOPED_TRACE(seed());
   for (const bool crossing : {false, true}) {
-    SCOPED_TRACE(crossing);
-    start_from(0, 0);
-    const auto rounds = [&](int count) {
-      for (int round = 0; round < count; ++round) {
-        for (std::uint32_t b = 0; b < 3; ++b) crossing ? cross(b) : exchange(round % 2, b);
+    for (const float value : {0.0F, 1.0F, 1.5F, 0.7F}) {
+      SCOPED_TRACE(std::to_string(value) + (crossing ? ", crossing" : ""));
+      start_from(0, 0);
+      const auto step_by = [&](double noisy, float constant) {
+        Random random(seed());
+        for (int i = 0; i < 2; ++i) {
+          x_[i] = noise(random, kFloats, noisy);
+          for (float& v : x_[i]) v += constant;
+          mixers_[i]->fold(x_[i]);
+        }
+      };
+      const auto rounds = [&](int count) {
+        for (int round = 0; round < count; ++round) {
+          for (std::uint32_t b = 0; b < 3; ++b) crossing ? cross(b) : exchange(round % 2, b);
+        }
+      };
+      step_by(0, value);
+      for (int i = 0; i < 500; ++i) {
+        rounds(1);
+        ASSERT_LE(apart2(), 1e-9 * kFloats) << i;
       }
-    };
-    rounds(500);
-    Random random(seed());
-    for (int i = 0; i < 2; ++i) {
-      x_[i] = noise(random, kFloats, 1e-3);
-      mixers_[i]->fold(x_[i]);
+      step_by(1e-3, value);
+      const double start = apart2();
+      rounds(60);
+      EXPECT_LT(apart2(), 1e-3 * start);
     }
-    const double start = apart2();
-    rounds(60);
-    EXPECT_LT(apart2(), 1e-3 * start);
   }
 }
 
