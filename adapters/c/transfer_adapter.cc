@@ -1,10 +1,16 @@
 #include "adapters/c/transfer_adapter.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace fast::c {
 namespace {
+
+constexpr char kFollowing[] = "momentum/following";
+constexpr std::size_t kNumbers = std::tuple_size_v<decltype(FollowingMomentum().state())>;
 
 void run(fast_transfer transfer, const char* which, void* context, std::size_t first,
          std::size_t count) {
@@ -24,7 +30,29 @@ TransferAdapter::TransferAdapter(std::vector<NamedTensor> parameters,
     : flat_(std::move(parameters), std::move(buffers)),
       slots_(flat_.parameters()),
       following_(slots_.size()),
-      transfers_(transfers) {}
+      transfers_(transfers) {
+  attach(*this);
+}
+
+void TransferAdapter::save(StateWriter& to) {
+  std::vector<double> numbers;
+  for (const FollowingMomentum& one : following_) {
+    const auto state = one.state();
+    numbers.insert(numbers.end(), state.begin(), state.end());
+  }
+  to.put(kFollowing, std::span<const double>(numbers));
+}
+
+void TransferAdapter::load(const StateReader& from) {
+  if (!from.has(kFollowing)) return;  // from another language or an earlier version
+  std::vector<double> numbers(kNumbers * following_.size());
+  from.read(kFollowing, std::span(numbers));
+  for (std::size_t i = 0; i < following_.size(); ++i) {
+    std::array<double, kNumbers> state{};
+    std::copy_n(&numbers[i * kNumbers], kNumbers, state.begin());
+    following_[i].set_state(state);
+  }
+}
 
 void TransferAdapter::pull(std::size_t first, std::size_t count) {
   run(transfers_.pull, "pull", transfers_.context, first, count);

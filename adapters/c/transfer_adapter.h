@@ -6,6 +6,7 @@
 
 #include "adapters/c/fast.h"
 #include "adapters/flat/flat_adapter.h"
+#include "fast/checkpoint/saved_state.h"
 #include "fast/momentum.h"
 
 namespace fast::c {
@@ -17,7 +18,7 @@ struct Transfers {
 };
 
 /// Plain memory that may be the host's copy of a device's. Training thread only.
-class TransferAdapter final : public ModelAdapter {
+class TransferAdapter final : public ModelAdapter, private Resumable {
  public:
   /// Throws AdapterError.
   TransferAdapter(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
@@ -36,6 +37,10 @@ class TransferAdapter final : public ModelAdapter {
   [[nodiscard]] std::vector<NamedTensor> state() override { return flat_.state(); }
 
  private:
+  /// What is known of momenta that follow; momentum itself is the caller's.
+  void save(StateWriter& to) override;
+  void load(const StateReader& from) override;
+
   FlatAdapter flat_;
   std::vector<ParameterSlot> slots_;
   std::vector<FollowingMomentum> following_;  ///< by parameter

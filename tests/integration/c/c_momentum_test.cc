@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "adapters/c/fast.h"
@@ -35,6 +37,33 @@ TEST(CMomentum, FollowsWhatTheNeighbourMovesAParameterBy) {
     EXPECT_EQ(fast_momentum(worker.session, 0, nullptr, 0, 0, 0), FAST_OK);
     ASSERT_EQ(fast_finish(worker.session, nullptr), FAST_OK) << fast_error(worker.session);
   });
+}
+
+TEST(CMomentum, ChangesByNothingAtTheEndOfAScheduleThatWasResumedEither) {
+  const std::string folder = ::testing::TempDir() + "c_momentum_" + std::to_string(getpid());
+  // Below a hundredth of the highest rate, which only the first run has seen.
+  for (const double rate : {1.0, 0.005}) {
+    Worker first(0), second(1);
+    for (Worker* const worker : {&first, &second}) {
+      worker->set("mode", "sync");
+      const std::string file = folder + (worker == &first ? ".0" : ".1");
+      for (const char* const key : {"checkpoint", "resume"}) worker->set(key, file);
+    }
+    both(first, second, [&](Worker& worker) {
+      ASSERT_EQ(fast_join(worker.session), FAST_OK) << fast_error(worker.session);
+      worker.step();
+      const std::vector<float> before = worker.x;
+      std::vector<float> momentum(4, 1);
+      EXPECT_EQ(fast_momentum(worker.session, 0, momentum.data(), rate, 0.9, 0.5), FAST_OK);
+      ASSERT_EQ(fast_exchange(worker.session, 1, 0), FAST_OK) << fast_error(worker.session);
+      for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_NE(worker.x[i], before[i]);
+        EXPECT_EQ(momentum[i] == 1, rate < 1) << momentum[i] << " at " << rate;
+      }
+      ASSERT_EQ(fast_finish(worker.session, nullptr), FAST_OK) << fast_error(worker.session);
+    });
+  }
+  for (const char* const rank : {".0", ".1"}) unlink((folder + rank).c_str());
 }
 
 TEST(CMomentum, OfNoParameterOrByNoShareIsRefused) {
