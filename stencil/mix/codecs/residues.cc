@@ -163,6 +163,7 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
     outcome.distance2 += sums.distance2;
     outcome.norm2 += sums.norm2;
     outcome.finite &= sums.finite;
+    outcome.finite = outcome.finite && d.write(begin, n);
     if (!outcome.finite) return;
     const float* const moved = d.room(begin);
     for_residues(n, [&](std::size_t from, std::size_t size) {
@@ -171,12 +172,8 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
         note(held, static_cast<float>(divisor) * largest({moved + from, size}));
       } else {
         note_not_read(held, residue::step(part(offer, begin + from, size)));
+        reply[differences_.encoded_size(begin + from)] = kNotRead;
       }
-    });
-    outcome.finite &= d.write(begin, n);
-    for_residues(n, [&](std::size_t from, std::size_t) {
-      if (is_read[from / residue::kBlock]) return;
-      reply[differences_.encoded_size(begin + from)] = kNotRead;
     });
   });
   if (!outcome.finite) return outcome;

@@ -189,11 +189,10 @@ TEST(Residue, IsTheSameOnEveryInstructionSet) {
       ASSERT_TRUE(residue::subtract(of_a, of_b, apart));
       if (first.empty()) first = of_a, first_read = read, first_apart = apart;
       ASSERT_EQ(of_a, first) << name;
+      const auto same = [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); };
       for (std::size_t i = 0; i < n; ++i) {
-        ASSERT_TRUE(read[i] == first_read[i] || (std::isnan(read[i]) && std::isnan(first_read[i])));
-      }
-      for (std::size_t i = 0; i < n; ++i) {
-        ASSERT_TRUE(apart[i] == first_apart[i] || std::isnan(first_apart[i])) << name;
+        ASSERT_TRUE(same(read[i], first_read[i])) << name;
+        ASSERT_TRUE(same(apart[i], first_apart[i])) << name;
       }
     });
   }
