@@ -30,6 +30,28 @@ namespace fast {
 /// of the parameter that the exchange moves in a step, averaged over as many steps as momentum
 /// lasts: all of it where each step brings an average of the whole model, a tenth where every tenth
 /// step does or where a codec sends a tenth of the coordinates.
+///
+/// **Unlike speeds.** A worker whose neighbours make a hundred steps in one of its own is moved as
+/// far in it. Half of that, taken for momentum, would throw it 45 steps ahead in its next step, and
+/// its neighbours after it: a loop whose gain grows with the ratio of speeds. Two rules keep it
+/// below one.
+///
+/// 1. What follows is never longer than the worker's own gradients can make it, block by block
+///    (stencil/core/followers.h): |m| <= sum of lasting^k |gradient of k steps ago|, plain SGD's
+///    own bound. What would be longer is turned, no more. So a worker's step is bounded by its own
+///    gradients whatever neighbours do, and averaging lengthens nothing: the further the exchange
+///    moves a model, the smaller the part of it that comes back as a step. This holds at any ratio
+///    of speeds, after a freeze and after a return.
+/// 2. Only a meeting with a worker of like pace is a correction (stencil/neighbour/steps.h,
+///    likeness()). A slow worker takes back the steps of its quick neighbours, and would keep what
+///    they lose as momentum that it seldom uses: three of nine that are a hundred times slower cost
+///    3.5 points of accuracy so, and no bound would bring them back. What comes from workers of
+///    another pace is left out at both ends: edge by edge (stencil/mix/set_aside.h), and, where
+///    quick neighbours reach into a slow one's memory, all of it there
+///    (stencil/runtime/likeness.h). So momentum still adds up to the same over workers of one pace.
+///
+/// Initial weights, a model that is taken over, and what came while a worker waited to begin are no
+/// moves: nothing follows them. Measured in bench/results/cifar10.md, "Very unequal workers".
 class FollowingMomentum {
  public:
   struct Step {
@@ -48,6 +70,8 @@ class FollowingMomentum {
     const bool large = step.rate > kLeastRate * highest_;
     follower.type = type;
     follower.values = momentum;
+    follower.lasting = step.lasting;
+    ++follower.step;
     follower.factor = large ? -step.share * often / step.rate : 0;
     follower.moved = 0;
   }

@@ -195,8 +195,9 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
  * Optional, after each step of an optimizer with momentum, m <- lasting m + gradient and x <- x -
  * rate m: `momentum` is the m of parameter number `parameter` (from 0, in the order of
  * fast_parameter()), of its type and shape. Until the next call, m changes by -`share` / rate times
- * what neighbours move the parameter by (less where they seldom do), so that it does not keep
- * pushing towards this worker's own data against theirs (Lin et al. 2021, "Quasi-global momentum").
+ * what neighbours move the parameter by (less where they seldom do, or step at another pace), so
+ * that it does not keep pushing towards this worker's own data against theirs (Lin et al. 2021,
+ * "Quasi-global momentum"). It is never made longer than this worker's own gradients can make it.
  * `share`: from 0 to 1; 0.5 is good. The memory must stay until the next call for this parameter or
  * fast_close(); NULL: it has no momentum any more, which is to be said where the optimizer begins
  * anew.
@@ -248,6 +249,7 @@ typedef struct fast_status {
   double consensus_distance; /**< rms distance to neighbours' models over the norm of this one */
   int32_t flushed;           /**< 1: nothing is in flight with any neighbour */
   int32_t initial_from;      /**< rank whose initial values were taken over; -1: none */
+  double likeness;           /**< of this worker's steps and its neighbours' in length, 0 to 1 */
 } fast_status;
 
 /** Any thread, once open. */

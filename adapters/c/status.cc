@@ -42,6 +42,7 @@ fast_code fast_get_status(const fast_session* session, fast_status* status) {
     filled.consensus_distance = seen.consensus_distance;
     filled.flushed = seen.flushed ? 1 : 0;
     filled.initial_from = seen.initial_from.value_or(-1);
+    filled.likeness = seen.likeness;
     return give(filled, status);
   });
 }

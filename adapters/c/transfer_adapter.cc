@@ -75,7 +75,7 @@ void TransferAdapter::follow(std::size_t parameter, void* momentum,
   if (slot.size == 0) return;
   stencil::Follower& follower = followers().of(slot.offset, slot.size);
   if (momentum == nullptr) {
-    follower = {.begin = slot.offset, .size = slot.size};
+    follower.stop();
     following_[parameter] = {};
     return;
   }

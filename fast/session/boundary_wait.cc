@@ -23,6 +23,11 @@ stencil::Pause BoundaryWait::wait() {
   return boundary_.advance(now);
 }
 
+double BoundaryWait::likeness() {
+  const std::lock_guard lock(mutex_);
+  return boundary_.likeness(EventLoop::now());
+}
+
 void BoundaryWait::note(stencil::TimePoint now, const stencil::Engine& engine) {
   const std::lock_guard lock(mutex_);
   boundary_.note(now, engine);

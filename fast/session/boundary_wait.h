@@ -20,6 +20,9 @@ class BoundaryWait {
   /// Waits until the present phase is over. Returns the next phase.
   stencil::Pause wait();
 
+  /// See Boundary::likeness().
+  [[nodiscard]] double likeness();
+
   /// Background thread: passes on what the engine knows, after each turn.
   void note(stencil::TimePoint now, const stencil::Engine& engine);
 

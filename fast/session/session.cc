@@ -11,6 +11,7 @@
 
 #include "fast/session/background.h"
 #include "fast/session/boundary_wait.h"
+#include "fast/session/loss_watch.h"
 #include "fast/session/model_values.h"
 #include "fast/session/patient_fold.h"
 #include "fast/session/progress.h"
@@ -92,7 +93,7 @@ class Session::Impl {
     const std::span<float> x = values_.pull();
     if (!sync() && background_.adopts(adopted_) && await_model()) return;
     progress_.add(report.samples, report.loss);
-    if (!std::isfinite(report.loss)) ++non_finite_losses_;
+    note_loss(report.loss);
     const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
     values_.push();
     mean_data_size_ = progress_.data_size();
@@ -116,6 +117,9 @@ class Session::Impl {
   Agreement finish() {
     if (agreement_) return *agreement_;
     agreement_ = agree();
+    if (const std::string text = losses_.grown(); !text.empty()) {
+      options_.log(LogLevel::kWarning, text);
+    }
     for (Resumable* const part : adapter_.parts()) part->finished();
     return *agreement_;
   }
@@ -124,6 +128,8 @@ class Session::Impl {
     SessionStatus out = status_of(background_.status(), EventLoop::now());
     out.mean_data_size = mean_data_size_;
     out.counters["non_finite_losses"] = non_finite_losses_;
+    out.not_learnt = losses_.grown();
+    out.likeness = boundary_.likeness();
     return out;
   }
   /// The process of the background thread.
@@ -163,6 +169,15 @@ class Session::Impl {
     return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
   }
 
+  void note_loss(double loss) {
+    if (!std::isfinite(loss)) ++non_finite_losses_;
+    losses_.add(loss);
+    if (loss_grown_) return;
+    const std::string text = losses_.grown();
+    loss_grown_ = !text.empty();
+    if (loss_grown_) options_.log(LogLevel::kWarning, text);
+  }
+
   /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
   /// given.
   SessionRecord first_record() {
@@ -193,7 +208,10 @@ class Session::Impl {
     }
     if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);
     if (!ready) begin_alone(status);
-    if (status.adopted == adopted_) return false;
+    if (status.adopted == adopted_) {
+      if (first && !sync()) begin_first_step();
+      return false;
+    }
     adopted_ = status.adopted;
     record_.initial_hash = status.initial.hash;
     options_.log(LogLevel::kInfo, taken_over(status));
@@ -204,6 +222,13 @@ class Session::Impl {
     for (Resumable* const part : adapter_.parts()) part->model_replaced();
     publish();
     return true;
+  }
+
+  /// What came while this worker waited to begin belongs to its initial model: its first gradient
+  /// is taken there, and no momentum follows that move.
+  void begin_first_step() {
+    (void)steps_.begin(values_.pull(), progress_.scalars());
+    values_.push();
   }
 
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
@@ -257,6 +282,7 @@ class Session::Impl {
       await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
                        [next](const PumpStatus& s) { return s.limit.step >= next; });
     }
+    adapter_.followers().likeness = boundary_.likeness();
     const bool finite = steps_.end_step(x, progress_.scalars());
     Pause pause = boundary_.begin(next);
     steps_.pause(pause);
@@ -321,13 +347,15 @@ class Session::Impl {
   Duration exchange_time_{};
   std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;
+  bool loss_grown_ = false;    ///< that was said once
   std::uint64_t adopted_ = 0;  ///< models of neighbours that were adopted
 
   // Each provides its own locking.
   std::atomic<std::uint64_t> non_finite_losses_{0};
+  LossWatch losses_;
   stencil::Mixer mixer_;
   stencil::StepBoundary steps_;  ///< training thread
-  BoundaryWait boundary_;
+  mutable BoundaryWait boundary_;
   Background background_;  ///< last: its thread stops before what it uses is destroyed
 };
 

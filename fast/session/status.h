@@ -35,9 +35,15 @@ struct SessionStatus {
   std::optional<int> initial_from;  ///< the rank whose initial weights it took over, if any
   /// Own estimate: rms distance to neighbours' models over the norm of this one.
   double consensus_distance = 0;
+  /// How like the steps of this worker and its neighbours are in length, 0 to 1; see
+  /// stencil/runtime/likeness.h.
+  double likeness = 1;
   bool flushed = false;       ///< nothing is in flight with any neighbour
   double mean_data_size = 0;  ///< examples that a worker holds, mean over all, as far as is known
   std::vector<NeighbourStatus> neighbours;
+  /// Why training has come apart although all numbers are finite (see LossWatch), for people;
+  /// empty: it has not.
+  std::string not_learnt;
   /// Counts since the session began, by name: "sweeps", "bytes_sent", "refusals" ..
   std::map<std::string, std::uint64_t, std::less<>> counters;
 

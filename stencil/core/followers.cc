@@ -1,11 +1,24 @@
 #include "stencil/core/followers.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "stencil/core/error.h"
 
 namespace stencil {
+
+void Follower::stop() {
+  values = nullptr;
+  factor = 0;
+  moved = 0;
+  std::ranges::fill(blocks, Block{});
+}
+
+void Followers::cut_by(std::size_t bucket_floats) {
+  block_floats_ = std::gcd(kMostBlockFloats, bucket_floats);
+}
 
 std::vector<Follower>::iterator Followers::from(std::size_t place) {
   return std::ranges::partition_point(
@@ -20,7 +33,11 @@ Follower& Followers::of(std::size_t begin, std::size_t size) {
                          std::to_string(begin) + " on overlap those from " +
                          std::to_string(next->begin) + " on");
   }
-  return *sorted_.insert(next, {.begin = begin, .size = size});
+  Follower made{.begin = begin, .size = size};
+  if (size > 0) {
+    made.blocks.resize((begin + size - 1) / block_floats_ - begin / block_floats_ + 1);
+  }
+  return *sorted_.insert(next, std::move(made));
 }
 
 }  // namespace stencil

@@ -155,6 +155,10 @@ void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
 
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
   turns_.on_boundary(now, step);
+  for (Neighbour& neighbour : self_.neighbours) {
+    const bool steps = neighbour.in_pace();
+    neighbour.unlike = steps ? 1 - likeness(neighbour.report.steps, self_.steps, now) : 1;
+  }
   const EngineConfig& config = self_.config;
   const bool tell = config.tell_every.count() > 0 && now - told_ >= config.tell_every;
   if (tell || config.mode.kind == Mode::Kind::kBounded) {

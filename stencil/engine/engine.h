@@ -106,6 +106,7 @@ class Engine {
   [[nodiscard]] const EngineCounters& counters() const { return self_.counters; }
   [[nodiscard]] WorkerState state() const { return self_.state; }
   [[nodiscard]] std::uint64_t step() const { return self_.step(); }
+  [[nodiscard]] const Steps& steps() const { return self_.steps; }
   [[nodiscard]] const Neighbours& neighbours() const { return self_.neighbours; }
   /// Whether a request of ours is open on this bucket.
   [[nodiscard]] bool is_open(std::uint32_t bucket) const {

@@ -188,7 +188,7 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
     exchange_.reset(neighbour);
     ++life.our_epoch;
   }
-  if (hello.life != life.id) life.met = now;
+  if (hello.life != life.id) life.met = neighbour.report.steps.last = now;
   life.id = hello.life;
   life.host = hello.host;
   life.generation = hello.generation;

@@ -45,7 +45,7 @@ void Joining::discard(Actions& out) {
   }
 }
 
-void Joining::begin_with(Rank from, Actions& out) {
+void Joining::begin_with(TimePoint now, Rank from, Actions& out) {
   if (from == kNoRank) {
     discard(out);
   } else {
@@ -55,6 +55,7 @@ void Joining::begin_with(Rank from, Actions& out) {
   }
   joined_from_ = from;
   self_.state = WorkerState::kTraining;
+  self_.steps.last = now;
   puller_.plan().stop();
   come_ = {};
 }
@@ -162,7 +163,7 @@ void Joining::consider(TimePoint now, Actions& out) {
   }
   const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
   if (may_begin(around, waited)) {
-    begin_with(kNoRank, out);
+    begin_with(now, kNoRank, out);
     self_.heartbeat_all(now, out);
   } else if (waited) {
     first_heard_ = now;  // no neighbour to begin with yet: wait for another moment
@@ -184,14 +185,14 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
   out.push_back(action::Adopt{from, snapshot});
   if (!puller_.plan().finished()) return false;
   const bool other = self_.config.hello.initial_hash != held_.hash;
-  begin_with(neighbour.rank, out);
+  begin_with(now, neighbour.rank, out);
   if (other && self_.config.lowest_initial) handshake_.announce(now, out);
   return true;
 }
 
 void Joining::give_up(TimePoint now, Actions& out) {
   if (self_.state != WorkerState::kJoining) return;
-  begin_with(kNoRank, out);
+  begin_with(now, kNoRank, out);
   self_.heartbeat_all(now, out);
 }
 

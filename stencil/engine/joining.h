@@ -104,7 +104,7 @@ class Joining {
   void copy(TimePoint now, const Neighbour& from, bool initial, Actions& out);
   void hold(TimePoint now, Neighbour& from, Actions& out);
   void set_origin(const Origin& origin);
-  void begin_with(Rank from, Actions& out);
+  void begin_with(TimePoint now, Rank from, Actions& out);
   /// Whether this worker may take over initial weights.
   [[nodiscard]] bool asked() const {
     return self_.config.lowest_initial && !self_.config.trained && self_.untrained();

@@ -9,19 +9,22 @@
 
 namespace stencil {
 
-/// `follower` follows a move of x from `place` on: `before` and `after` it, `n` floats. Several
-/// threads may call it for other places.
-void follow(Follower& follower, std::size_t place, const float* before, const float* after,
-            std::size_t n);
+/// `follower` follows a move of x from `place` on: `before` and `after` it, `n` floats of the
+/// follower's block number `block`; its factor is scaled by `likeness`. Several threads may call it
+/// for other blocks.
+void follow(Follower& follower, double likeness, std::size_t block, std::size_t place,
+            const float* before, const float* after, std::size_t n);
 
 /// Calls change(begin, n) for all of x[begin] .. x[begin + size - 1], piece by piece, which changes
-/// these floats, and has `followers` follow (null: none). A follower costs the pass over its own
-/// values; x is still in cache.
+/// these floats, and has `followers` follow (null: none), but for the part `aside` of the change,
+/// which has a float for each of x (null: none). A follower costs the pass over its own values; x
+/// is still in cache.
 template <typename Change>
 void change_followed(Followers* followers, std::span<const float> x, std::size_t begin,
-                     std::size_t size, Change change) {
+                     std::size_t size, Change change, const float* aside = nullptr) {
   if (followers == nullptr || followers->empty()) return change(begin, size);
   const std::size_t end = begin + size;
+  const std::size_t block = followers->block_floats();
   auto next = followers->from(begin);
   while (begin < end) {
     const bool within = next != followers->end() && next->begin <= begin;
@@ -31,16 +34,20 @@ void change_followed(Followers* followers, std::span<const float> x, std::size_t
     }
     if (!within) {
       change(begin, until - begin);
-    } else {
-      for_blocks(until - begin, [&](std::size_t at, std::size_t n) {
-        Block before;
-        std::copy_n(&x[begin + at], n, before.data());
-        change(begin + at, n);
-        follow(*next, begin + at, before.data(), &x[begin + at], n);
-      });
-      ++next;
+      begin = until;
+      continue;
     }
-    begin = until;
+    while (begin < until) {
+      const std::size_t n = std::min(until, (begin / block + 1) * block) - begin;
+      Block before;
+      std::copy_n(&x[begin], n, before.data());
+      change(begin, n);
+      if (aside != nullptr) kernels::add(&aside[begin], before.data(), n);
+      follow(*next, followers->likeness, begin / block - next->begin / block, begin, before.data(),
+             &x[begin], n);
+      begin += n;
+    }
+    ++next;
   }
 }
 

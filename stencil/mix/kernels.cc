@@ -186,18 +186,47 @@ void replace(const float* __restrict theirs, const float* __restrict y, float* _
   for (std::size_t i = 0; i < n; ++i) p[i] = theirs[i] - y[i];
 }
 
-// Counts are of 32 bits within a loop, so that they take lanes as wide as the floats'.
-std::size_t follow(const float* __restrict before, const float* __restrict after, float factor,
-                   float* __restrict values, std::size_t n) {
-  std::uint32_t moved = 0;
-#pragma omp simd reduction(+ : moved)
-  for (std::size_t i = 0; i < n; ++i) {
-    values[i] += factor * (after[i] - before[i]);
-    moved += after[i] != before[i] ? 1 : 0;
+// Sums go by lanes of this file's own, as many as fill the widest vector, so that their order is
+// the same in vectors of any width. Counts are of 32 bits, so that they take lanes as wide.
+constexpr std::size_t kLanes = 16;
+
+Following following(const float* __restrict before, const float* __restrict after, float factor,
+                    const float* __restrict values, std::size_t n) {
+  float values2[kLanes] = {}, sum2[kLanes] = {};
+  std::uint32_t moved[kLanes] = {};
+  const auto add = [&](std::size_t i, std::size_t lane) {
+    const float sum = values[i] + factor * (after[i] - before[i]);
+    values2[lane] += values[i] * values[i];
+    sum2[lane] += sum * sum;
+    moved[lane] += after[i] != before[i] ? 1 : 0;
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
   }
-  return moved;
+  for (std::size_t lane = 0; i < n; ++i, ++lane) add(i, lane);
+  Following sums;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    sums.moved += moved[lane];
+    sums.values2 += values2[lane];
+    sums.sum2 += sum2[lane];
+  }
+  return sums;
 }
 
+void follow(const float* __restrict before, const float* __restrict after, float factor,
+            float scale, float* __restrict values, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = scale * (values[i] + factor * (after[i] - before[i]));
+  }
+}
+
+void add_moved(const float* __restrict before, const float* __restrict after, float share,
+               float* __restrict sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += share * (after[i] - before[i]);
+}
+
+// Counts are of 32 bits within a loop, so that they take lanes as wide as the floats'.
 std::size_t differing(const float* __restrict a, const float* __restrict b, std::size_t n) {
   std::uint32_t count = 0;
 #pragma omp simd reduction(+ : count)
@@ -238,7 +267,9 @@ HWY_EXPORT(add);
 HWY_EXPORT(subtract);
 HWY_EXPORT(approach);
 HWY_EXPORT(replace);
+HWY_EXPORT(following);
 HWY_EXPORT(follow);
+HWY_EXPORT(add_moved);
 HWY_EXPORT(differing);
 HWY_EXPORT(publish);
 HWY_EXPORT(absorb);
@@ -283,9 +314,16 @@ Sums approach(const float* ours, const float* theirs, float* p, std::size_t n) {
 void replace(const float* theirs, const float* y, float* p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(replace)(theirs, y, p, n);
 }
-std::size_t follow(const float* before, const float* after, float factor, float* values,
-                   std::size_t n) {
-  return HWY_DYNAMIC_DISPATCH(follow)(before, after, factor, values, n);
+Following following(const float* before, const float* after, float factor, const float* values,
+                    std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(following)(before, after, factor, values, n);
+}
+void follow(const float* before, const float* after, float factor, float scale, float* values,
+            std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(follow)(before, after, factor, scale, values, n);
+}
+void add_moved(const float* before, const float* after, float share, float* sum, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_moved)(before, after, share, sum, n);
 }
 std::size_t differing(const float* a, const float* b, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(differing)(a, b, n);

@@ -62,9 +62,23 @@ Sums approach(const float* ours, const float* theirs, float* p, std::size_t n);
 /// p = theirs - y.
 void replace(const float* theirs, const float* y, float* p, std::size_t n);
 
-/// values += factor * (after - before). Returns how many of `after` differ from `before`.
-std::size_t follow(const float* before, const float* after, float factor, float* values,
-                   std::size_t n);
+struct Following {
+  std::size_t moved = 0;  ///< how many of `after` differ from `before`
+  double values2 = 0;     ///< |values|^2
+  double sum2 = 0;        ///< |values + factor * (after - before)|^2
+};
+
+/// What follow() would do with a scale of 1. Its sums are the same bits on all instruction sets,
+/// since they decide on what follow() writes.
+[[nodiscard]] Following following(const float* before, const float* after, float factor,
+                                  const float* values, std::size_t n);
+
+/// values = scale * (values + factor * (after - before)).
+void follow(const float* before, const float* after, float factor, float scale, float* values,
+            std::size_t n);
+
+/// sum += share * (after - before).
+void add_moved(const float* before, const float* after, float share, float* sum, std::size_t n);
 
 /// How many values of `a` and `b` differ.
 [[nodiscard]] std::size_t differing(const float* a, const float* b, std::size_t n);

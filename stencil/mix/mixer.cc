@@ -86,6 +86,11 @@ BucketGuard Mixer::try_lock(std::uint32_t bucket) {
   return counted(BucketGuard::try_once(segment_.control(bucket)));
 }
 
+void Mixer::follow(Followers& followers) {
+  followers.cut_by(layout_.bucket_floats());
+  followers_ = &followers;
+}
+
 std::size_t Mixer::floats(std::uint32_t bucket) const {
   return bucket == telemetry_bucket() ? 0 : layout_.bucket(bucket).size;
 }
@@ -93,12 +98,14 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
 bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
   bool finite = true;
   const auto fold = [&](TypedRange part) {
-    change_followed(followers_, x, part.begin, part.size, [&](std::size_t begin, std::size_t n) {
+    const auto change = [&](std::size_t begin, std::size_t n) {
       finite &= edge_delta::fold(x.subspan(begin, n), segment_.y().subspan(begin, n),
                                  segment_.p().subspan(begin, n), part.type);
-    });
+    };
+    change_followed(followers_, x, part.begin, part.size, change, aside_.of(bucket));
   };
   layout_.visit_parts(bucket, fold);
+  aside_.clear(bucket);
   return finite;
 }
 
@@ -107,6 +114,7 @@ FoldReport Mixer::fold(std::span<float> x) {
 }
 
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
+  followed_ = followers_ != nullptr && !followers_->empty();
   std::atomic<bool> finite = true;
   std::atomic<std::size_t> found_held = 0;
   const auto try_fold = [&](std::uint32_t bucket) {
@@ -144,7 +152,7 @@ MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::by
 }
 
 MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                        int divisor, std::span<std::byte> reply) {
+                        int divisor, std::span<std::byte> reply, double aside) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
@@ -153,11 +161,12 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  return report(codec.answer(values(bucket), offer, divisor, reply));
+  return report(
+      change_p(bucket, aside, [&] { return codec.answer(values(bucket), offer, divisor, reply); }));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                        std::span<const std::byte> reply, int divisor) {
+                        std::span<const std::byte> reply, int divisor, double aside) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, reply);
@@ -165,10 +174,12 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return report(codec.settle(values(bucket), offer, reply, divisor));
+  return report(
+      change_p(bucket, aside, [&] { return codec.settle(values(bucket), offer, reply, divisor); }));
 }
 
-MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs) {
+MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
+                       double aside) {
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
@@ -176,7 +187,7 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return report(codec.merge(values(bucket), ours, theirs));
+  return report(change_p(bucket, aside, [&] { return codec.merge(values(bucket), ours, theirs); }));
 }
 
 MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
@@ -200,6 +211,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   const BucketValues ours = values(bucket);
+  aside_.clear(bucket);
   return report(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
 
@@ -222,11 +234,12 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
+  aside_.clear(bucket);
   std::ranges::fill(values(bucket).p, 0);
   return {.applied = true};
 }
 
-MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first) {
+MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside) {
   BucketControl& control = theirs.control(bucket);
   const Rank self = segment_.rank();
   BucketGuard first =
@@ -241,9 +254,10 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first)
   const BucketValues ours = values(bucket);
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
-  MixReport result =
-      report(edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
-                                      theirs.p().subspan(range.begin, range.size), divisor));
+  MixReport result = report(change_p(bucket, aside, [&] {
+    return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
+                                    theirs.p().subspan(range.begin, range.size), divisor);
+  }));
   result.divisor = divisor;
   if (!result.applied) return result;
   SharedNote& note = theirs.note(bucket);

@@ -14,6 +14,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_codec.h"
+#include "stencil/mix/set_aside.h"
 #include "stencil/mix/team.h"
 #include "stencil/shared/segment.h"
 
@@ -80,18 +81,21 @@ class Mixer {
   /// The same for buckets `from` .. `to` - 1 only; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
   /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
-  void follow(Followers& followers) { followers_ = &followers; }
+  /// Call it before there are any.
+  void follow(Followers& followers);
   /// x as of the last boundary, or of the last fold of its bucket: what the worker's own step has
   /// changed since then is undone. Training thread.
   void undo_step(std::span<float> x) const { std::ranges::copy(segment_.y(), x.begin()); }
   // `codec` is the neighbour's, or the exact one. The telemetry's bucket does not use it.
   MixReport offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out);
+  // `aside`: the share of what it moves that followers do not take in.
   MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                   int divisor, std::span<std::byte> reply);
+                   int divisor, std::span<std::byte> reply, double aside = 0);
   /// `offer` is the payload of our offer that this reply answers.
   MixReport settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                   std::span<const std::byte> reply, int divisor);
-  MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs);
+                   std::span<const std::byte> reply, int divisor, double aside = 0);
+  MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
+                  double aside = 0);
 
   // For newcomers: exact, in fp32.
   /// Writes what an offer would show, for a newcomer to adopt. It opens no request.
@@ -108,8 +112,9 @@ class Mixer {
 
   /// Averages with a neighbour's memory, both ends at once. It counts as a request of ours that is
   /// settled at once, so no other request of ours may be open on this bucket; the neighbour's end
-  /// follows the same rule as an answer. The lock of the lower rank is taken first.
-  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first);
+  /// follows the same rule as an answer. The lock of the lower rank is taken first. `aside` is of
+  /// our end.
+  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside = 0);
   /// Closes our request on this bucket, which offer() opened.
   void close(std::uint32_t bucket);
 
@@ -151,10 +156,17 @@ class Mixer {
   /// The same for fold(): one try.
   BucketGuard try_lock(std::uint32_t bucket);
   BucketGuard counted(BucketGuard guard);
+  /// Makes `change`, of this bucket's p; see SetAside.
+  template <typename Change>
+  auto change_p(std::uint32_t bucket, double aside, Change change) {
+    return aside_.around(bucket, values(bucket).p, followed_ ? aside : 0, change);
+  }
 
   Layout layout_;
   Segment segment_;
-  Followers* followers_ = nullptr;
+  Followers* followers_ = nullptr;     ///< training thread and its team
+  std::atomic<bool> followed_{false};  ///< anything follows
+  SetAside aside_{layout_};
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0};

@@ -114,6 +114,7 @@ struct Neighbour {
   bool has_link = false;  ///< the transport can carry frames
   Life life;
   Report report;
+  double unlike = 0;  ///< 1 - likeness() of its steps and ours in length, as of our last boundary
   Pace pace;
   EdgeTimes times;
   SequenceBook book;

@@ -10,6 +10,7 @@ void Boundary::begin(TimePoint now, std::uint64_t step) {
 
 void Boundary::note(TimePoint now, const Engine& engine) {
   lock_.hear(engine.neighbours());
+  likeness_.hear(engine.steps(), engine.neighbours());
   bool expected = false;
   reachable_ = false;
   for (const Neighbour& neighbour : engine.neighbours()) {

@@ -4,6 +4,7 @@
 
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
+#include "stencil/runtime/likeness.h"
 #include "stencil/runtime/linger.h"
 #include "stencil/runtime/phase_lock.h"
 
@@ -25,6 +26,8 @@ class Boundary {
   /// Takes over what the engine knows of neighbours and sweeps. Call it whenever that may have
   /// changed.
   void note(TimePoint now, const Engine& engine);
+  /// How like the steps of this worker and its neighbours are in length; see Likeness.
+  [[nodiscard]] double likeness(TimePoint now) const { return likeness_.at(now); }
   /// Moves to the next phase where the present one is over(), and returns the phase that then
   /// holds.
   Pause advance(TimePoint now);
@@ -39,6 +42,7 @@ class Boundary {
  private:
   PhaseLock lock_;
   Linger linger_;
+  Likeness likeness_;
   Pause pause_ = Pause::kNone;
   std::uint64_t step_ = 0;
   bool reachable_ = false;  ///< a neighbour can be asked for an exchange, or soon

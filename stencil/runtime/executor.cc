@@ -123,7 +123,7 @@ void Executor::operator()(action::Answer& answer) {
               .codec = form.codec};
   const std::span<std::byte> bytes = forms_.give(reply.payload, form.bytes);
   const MixReport report = mixer_.answer(offer.bucket, forms_.coding(to, exact),
-                                         view(offer.payload), answer.divisor, bytes);
+                                         view(offer.payload), answer.divisor, bytes, to.unlike);
   if (report.applied) {
     measured(to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
     return this->reply(to, std::move(reply));
@@ -190,7 +190,7 @@ bool Executor::apply(const action::Settle& settle) {
   // An exact offer gets an exact answer.
   if ((reply.codec == kExact) == exact) {
     report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
-                           view(reply.payload), reply.divisor);
+                           view(reply.payload), reply.divisor, with.unlike);
   }
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
@@ -209,7 +209,8 @@ bool Executor::apply(const action::Merge& merge) {
   const Offer& theirs = *merge.message.as<Offer>();
   const CodedOffer a{view(ours.payload), ours.codec == kExact};
   const CodedOffer b{view(theirs.payload), theirs.codec == kExact};
-  MixReport report = mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b);
+  MixReport report =
+      mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b, with.unlike);
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;

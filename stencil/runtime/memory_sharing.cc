@@ -53,7 +53,7 @@ void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
 ShareResult MemorySharing::average(Neighbour& with, std::uint32_t bucket, bool finishing) {
   Segment* theirs = meeting_->find(with.rank);
   const bool lower_first = with.rank < engine_.config().rank;
-  const MixReport report = mixer_.share(bucket, *theirs, lower_first);
+  const MixReport report = mixer_.share(bucket, *theirs, lower_first, with.unlike);
   if (report.applied) {
     const std::uint64_t bytes = mixer_.floats(bucket) * sizeof(float);
     with.memory.bytes += bytes;

@@ -2,6 +2,12 @@
 
 namespace stencil {
 
+bool StepBoundary::begin(std::span<float> x, std::span<double> scalars) {
+  const FoldReport report = mixer_.fold(x);
+  mixer_.fold_telemetry(scalars);
+  return report.finite;
+}
+
 bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
   const auto made = made_.made_from(first);
   if (!made) return false;

@@ -14,6 +14,7 @@ namespace stencil {
 /// The step boundaries of one worker in modes async and bounded, as its training thread passes
 /// them. It has no clock. The calls of one step:
 ///
+///     begin()            once, before the first step
 ///     made_from(first)   while a step is taken part by part: each part is folded, then told
 ///     end_step()         the step is folded: neighbours are shown it
 ///     pause(gathering)   told; waits for neighbours that are about to end theirs
@@ -31,6 +32,9 @@ class StepBoundary {
   /// `mixer` must outlive this.
   explicit StepBoundary(Mixer& mixer) : mixer_(mixer), made_(mixer.layout()) {}
 
+  /// The first step begins. Takes in what neighbours that began earlier have moved this model by
+  /// while it waited. Returns false as end_step() does.
+  [[nodiscard]] bool begin(std::span<float> x, std::span<double> scalars);
   /// All of `x` from `first` on holds the step in progress. Returns true where the caller must tell
   /// standing(). Values that are not finite are found at the boundary, and locked buckets are
   /// folded there.

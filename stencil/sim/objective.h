@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "stencil/core/followers.h"
 #include "stencil/core/random.h"
 #include "stencil/core/types.h"
 
@@ -23,6 +24,11 @@ class Objective {
   virtual void initial(Rank rank, std::span<float> x) const = 0;
   /// One local step of `rank` on its own x.
   virtual void step(Rank rank, std::span<float> x) = 0;
+  /// What follows the moves of x by exchanges, such as the momentum of `rank`; null: nothing does.
+  /// It must outlive the simulation.
+  virtual Followers* followers(Rank /*rank*/) { return nullptr; }
+  /// The x of `rank` was replaced by a neighbour's, or the worker begins a new life.
+  virtual void model_replaced(Rank /*rank*/) {}
   /// A last local change of x, when training is over and settling begins.
   virtual void last(Rank /*rank*/, std::span<float> /*x*/) {}
   /// The whole objective at x.

@@ -103,6 +103,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   const auto reach = config_.shared.empty() ? Segment::Reach::kOwn : Segment::Reach::kShared;
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
+  if (Followers* const followers = objective_.followers(rank)) worker->mixer->follow(*followers);
   worker->steps.emplace(*worker->mixer);
   // Unless they meet first, all workers begin together with the weights that they have; only a
   // restarted worker copies a neighbour.
@@ -191,6 +192,13 @@ void Simulation::turn(Worker& worker) {
   }
 }
 
+/// Sets x to the model of a neighbour that it has adopted.
+void Simulation::take_over(Worker& worker) {
+  if (Followers* const followers = objective_.followers(worker.rank)) followers->clear();
+  (void)worker.steps->take_over(worker.x, worker.telemetry);
+  objective_.model_replaced(worker.rank);
+}
+
 /// Called at the end of a local step, and when a wait at its boundary may be over.
 void Simulation::boundary(Worker& worker) {
   const PumpStatus status = worker.pump->status();
@@ -203,7 +211,7 @@ void Simulation::boundary(Worker& worker) {
   if (status.state == WorkerState::kJoining) return;
   if (status.adopted != worker.adopted) {
     worker.adopted = status.adopted;
-    (void)worker.steps->take_over(worker.x, worker.telemetry);
+    take_over(worker);
     worker.waiting = false;
     return begin_step(worker);
   }
@@ -228,6 +236,9 @@ void Simulation::boundary(Worker& worker) {
   } else {
     if (worker.steps->next() > status.limit.step) return;
     worker.telemetry[0] += 1;
+    if (Followers* const followers = objective_.followers(worker.rank)) {
+      followers->likeness = worker.boundary.likeness(now_);
+    }
     (void)worker.steps->end_step(worker.x, worker.telemetry);
     worker.boundary.begin(now_, worker.steps->standing().step);
     worker.steps->pause(worker.boundary.advance(now_));
@@ -261,7 +272,9 @@ void Simulation::proceed(Worker& worker) {
   if (!worker.stepping && worker.steps->standing().wanted == WorkerState::kTraining) {
     const std::uint64_t adopted = worker.pump->engine().joining().adopted();
     if (std::exchange(worker.adopted, adopted) != adopted) {
-      (void)worker.steps->take_over(worker.x, worker.telemetry);
+      take_over(worker);
+    } else if (mode_.kind != Mode::Kind::kSync) {
+      (void)worker.steps->begin(worker.x, worker.telemetry);
     }
     begin_step(worker);
   }

@@ -134,6 +134,7 @@ class Simulation {
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
+  void take_over(Worker& worker);
   void linger(Worker& worker);
   [[nodiscard]] bool overlaps() const;
   void begin_step(Worker& worker);

@@ -16,6 +16,7 @@ from ._library import (
     LogCallback,
     OptionVisitor,
     SaveState,
+    StatusStruct,
     WaitingCallback,
     library,
 )
@@ -151,6 +152,12 @@ class Handle:
     def follow(self, number: int, momentum: Momentum | None) -> None:
         """See Adapter.follow."""
         self.call("fast_momentum", number, *(momentum or (None, 0.0, 0.0, 0.0)))
+
+    def likeness(self) -> float:
+        """See Status.likeness."""
+        seen = StatusStruct()
+        self.call("fast_get_status", ctypes.byref(seen))
+        return float(seen.likeness)
 
     def _error(self, code: int) -> FastError:
         text: bytes = self.get("fast_error")

@@ -43,6 +43,7 @@ class StatusStruct(ctypes.Structure):
         ("consensus_distance", c_double),
         ("flushed", c_int32),
         ("initial_from", c_int32),
+        ("likeness", c_double),
     )
 
     def __init__(self) -> None:

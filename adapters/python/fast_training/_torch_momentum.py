@@ -51,9 +51,9 @@ class MomentumCorrection:
             self._followed[number] = momentum
         self._on_device.before_exchange(away)
 
-    def after_exchange(self) -> None:
-        """Corrects momentum on a device."""
-        self._on_device.after_exchange()
+    def after_exchange(self, likeness: Callable[[], float]) -> None:
+        """Corrects momentum on a device; `likeness` is the session's, see Status."""
+        self._on_device.after_exchange(likeness)
 
     def model_replaced(self, follow: Callable[[int, Momentum | None], None]) -> None:
         """The model was replaced by a neighbour's."""
@@ -84,33 +84,63 @@ class MomentumCorrection:
 
 
 class OnDevice:
-    """The same where parameters are on a device, which a fold does not reach."""
+    """The same where parameters are on a device, which a fold does not reach.
+
+    The bounds are those of stencil/core/followers.h, with a parameter for a block: momentum is
+    never made longer than this worker's own gradients can make it.
+    """
 
     def __init__(self, share: float) -> None:
         self._share = share
         self._corrected: _Corrected = []
-        self._left: dict[int, torch.Tensor] = {}  # values before the exchange, by id of parameter
-        self._often: dict[int, torch.Tensor] = {}
-        self._highest: dict[int, float] = {}  # learning rate, by id of parameter
+        self._known: dict[int, _Known] = {}  # by id of parameter
 
     def before_exchange(self, corrected: _Corrected) -> None:
         """Keeps the parameters as the step has left them."""
         self._corrected = list(corrected)
         for parameter, _momentum, _group in self._corrected:
-            if id(parameter) not in self._left:
-                self._left[id(parameter)] = torch.empty_like(parameter.detach())
-            self._left[id(parameter)].copy_(parameter.detach())
+            if id(parameter) not in self._known:
+                self._known[id(parameter)] = _Known(parameter.detach())
+            self._known[id(parameter)].left.copy_(parameter.detach())
 
-    def after_exchange(self) -> None:
-        """Corrects momentum by what the exchange has moved."""
+    def after_exchange(self, likeness: Callable[[], float]) -> None:
+        """Corrects momentum by what the exchange has moved. Waits for no result of the device."""
+        like = likeness() if self._corrected else 1.0
         for parameter, momentum, group in self._corrected:
-            key, rate = id(parameter), float(group["lr"])
-            moved = self._left[key].sub_(parameter.detach())  # the other way round
-            lasting = float(group["momentum"])
-            often = self._often.setdefault(key, torch.ones((), device=moved.device))
-            share = torch.count_nonzero(moved) / moved.numel()
-            often.mul_(lasting).add_(share, alpha=1 - lasting)
-            self._highest[key] = max(rate, self._highest.get(key, 0.0))
-            if rate <= _LEAST_CORRECTED_RATE * self._highest[key]:
-                continue
-            momentum.addcmul_(moved, often.to(moved.dtype), value=self._share / rate)
+            known = self._known[id(parameter)]
+            rate, lasting = float(group["lr"]), float(group["momentum"])
+            moved = known.left.sub_(parameter.detach())  # the other way round
+            often = known.note(moved, rate, lasting)
+            if rate > _LEAST_CORRECTED_RATE * known.highest:
+                known.turn(momentum, moved * (often * (self._share * like / rate)), lasting)
+
+
+class _Known:
+    """What is known of one parameter on a device, and of its momentum."""
+
+    def __init__(self, parameter: torch.Tensor) -> None:
+        self.left = torch.empty_like(parameter)  # values before the exchange
+        self.highest = 0.0  # learning rate
+        self._often = torch.ones((), device=parameter.device)
+        self._own = torch.zeros((), device=parameter.device)  # see stencil::Follower::Block
+        self._length = torch.zeros((), device=parameter.device)
+
+    def note(self, moved: torch.Tensor, rate: float, lasting: float) -> torch.Tensor:
+        """One more exchange; returns the mean part of the parameter that an exchange moves."""
+        self.highest = max(rate, self.highest)
+        share = torch.count_nonzero(moved) / moved.numel()
+        self._often.mul_(lasting).add_(share, alpha=1 - lasting)
+        return self._often.to(moved.dtype)
+
+    def turn(self, momentum: torch.Tensor, change: torch.Tensor, lasting: float) -> None:
+        """Adds `change` to the momentum, as far as its bound allows."""
+        length = torch.linalg.vector_norm(momentum, dtype=torch.float32)
+        self._own.mul_(lasting).add_((length - lasting * self._length).abs_())
+        most = torch.maximum(length, self._own)
+        change.add_(momentum)
+        longer = torch.linalg.vector_norm(change, dtype=torch.float32)
+        finite = torch.isfinite(longer)
+        scale = torch.where(longer > most, most / longer, torch.ones_like(most))
+        scaled = change.mul_(scale.to(change.dtype))
+        momentum.copy_(torch.where(finite, scaled, momentum))
+        self._length = torch.where(finite, torch.minimum(longer, most), length)

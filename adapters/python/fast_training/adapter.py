@@ -41,6 +41,9 @@ class Adapter:
         #: fast/momentum.h. Its memory must stay until the next call; None: it has no momentum any
         #: more. A session sets it.
         self.follow: Callable[[int, Momentum | None], None] = lambda number, momentum: None
+        #: For an adapter that makes momentum follow by itself: see Status.likeness. A session sets
+        #: it.
+        self.likeness: Callable[[], float] = lambda: 1.0
 
     def before(self, call: str) -> None:
         """Called before a session's "open", "join", "exchange", "finish" and "save": the arrays

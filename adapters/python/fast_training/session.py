@@ -34,6 +34,7 @@ class Status(NamedTuple):
     consensus_distance: float  # rms distance to neighbours' models over the norm of this one
     flushed: bool  # nothing is in flight with any neighbour
     initial_from: int | None  # rank whose initial values were taken over
+    likeness: float  # of this worker's steps and its neighbours' in length, 0 to 1
 
 
 class Neighbour(NamedTuple):
@@ -116,6 +117,7 @@ class Session:
         self._handle.call("fast_open")
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.follow = self._handle.follow
+        self.adapter.likeness = self._handle.likeness
         self.adapter.after("open")
 
     def _run(self, call: str, *arguments: Any) -> None:
@@ -228,6 +230,7 @@ class Session:
             consensus_distance=seen.consensus_distance,
             flushed=bool(seen.flushed),
             initial_from=None if seen.initial_from < 0 else seen.initial_from,
+            likeness=seen.likeness,
         )
 
     def neighbours(self) -> list[Neighbour]:

@@ -159,7 +159,7 @@ class TorchAdapter(Adapter):
     def _after(self, call: str) -> None:
         self._copy_device(pull=False)
         if call == "exchange" and self._correction is not None:
-            self._correction.after_exchange()
+            self._correction.after_exchange(self.likeness)
         if call == "open":  # which may have loaded a checkpoint
             self._initial = [slot.clone() for _, _, slot in self._statistics]
             for _, tensor, home in self._saved:

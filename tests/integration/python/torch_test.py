@@ -272,7 +272,8 @@ class Momentum(unittest.TestCase):
                 session.exchange()
                 moved = (one.detach() - before).double()
                 self.assertGreater(moved.abs().min(), 0.1)
-                expected = rank + 1.0 - 0.5 * moved / 0.5
+                # Longer than by its own gradient it does not become.
+                expected = (rank + 1.0 - 0.5 * moved / 0.5).clamp(max=rank + 1.0)
                 found = optimizer.state[one]["momentum_buffer"].double()
                 wrong.append((found - expected).abs().max().item())
 
@@ -289,10 +290,34 @@ class Momentum(unittest.TestCase):
         correction = OnDevice(share=0.5)
         correction.before_exchange([(parameter, momentum, {"lr": 0.5, "momentum": 0.9})])
         parameter.add_(torch.tensor([0.2, 0.0]))  # what neighbours moved, of half the numbers
-        correction.after_exchange()
+        correction.after_exchange(lambda: 1.0)
         often = 0.9 * 1 + 0.1 * 0.5
         expected = torch.tensor([1.0 - 0.5 * often * 0.2 / 0.5, 1.0])
         self.assertTrue(torch.allclose(momentum, expected), momentum)
+
+    def test_on_a_device_it_fades_and_is_bounded_as_in_the_library(self):
+        """Beside what a fold does to momentum of one block, over steps of any lengths."""
+        generator = torch.Generator().manual_seed(1)
+        model = nn.Parameter(torch.zeros(500))
+        momentum, own = torch.zeros(500), 0.0
+        correction = OnDevice(share=0.5)
+        for step in range(60):
+            gradient = torch.randn(500, generator=generator)
+            momentum.mul_(0.9).add_(gradient)
+            own = 0.9 * own + gradient.norm()
+            before = momentum.clone()
+            correction.before_exchange([(model, momentum, {"lr": 0.1, "momentum": 0.9})])
+            far = 10.0 ** (step % 5 - 3)
+            with torch.no_grad():
+                model.sub_(far * before)  # as quick neighbours do: on the way that it goes
+            correction.after_exchange(lambda: 0.5)
+            self.assertLess(momentum.norm(), 1.0001 * own)
+            turned = momentum / momentum.norm() - before / before.norm()
+            self.assertLess(turned.norm(), 0.01)
+            if far < 0.01:
+                wanted = before * (1 + 0.5 * 0.5 * far / 0.1)
+                longest = torch.maximum(before.norm(), wanted.norm())
+                self.assertLessEqual(momentum.norm(), longest * 1.0001)
 
     def test_it_comes_into_the_order_in_memory_of_its_parameter(self):
         parameter = nn.Parameter(torch.rand(2, 3, 4, 5))

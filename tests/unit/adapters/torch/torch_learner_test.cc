@@ -227,37 +227,49 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
   const ImageShape shape{3, 8, 8, 5};
   const Examples one(shape, 16, 1), other(shape, 16, 2);
   bool nesterov = false;
-  const auto trained = [&](double share, float push, bool plain, double first_rate = 0.01) {
+  struct Trained {
+    std::vector<float> moved, step;  ///< by the neighbour, and then by its own second step
+  };
+  // A neighbour takes back a share of its first step.
+  const auto trained = [&](double share, float back, bool plain, double first_rate = 0.01) {
     auto options = options_for("linear", shape);
     options.optimizer.nesterov = nesterov;
     options.optimizer.momentum_correction = share;
     auto learner = plain ? make_flat_learner(options) : std::make_unique<TorchLearner>(options);
+    const auto values = learner->adapter().values();
+    const std::vector<float> initial(values.begin(), values.end());
     learner->set_learning_rate(first_rate);
     learner->train_step(one.batch());
     learner->set_learning_rate(0.01);
-    const auto values = learner->adapter().values();
-    test::move_by_exchange(learner->adapter(),
-                           [&](float value, std::size_t) { return value + push; });
+    const std::vector<float> stepped(values.begin(), values.end());
+    test::move_by_exchange(learner->adapter(), [&](float value, std::size_t i) {
+      return value + back * (initial[i] - stepped[i]);
+    });
     const std::vector<float> before(values.begin(), values.end());
     learner->train_step(other.batch());
-    std::vector<float> step;
-    for (std::size_t i = 0; i < values.size(); ++i) step.push_back(values[i] - before[i]);
-    return step;
-  };
-  constexpr float kPush = 0.003F;
-  for (const bool plain : {false, true}) {
-    EXPECT_EQ(trained(0.5, 0, plain), trained(0, 0, plain)) << "nobody moved it";
-    EXPECT_EQ(trained(0.5, kPush, plain, 0), trained(0, kPush, plain, 0)) << "a warm-up begins so";
-    const auto uncorrected = trained(0, kPush, plain), corrected = trained(0.5, kPush, plain);
-    for (std::size_t i = 0; i < corrected.size(); ++i) {
-      // Half of the push is now a part of the step before, of which nine tenths persist.
-      ASSERT_NEAR(corrected[i] - uncorrected[i], 0.9F * 0.5F * kPush, 1e-6F) << plain;
+    Trained found;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      found.moved.push_back(before[i] - stepped[i]);
+      found.step.push_back(values[i] - before[i]);
     }
-    nesterov = true;
-    const auto ahead = trained(0, kPush, plain), corrected_ahead = trained(0.5, kPush, plain);
-    for (std::size_t i = 0; i < ahead.size(); ++i) {
-      // And of these nine tenths again, since it is where momentum leads that counts.
-      ASSERT_NEAR(corrected_ahead[i] - ahead[i], 0.81F * 0.5F * kPush, 1e-6F) << plain;
+    return found;
+  };
+  constexpr float kBack = 0.8F;
+  for (const bool plain : {false, true}) {
+    EXPECT_EQ(trained(0.5, 0, plain).step, trained(0, 0, plain).step) << "nobody moved it";
+    EXPECT_EQ(trained(0.5, kBack, plain, 0).step, trained(0, kBack, plain, 0).step)
+        << "a warm-up begins so";
+    // Half of the move is now a part of the step before, of which nine tenths persist; with
+    // Nesterov's, nine tenths of these again, since it is where momentum leads that counts.
+    for (const bool ahead : {false, true}) {
+      nesterov = ahead;
+      const Trained uncorrected = trained(0, kBack, plain), corrected = trained(0.5, kBack, plain);
+      const float lasting = ahead ? 0.81F : 0.9F;
+      for (std::size_t i = 0; i < corrected.step.size(); ++i) {
+        ASSERT_NEAR(corrected.step[i] - uncorrected.step[i], lasting * 0.5F * corrected.moved[i],
+                    1e-6F)
+            << plain << ahead;
+      }
     }
     nesterov = false;
   }

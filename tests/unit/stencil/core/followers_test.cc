@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "stencil/core/error.h"
 
 namespace stencil {
@@ -22,6 +25,33 @@ TEST(FollowersTest, AreFoundByPlaceWhateverTheOrderInWhichTheyCame) {
   EXPECT_EQ(all.of(5, 5).factor, 2) << "not a new one";
   all.clear();
   EXPECT_TRUE(all.empty());
+}
+
+TEST(FollowersTest, AreCutIntoBlocksOfWhichNoneLiesInTwoBuckets) {
+  for (const auto& [bucket, block] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {64 * 1024, 1024}, {1024, 1024}, {768, 256}, {64, 64}}) {
+    Followers all;
+    all.cut_by(bucket);
+    EXPECT_EQ(all.block_floats(), block) << bucket;
+    EXPECT_EQ(all.of(0, block).blocks.size(), 1U);
+    EXPECT_EQ(all.of(block, block + 1).blocks.size(), 2U);
+    EXPECT_EQ(all.of(3 * block - 1, 2 * block).blocks.size(), 3U);
+    EXPECT_EQ(all.of(9 * block, 0).blocks.size(), 0U);
+  }
+}
+
+TEST(FollowersTest, ThatStopKnowNothingAnyMore) {
+  Followers all;
+  Follower& one = all.of(0, 10);
+  float value = 1;
+  one.values = &value;
+  one.factor = -1;
+  one.blocks[0] = {.own = 3, .length = 2, .step = 1};
+  one.stop();
+  EXPECT_EQ(one.values, nullptr);
+  EXPECT_EQ(one.factor, 0);
+  EXPECT_EQ(one.blocks[0].own, 0);
+  EXPECT_EQ(one.blocks[0].length, 0);
 }
 
 TEST(FollowersTest, ThatOverlapAreRefused) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -102,8 +103,10 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
   parts(
       [&](std::size_t i, std::size_t m) { kernels::publish(&a[i], &b[i], 0.7, &v[i], &w[i], m); });
   keep({&v, &w});
+  parts([&](std::size_t i, std::size_t m) { kernels::add_moved(&a[i], &b[i], 0.7F, &w[i], m); });
+  keep({&w});
   parts(
-      [&](std::size_t i, std::size_t m) { (void)kernels::follow(&a[i], &b[i], -0.7F, &w[i], m); });
+      [&](std::size_t i, std::size_t m) { kernels::follow(&a[i], &b[i], -0.7F, 0.9F, &w[i], m); });
   keep({&w});
   parts([&](std::size_t i, std::size_t m) { kernels::absorb(&a[i], 0.3, &w[i], m); });
   keep({&w});
@@ -160,6 +163,30 @@ TEST(InstructionSets, sums_agree_to_their_bound) {
       EXPECT_NEAR(two.distance2, apart2, 1e-5 * apart2);
       EXPECT_NEAR(two.norm2, theirs2, 1e-5 * theirs2);
       EXPECT_NEAR(kernels::subtract(a.data(), p.data(), n), theirs2, 1e-5 * theirs2);
+    });
+  }
+}
+
+/// They decide on what a fold writes.
+TEST(InstructionSets, sums_of_what_follows_are_the_same_bits) {
+  for (const std::size_t n : kCounts) {
+    const auto before = tame(1, n), after = tame(2, n), values = tame(3, n);
+    double values2 = 0, sum2 = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      values2 += double{values[i]} * values[i];
+      sum2 += std::pow(values[i] - 2.5 * (double{after[i]} - before[i]), 2);
+    }
+    std::optional<kernels::Following> first;
+    test::for_each_instruction_set([&](const char* name) {
+      SCOPED_TRACE(name);
+      const kernels::Following sums =
+          kernels::following(before.data(), after.data(), -2.5F, values.data(), n);
+      if (!first) first = sums;
+      EXPECT_EQ(sums.moved, n);
+      EXPECT_EQ(sums.values2, first->values2);
+      EXPECT_EQ(sums.sum2, first->sum2);
+      EXPECT_NEAR(sums.values2, values2, 1e-5 * values2);
+      EXPECT_NEAR(sums.sum2, sum2, 1e-5 * sum2);
     });
   }
 }
