@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <cmath>
+#include <utility>
 
 #include "bench/compare/cell_json.h"
 #include "stencil/core/topology.h"
@@ -15,6 +16,7 @@ namespace fast::compare {
 FAST_JSON(Job, model, data, examples, validation, epochs, batch, optimizer, momentum, nesterov,
           weight_decay, schedule, warmup)
 FAST_JSON(Condition, topology, partition, slow, jitter, link_mbit)
+FAST_JSON(Absence, rank, from, to)
 FAST_JSON(Clockwork, step_seconds, latency, rate_mbit)
 
 namespace {
@@ -30,12 +32,37 @@ json exchange_json(const stencil::ExchangeOptions& options) {
   return out;
 }
 
+constexpr std::pair<Absence::Kind, const char*> kAbsences[] = {{Absence::Kind::kFrozen, "frozen"},
+                                                               {Absence::Kind::kDead, "dead"}};
+
+/// Leaves out absences where there are none, as above.
+json condition_json(const Condition& condition) {
+  json out = condition;
+  for (const auto& [kind, key] : kAbsences) {
+    for (const Absence& one : condition.away) {
+      if (one.kind == kind) out[key].push_back(one);
+    }
+  }
+  return out;
+}
+
+Condition condition_from_json(const json& from) {
+  auto condition = from.get<Condition>();
+  for (const auto& [kind, key] : kAbsences) {
+    for (const json& one : from.value(key, json::array())) {
+      condition.away.push_back(one.get<Absence>());
+      condition.away.back().kind = kind;
+    }
+  }
+  return condition;
+}
+
 }  // namespace
 
 json describe(const Cell& cell) {
   const Strategy& s = cell.strategy;
   json out = {{"job", cell.job},
-              {"condition", cell.condition},
+              {"condition", condition_json(cell.condition)},
               {"strategy",
                {{"name", s.name},
                 {"learning_rate", s.learning_rate},
@@ -97,7 +124,7 @@ Cell cell_from_json(const std::string& text) {
   const json all = json::parse(text);
   Cell cell;
   cell.job = all.at("job").get<Job>();
-  cell.condition = all.at("condition").get<Condition>();
+  cell.condition = condition_from_json(all.at("condition"));
   const json& s = all.at("strategy");
   cell.strategy = {.name = s.at("name"),
                    .learning_rate = s.at("learning_rate"),

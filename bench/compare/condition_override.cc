@@ -54,6 +54,7 @@ void add_options(CLI::App& app, ConditionOverride& wanted) {
 Spec under(const Spec& spec, const ConditionOverride& wanted) {
   Condition c = spec.cells.front().condition;
   c.slow.clear();
+  c.away.clear();
   c.jitter = wanted.jitter.value_or(0);
   c.link_mbit = wanted.link_mbit.value_or(0);
   c.topology = wanted.topology.value_or(c.topology);

@@ -209,6 +209,8 @@ class SpecReader {
         in_.read(*slow, text, c.slow[rank]);
       }
     }
+    read_absences(t, "frozen", Absence::Kind::kFrozen, row);
+    read_absences(t, "dead", Absence::Kind::kDead, row);
     if (const auto flaw = flaw_of(c)) in_.fail(t, flaw->key, flaw->what, flaw->remedy);
     const int workers = stencil::Topology::parse(c.topology).size();
     int said = workers;
@@ -217,6 +219,18 @@ class SpecReader {
                 fmt::format("{} has {} workers: leave 'workers' out", c.topology, workers));
     in_.no_others(t, "[[condition]]");
     conditions_.push_back(row);
+  }
+
+  void read_absences(const toml::table& t, std::string_view key, Absence::Kind kind,
+                     ConditionRow& row) {
+    std::vector<std::string> all;
+    if (!in_.read(t, key, all)) return;
+    in_.require(row.time == TimeKind::kVirtual, t, key, "workers are away in virtual time alone");
+    for (const std::string& text : all) {
+      const std::optional<Absence> one = parse_absence(kind, text);
+      in_.require(one.has_value(), t, key, "write [\"RANK:FROM:TO\", ..], in seconds");
+      row.condition.away.push_back(*one);
+    }
   }
 
   [[nodiscard]] bool known(const std::string& condition) const {
@@ -255,6 +269,11 @@ class SpecReader {
       in_.fail(t, "seeds",
                fmt::format("{} and '{}' have no seed in common", s.name, condition.condition.name),
                "give it one that the condition has, or name its `conditions`");
+    }
+    const bool bears_absences = s.name != "parameter-server" && s.name != "stencil-gradients";
+    for (const ConditionRow& condition : conditions_) {
+      in_.require(bears_absences || condition.condition.away.empty() || !row.meets(condition), t,
+                  "name", s.name + " knows no workers that are away: name its `conditions`");
     }
     for (const StrategyRow& earlier : strategies_) {
       if (!overlap(earlier, row)) continue;

@@ -35,6 +35,7 @@ struct Spec {
 ///                          # epochs where they are not those of [job]; conditions where it does
 ///                          # not meet all; seeds where they are not the spec's
 ///     [[condition]]        # name, topology, partition, slow = {"0" = 4}, jitter, link_mbit;
+///                          # in virtual time frozen = ["RANK:FROM:TO"], dead (comes back at TO);
 ///                          # time where it is not that of [time]; seeds where not the spec's
 ///
 /// Every strategy runs under every condition with every seed; where both have seeds of their own,

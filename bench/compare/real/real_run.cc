@@ -116,7 +116,8 @@ class RealRun {
     EvaluateFn evaluate;
     if (cell_.time == TimeKind::kReal) {
       evaluate = [&](std::span<const NamedTensor> mean_model) {
-        return evaluate_model(mean_model, *learner, split_.training, cell_.seed);
+        const TestResult result = evaluate_model(mean_model, *learner, split_.training, cell_.seed);
+        return MeanResult{result.accuracy, result.chance};
       };
     }
     const Summary summary =

@@ -126,6 +126,7 @@ ordered_json all_json(const std::vector<Finished>& finished, const std::vector<G
                       {"topology", group.condition.topology},
                       {"partition", group.condition.partition},
                       {"slow", slow},
+                      {"away", group.condition.away.size()},
                       {"link_mbit", group.condition.link_mbit},
                       {"workers", group.workers()},
                       {"time", name(first.time)},

@@ -6,6 +6,7 @@
 
 #include "adapters/torch/models/model.h"
 #include "stencil/core/mixing_weights.h"
+#include "stencil/mix/following.h"
 
 namespace fast::compare {
 namespace {
@@ -64,7 +65,11 @@ class LockStep final : public Apart {
     std::vector<Weights> mixed;
     for (int i = 0; i < workers_.count(); ++i) mixed.push_back(combined(i));
     for (int i = 0; i < workers_.count(); ++i) {
-      std::ranges::copy(mixed[static_cast<std::size_t>(i)], workers_.weights(i).begin());
+      const std::span<float> weights = workers_.weights(i);
+      const Weights& mean = mixed[static_cast<std::size_t>(i)];
+      stencil::change_followed(
+          &workers_.learner(i).adapter().followers(), weights, 0, weights.size(),
+          [&](std::size_t begin, std::size_t n) { std::copy_n(&mean[begin], n, &weights[begin]); });
     }
     return true;
   }

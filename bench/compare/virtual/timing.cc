@@ -14,7 +14,9 @@ StepTimes::StepTimes(const Cell& cell)
       jitter_(cell.condition.jitter),
       latency_(cell.clockwork.latency),
       rate_((cell.condition.link_mbit > 0 ? cell.condition.link_mbit : cell.clockwork.rate_mbit) *
-            1e6 / 8) {
+            1e6 / 8),
+      away_(cell.condition.away) {
+  std::ranges::sort(away_, {}, &Absence::from);
   for (int rank = 0; rank < cell.workers(); ++rank) {
     const auto it = cell.condition.slow.find(rank);
     factor_.push_back(it == cell.condition.slow.end() ? 1 : it->second);
@@ -25,6 +27,15 @@ StepTimes::StepTimes(const Cell& cell)
 double StepTimes::next(int rank) {
   const auto i = static_cast<std::size_t>(rank);
   return step_ * factor_[i] * (1 + jitter_ * random_[i].uniform());
+}
+
+double StepTimes::end(int rank, double begin, double seconds) const {
+  double end = begin + seconds;
+  for (const Absence& one : away_) {
+    if (one.rank != rank || one.to <= begin || one.from >= end) continue;
+    end += one.to - std::max(one.from, begin);
+  }
+  return end;
 }
 
 RoundClock::RoundClock(const Cell& cell, double model_bytes)
@@ -44,8 +55,9 @@ void RoundClock::tick() {
   const std::size_t n = at_.size();
   std::vector<double> step(n), ready(n);
   for (std::size_t i = 0; i < n; ++i) {
-    step[i] = steps_.next(static_cast<int>(i));
-    ready[i] = at_[i] + step[i];
+    const int rank = static_cast<int>(i);
+    ready[i] = steps_.end(rank, at_[i], steps_.next(rank));
+    step[i] = ready[i] - at_[i];
   }
   switch (kind_) {
     case Kind::kApart:

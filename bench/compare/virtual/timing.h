@@ -16,6 +16,8 @@ class StepTimes {
   explicit StepTimes(const Cell& cell);
   /// Seconds of worker `rank`'s next step.
   [[nodiscard]] double next(int rank);
+  /// When a step of so many seconds, begun at `begin`, ends: later where the worker is away.
+  [[nodiscard]] double end(int rank, double begin, double seconds) const;
   /// Seconds from sending to arrival of `bytes` on an idle link.
   [[nodiscard]] double transfer(double bytes) const { return sending(bytes) + latency_; }
   /// Seconds for which they occupy the link.
@@ -26,6 +28,7 @@ class StepTimes {
  private:
   double step_, jitter_, latency_, rate_;
   std::vector<double> factor_;
+  std::vector<Absence> away_;  ///< by their beginning
   std::vector<stencil::Random> random_;
 };
 

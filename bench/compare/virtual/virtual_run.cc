@@ -62,6 +62,7 @@ Cell timeless(const Cell& cell) {
   Cell twin = cell;
   if (!learns_by_any_clock(cell)) return twin;
   twin.condition.slow.clear();
+  twin.condition.away.clear();
   twin.condition.jitter = 0;
   twin.condition.link_mbit = 0;
   twin.strategy.exchange.bucket_kib = 0;
