@@ -16,6 +16,7 @@ enum class ExitCode : int {
   kModel = 9,          ///< a model that cannot be exchanged
   kDeadline = 10,      ///< a wait passed its deadline (sync, bounded)
   kNoExchange = 11,    ///< trained alone: no exchange with any neighbour took place
+  kNotLearnt = 12,     ///< trained to the end, but is no better than chance, or the loss exploded
   kInterrupted = 130,  ///< Ctrl-C or SIGTERM, after an orderly end
 };
 

@@ -8,7 +8,8 @@
 #
 # Tests labelled `data` need CIFAR-10 in its binary format; they run where FAST_CIFAR10_DIR names
 # the folder that holds it, and are left out where it is not set. Tests labelled `cluster` need the
-# packages of that group and are left out: ask for them by `-L cluster`, as root.
+# packages of that group and are left out: ask for them by `-L cluster`, as root. So is the one
+# labelled `chaos`, which takes ten minutes: `-L chaos`.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -40,11 +41,12 @@ cmake --build "$build" -j "$cores"
 
 named() { ctest --test-dir "$build" -N -L "^$1\$" | sed -nE 's/^ *Test +#[0-9]+: /  /p'; }
 excluded=
-if [[ " ${options[*]} " != *cluster* ]]; then
-  excluded='^cluster$'
-  echo "== These tests, which need a cluster's launchers, are left out"
-  named cluster
-fi
+for label in cluster chaos; do
+  if [[ " ${options[*]} " == *$label* ]]; then continue; fi
+  excluded="${excluded:+$excluded|}^$label\$"
+  echo "== These tests, labelled $label, are left out: ask for them by -L $label"
+  named $label
+done
 if [ -z "${FAST_CIFAR10_DIR:-}" ]; then
   excluded="${excluded:+$excluded|}^data\$"
   echo "== Running the tests; FAST_CIFAR10_DIR is not set: these, which need CIFAR-10, are left out"

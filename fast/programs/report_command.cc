@@ -72,7 +72,7 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
 ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
                     const WorkerConfig& config, const Models& models, const LaunchRecord& launch,
                     std::ostream& out) {
-  const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) {
+  const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) -> MeanResult {
     if (config.model.empty()) {
       throw DataError("the model is a program's own", "load it there");
     }
@@ -82,7 +82,8 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     // work, a second thread was measured to make this several times slower.
     options.threads = 1;
     const std::unique_ptr<Learner> learner = models.make(options);
-    return evaluate_model(mean_model, *learner, data, config.session.seed);
+    const TestResult result = evaluate_model(mean_model, *learner, data, config.session.seed);
+    return MeanResult{result.accuracy, result.chance};
   };
   const Report report = write_report(dirs, folder, evaluate, launch);
   const ScreenStyle style = screen_style();
@@ -100,7 +101,9 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     std::cerr << report.unwritten << '\n';
     return ExitCode::kFile;
   }
-  return report.summary.whole() ? ExitCode::kOk : ExitCode::kWorkerLost;
+  if (!report.summary.not_learnt.empty()) std::cerr << report.summary.not_learnt << '\n';
+  if (!report.summary.whole()) return ExitCode::kWorkerLost;
+  return report.summary.not_learnt.empty() ? ExitCode::kOk : ExitCode::kNotLearnt;
 }
 
 /// The default output folder. For a worker's folder it is the parent, since that folder holds only

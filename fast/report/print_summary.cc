@@ -114,6 +114,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   for (const LeftOut& worker : s.left_out) {
     rows.push_back({"not in the mean", std::to_string(worker.rank) + ": " + worker.why, kRed});
   }
+  if (!s.not_learnt.empty()) rows.push_back({"no good", s.not_learnt, kRed});
   rows.push_back({"", ""});
   rows.push_back(
       {"model to use",

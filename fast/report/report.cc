@@ -61,7 +61,9 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
     evaluation.consensus_distance = mean.consensus_distance;
     if (evaluate) {
       try {
-        evaluation.mean_model = evaluate(mean.views());
+        const MeanResult result = evaluate(mean.views());
+        evaluation.mean_model = result.accuracy;
+        evaluation.chance = result.chance;
         saved = attempt(save);
       } catch (const DataError& error) {
         evaluation.not_evaluated = error.what();

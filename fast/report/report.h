@@ -10,11 +10,16 @@
 
 namespace fast {
 
-/// Accuracy of the mean model on the test set, a fraction. The program loads the tensors into its
+/// Of the mean model on the test set; see TestResult.
+struct MeanResult {
+  double accuracy = 0, chance = 0;  ///< fractions
+};
+
+/// Evaluates the mean model. The program loads the tensors into its
 /// framework, re-estimates what is not exchanged (BatchNorm's running statistics) and evaluates. It
 /// may write to the tensors' bytes, which are then saved. Exceptions other than DataError pass
 /// through.
-using EvaluateFn = std::function<double(std::span<const NamedTensor> mean_model)>;
+using EvaluateFn = std::function<MeanResult(std::span<const NamedTensor> mean_model)>;
 
 struct Report {
   Summary summary;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fast/exit_codes.h"
+
 namespace fast {
 namespace {
 
@@ -33,6 +35,20 @@ void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
   TestAccuracies& all = summary.test_accuracy;
   all.worker_min = std::min(all.worker_min.value_or(*accuracy), *accuracy);
   all.worker_max = std::max(all.worker_max.value_or(*accuracy), *accuracy);
+}
+
+/// See Summary::not_learnt.
+std::string not_learnt(const RunRecords& records, const Evaluation& evaluation, double samples) {
+  const bool by_chance = evaluation.mean_model && *evaluation.mean_model <= evaluation.chance;
+  if (by_chance && samples >= kJudgedFrom) {
+    return "the mean model has learnt nothing: its accuracy is that of chance";
+  }
+  for (const WorkerRecords& worker : records.workers) {
+    const std::optional<WorkerEnd>& end = worker.history.end;
+    if (!end || end->exit_code != static_cast<int>(ExitCode::kNotLearnt)) continue;
+    return "worker " + std::to_string(worker.rank) + ": " + end->text;
+  }
+  return {};
 }
 
 }  // namespace
@@ -97,6 +113,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
       summary.training_seconds = std::max(summary.training_seconds, offset + totals.trained_until);
     }
   }
+  summary.not_learnt = not_learnt(records, evaluation, static_cast<double>(summary.samples));
   // A run too short to have written a line while training.
   if (summary.training_seconds <= 0) summary.training_seconds = summary.wall_seconds;
   if (summary.training_seconds > 0) {

@@ -12,6 +12,9 @@
 
 namespace fast {
 
+/// Samples over all workers; of a run of fewer it is not said that it has learnt nothing.
+inline constexpr double kJudgedFrom = 3200;
+
 /// A worker whose model is not in the mean.
 struct LeftOut {
   int rank = 0;
@@ -26,7 +29,8 @@ struct LaunchRecord {
 
 /// Results that need the models themselves.
 struct Evaluation {
-  std::optional<double> mean_model;          ///< accuracy of the mean model, a fraction
+  std::optional<double> mean_model;  ///< accuracy of the mean model, a fraction
+  double chance = 0;                 ///< the accuracy that chance makes, where that is known
   std::optional<double> consensus_distance;  ///< see mean_model.h
   std::string not_evaluated;      ///< why there is no accuracy of the mean model; empty: there is
   std::vector<LeftOut> left_out;  ///< see mean_model.h
@@ -72,7 +76,8 @@ struct Summary {
   /// the first part. Empty where all models met.
   std::vector<std::vector<int>> islands;
   std::string
-      not_evaluated;  ///< why the mean model has no accuracy; empty: it has, or was not asked
+      not_evaluated;       ///< why the mean model has no accuracy; empty: it has, or was not asked
+  std::string not_learnt;  ///< why the result is no good though all ended well; empty: it is good
   std::vector<EdgeTotals> edges;
   std::optional<std::string> model_file;  ///< the mean model's file; nothing where none was saved
 

@@ -12,8 +12,8 @@ FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,
           wall_seconds, training_seconds, samples_per_second, test_accuracy, consensus_distance,
           sweeps_completed, bytes_sent, bytes_shared, exchange_share, exit_codes, lost_ranks,
-          restarted_ranks, restarts, older_run_ranks, left_out, islands, not_evaluated, edges,
-          model_file)
+          restarted_ranks, restarts, older_run_ranks, left_out, islands, not_evaluated, not_learnt,
+          edges, model_file)
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include "fast/session/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "fast/version.h"
@@ -65,7 +66,7 @@ void Recorder::add_step(const RecordedStep& step) {
   samples_ += step.samples;
   learning_rate_ = step.learning_rate;
   const double weight = 1 / std::clamp(static_cast<double>(steps_), 1.0, kMemory);
-  loss_ += (step.loss - loss_) * weight;
+  if (std::isfinite(step.loss)) loss_ += (step.loss - loss_) * weight;
   if (!step.accuracy) return;
   const double before = accuracy_.value_or(*step.accuracy);
   accuracy_ = before + (*step.accuracy - before) * weight;
@@ -79,6 +80,11 @@ void Recorder::update_rate(Clock::time_point now) {
   last_report_ = now;
 }
 
+double Recorder::network_samples(const Exchange& exchange) const {
+  const double aim = budget_ > 0 ? budget_ : epochs_ * workers_ * exchange.status().mean_data_size;
+  return exchange.progress() * aim;
+}
+
 void Recorder::report(const Exchange& exchange) {
   const SessionStatus status = exchange.status();
   update_rate(Clock::now());
@@ -87,8 +93,7 @@ void Recorder::report(const Exchange& exchange) {
   p.step = steps_;
   p.samples = samples_;
   p.progress = std::min(1.0, exchange.progress());
-  const double aim = budget_ > 0 ? budget_ : epochs_ * workers_ * status.mean_data_size;
-  p.network_samples = exchange.progress() * aim;
+  p.network_samples = network_samples(exchange);
   p.samples_per_second = sample_rate_;
   p.loss = loss_;
   p.accuracy = accuracy_;

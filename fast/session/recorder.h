@@ -36,6 +36,8 @@ class Recorder {
   void add_exchange(double seconds) { exchange_seconds_ += seconds; }
   /// On the test set.
   void set_result(double accuracy, double loss);
+  /// Samples of all workers, as far as is known.
+  [[nodiscard]] double network_samples(const Exchange& exchange) const;
   /// Seconds since the last report(); begin_training() counts as one.
   [[nodiscard]] double since_report() const;
   /// Writes a line of progress. Logs once that a metrics file can no longer be written.

@@ -70,10 +70,13 @@ void RunWriter::finish(Agreement agreement, const Exchange& exchange) {
   if (steps_ > 0 || !stopped()) save(agreement);
   const SessionStatus status = exchange.status();
   const bool alone = workers_ > 1 && agreement != Agreement::kAgreed && !status.has_exchanged();
+  const bool learnt = status.not_learnt.empty();
   const ExitCode code = stopped() ? ExitCode::kInterrupted
                         : alone   ? ExitCode::kNoExchange
+                        : !learnt ? ExitCode::kNotLearnt
                                   : ExitCode::kOk;
-  recorder_.end(static_cast<int>(code), std::string(name(agreement)), status.counters);
+  recorder_.end(static_cast<int>(code), learnt ? std::string(name(agreement)) : status.not_learnt,
+                status.counters);
 }
 
 void RunWriter::save(Agreement agreement) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "fast/data/loader.h"
@@ -27,6 +29,17 @@ const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTen
         "give the model and data that were trained");
   }
   return *it;
+}
+
+/// See TestResult::chance.
+double chance_of(const ImageSet& images) {
+  constexpr std::size_t kFewest = 500;
+  if (images.size() < kFewest) return 0;
+  std::array<std::size_t, 256> count{};
+  for (const std::uint8_t label : images.labels) ++count[label];
+  const auto size = static_cast<double>(images.size());
+  const double share = static_cast<double>(std::ranges::max(count)) / size;
+  return share + 2 * std::sqrt(share * (1 - share) / size);
 }
 
 }  // namespace
@@ -73,11 +86,11 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data,
     result.loss += step.loss * static_cast<double>(batch.labels.size());
   }
   const auto size = static_cast<double>(std::max<std::size_t>(1, data.test.size()));
-  return TestResult{result.accuracy / size, result.loss / size};
+  return TestResult{result.accuracy / size, result.loss / size, chance_of(data.test)};
 }
 
-double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner, const Dataset& data,
-                      std::uint64_t seed) {
+TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
+                          const Dataset& data, std::uint64_t seed) {
   load_state(tensors, learner.adapter());
   std::vector<std::uint32_t> all(data.train.size());
   std::iota(all.begin(), all.end(), 0U);
@@ -87,7 +100,7 @@ double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner, co
     const NamedTensor& source = matching(state, tensor);
     std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
   }
-  return test(learner, data).accuracy;
+  return test(learner, data);
 }
 
 }  // namespace fast

@@ -34,6 +34,10 @@ void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std:
 struct TestResult {
   double accuracy = 0;  ///< a fraction
   double loss = 0;
+  /// What chance alone makes: the share of the most common label, and two standard errors. 0 where
+  /// the test set is too small to tell.
+  double chance = 0;
+  [[nodiscard]] bool learnt() const { return accuracy > chance; }
 };
 
 /// Evaluates the whole test set.
@@ -42,9 +46,9 @@ struct TestResult {
 [[nodiscard]] std::optional<TestResult> test(Learner& learner, const Dataset& data,
                                              const std::atomic<bool>& stop);
 
-/// The accuracy of the model in `tensors`, a fraction: loads it, re-estimates its statistics,
-/// evaluates it, and writes the new statistics back into the tensors' bytes.
-[[nodiscard]] double evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
-                                    const Dataset& data, std::uint64_t seed);
+/// Loads the model in `tensors`, re-estimates its statistics, evaluates it, and writes the new
+/// statistics back into the tensors' bytes.
+[[nodiscard]] TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
+                                        const Dataset& data, std::uint64_t seed);
 
 }  // namespace fast

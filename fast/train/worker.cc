@@ -17,6 +17,7 @@
 #include "fast/run/model_file.h"
 #include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
+#include "fast/run/summary.h"
 #include "fast/session/recorder.h"
 #include "fast/session/session.h"
 #include "fast/train/aim.h"
@@ -199,7 +200,14 @@ class TrainingRun {
               "trained alone: no exchange with any neighbour took place; the model is of this "
               "worker's own data"};
     }
-    return {};
+    if (!result->learnt() && recorder_.network_samples(*exchange_) >= kJudgedFrom) {
+      return {ExitCode::kNotLearnt,
+              fmt::format("the model has learnt nothing: {:.2f} % of the test set are right, and "
+                          "chance makes up to {:.2f} %; lower the learning rate, or train longer",
+                          100 * result->accuracy, 100 * result->chance)};
+    }
+    const std::string grown = exchange_->status().not_learnt;
+    return grown.empty() ? WorkerOutcome{} : WorkerOutcome{ExitCode::kNotLearnt, grown};
   }
 
   [[nodiscard]] bool trained() const {

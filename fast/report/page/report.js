@@ -58,6 +58,7 @@
     if (summary.older_run_ranks.length) notes.push(`The folders of ${ranks(summary.older_run_ranks)} hold an older run too, which is not counted.`);
     if (summary.islands.length) notes.push(`The run fell apart: the models of ${summary.islands.map(ranks).join(' and of ')} never met, or no longer at the end. The mean model is that of ${ranks(summary.islands[0])}.`);
     for (const {rank, why} of summary.left_out) notes.push(`Not in the mean model: worker ${rank}: ${why}.`);
+    if (summary.not_learnt) notes.push(`${summary.not_learnt[0].toUpperCase()}${summary.not_learnt.slice(1)}.`);
     if (summary.not_evaluated && summary.model) notes.push(`The mean model is not evaluated: ${summary.not_evaluated}.`);
     const failed = data.workers.filter(w => w.exit_code && !w.lost).map(w => w.rank);
     if (failed.length) notes.push(`Ended with an error: ${ranks(failed)}. See the table below.`);

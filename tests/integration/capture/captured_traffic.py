@@ -6,6 +6,7 @@ bare sockets, what was said can be read there: that shows that the search finds 
 
 usage: captured_traffic.py FAST FAST_WORKER
 """
+
 import contextlib
 import json
 import os
@@ -72,16 +73,36 @@ def parameters(file):
         (size,) = struct.unpack("<Q", model.read(8))
         json.loads(model.read(size))
         values = model.read()
-    return {values[at:at + 8] for at in range(0, len(values) - 8, 4)} - {bytes(8)}
+    return {values[at : at + 8] for at in range(0, len(values) - 8, 4)} - {bytes(8)}
 
 
 def trained(folder, transport, keys):
     """Trains two workers through a relay; returns what passed it, and the parameters at the end."""
     run = os.path.join(folder, "run")
-    common = ["--topology", "ring:2", "--run-id", RUN_ID, "--model", "linear", "--data",
-              "synthetic:256,64", "--epochs", "4", "--threads", "1", "--out", run, "--quiet",
-              "--share-memory", "never", "--transport", transport, *keys]
+    common = [
+        "--topology",
+        "ring:2",
+        "--run-id",
+        RUN_ID,
+        "--model",
+        "linear",
+        "--data",
+        "synthetic:256,64",
+        "--epochs",
+        "4",
+        "--threads",
+        "1",
+        "--out",
+        run,
+        "--quiet",
+        "--share-memory",
+        "never",
+        "--transport",
+        transport,
+        *keys,
+    ]
     with contextlib.ExitStack() as stack:
+
         def start(*arguments):
             worker = subprocess.Popen([FAST_WORKER, *common, *arguments], stderr=subprocess.PIPE)
             stack.callback(worker.stderr.close)
@@ -114,13 +135,20 @@ class CapturedTraffic(unittest.TestCase):
             keys = []
             if with_keys:
                 keys = ["--keys", os.path.join(folder, "keys")]
-                subprocess.run([FAST, "keys", "--out", keys[1], "--workers", "2"], check=True,
-                               stdout=subprocess.DEVNULL, timeout=PATIENCE)
+                subprocess.run(
+                    [FAST, "keys", "--out", keys[1], "--workers", "2"],
+                    check=True,
+                    stdout=subprocess.DEVNULL,
+                    timeout=PATIENCE,
+                )
             seen, values = trained(folder, transport, keys)
         self.assertGreater(len(seen), 100_000, "hardly anything passed the relay")
-        read = {seen[at:at + 8] for at in range(len(seen) - 8)}
-        return {"run": RUN_ID.encode() in seen, "mode": b"async" in seen,
-                "model": bool(values & read)}
+        read = {seen[at : at + 8] for at in range(len(seen) - 8)}
+        return {
+            "run": RUN_ID.encode() in seen,
+            "mode": b"async" in seen,
+            "model": bool(values & read),
+        }
 
     def test_with_keys_nothing_can_be_read(self):
         self.assertEqual(self.found("zmq", True), {"run": False, "mode": False, "model": False})
@@ -128,8 +156,9 @@ class CapturedTraffic(unittest.TestCase):
     def test_without_keys_all_of_it_can(self):
         for transport in ("zmq", "tcp"):
             with self.subTest(transport):
-                self.assertEqual(self.found(transport, False),
-                                 {"run": True, "mode": True, "model": True})
+                self.assertEqual(
+                    self.found(transport, False), {"run": True, "mode": True, "model": True}
+                )
 
 
 if __name__ == "__main__":

@@ -4,23 +4,23 @@
 Each worker has a network namespace of its own, and so have the strangers. The run is made twice
 from one seed, without strangers and with them: it comes to the same accuracy, and memory and
 descriptors stay bounded. Each kind of stranger dials a worker of its own, so that its counter tells
-the kind.
+the kind. The run is held open until all strangers are through (held_open.py).
 
-usage: strangers_in_namespaces.py FAST FAST_WORKER
+usage: strangers_in_namespaces.py FAST    with fast_training importable
 """
 
 import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 PATIENCE = 150.0  # seconds
 WORKERS = 9
@@ -44,14 +44,6 @@ ACCURACY_BOUND = 0.05
 
 def host(rank: int) -> str:
     return f"10.214.1.{rank}"
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
-        time.sleep(0.05)
 
 
 def ip(*arguments: str) -> None:
@@ -215,131 +207,103 @@ class Watch:
         self.thread.join()
 
 
+class Worker:
+    """One worker and its end."""
+
+    def __init__(self, folder: pathlib.Path, rank: int, host_name: str) -> None:
+        environment = os.environ | {
+            "FAST_TOPOLOGY": "torus:3x3",
+            "FAST_RANK": str(rank),
+            "FAST_WORKERS": str(WORKERS),
+            "FAST_RUN_ID": "strangers",
+            "FAST_KEYS": str(folder / "keys"),
+            "FAST_LISTEN": f"{host(rank)}:{PORT}",
+            "FAST_PEER_TEMPLATE": f"10.214.1.{{rank}}:{PORT}",
+            "FAST_SHARE_MEMORY": "never",
+            "FAST_SUSPECT_AFTER": "20",
+        }
+        program = pathlib.Path(__file__).with_name("held_open.py")
+        self.log_file = folder / f"log-{rank}"
+        with open(self.log_file, "wb") as log:
+            self.process = subprocess.Popen(
+                [
+                    *("ip", "netns", "exec", host_name, sys.executable, str(program)),
+                    *(str(folder / "release"), str(folder / f"model-{rank}")),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=environment,
+            )
+        self.end: dict = {}
+
+    def trains(self) -> bool:
+        """Waits until it does; False where it ends before."""
+        return self.process.stdout.readline() == "trains\n"
+
+    def log(self) -> str:
+        return self.log_file.read_text("utf-8")
+
+    def wait(self) -> None:
+        said, _ = self.process.communicate(timeout=PATIENCE)
+        if self.process.returncode != 0:
+            raise AssertionError(f"exit code {self.process.returncode}: {self.log()}")
+        self.end = json.loads(said)
+
+
 class Run:
     """What came of one run."""
 
-    def __init__(self, folder: str, watch: Watch) -> None:
+    def __init__(self, workers: list[Worker], watch: Watch) -> None:
         self.descriptors, self.kib = watch.descriptors, watch.kib
-        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
-            self.summary = json.load(file)
-        self.accuracy = float(self.summary["test_accuracy"]["mean_model"])
-        self.ends, self.logs = [], []
-        for rank in range(WORKERS):
-            worker = os.path.join(folder, f"worker-{rank}")
-            with open(os.path.join(worker, "metrics.jsonl"), encoding="utf-8") as file:
-                lines = [json.loads(line) for line in file]
-            self.ends.append(lines[-1])
-            with open(os.path.join(worker, "log.txt"), encoding="utf-8") as file:
-                self.logs.append(file.read())
+        self.ends = [worker.end for worker in workers]
+        self.logs = [worker.log() for worker in workers]
+        self.accuracy = float(self.ends[0]["accuracy"])
 
 
-def trains(folder: str, rank: int) -> bool:
-    try:
-        with open(f"{folder}/worker-{rank}/metrics.jsonl", encoding="utf-8") as file:
-            return '"step"' in file.read()
-    except OSError:
-        return False
+def public_keys(folder: pathlib.Path) -> list[str]:
+    lines = (folder / "keys" / "public.keys").read_text("ascii").splitlines()
+    return [line.split()[-1] for line in lines if line.strip() and not line.startswith("#")]
 
 
-def trained(fast: str, fast_worker: str, folder: str, hosts: list[str], strangers: bool) -> Run:
-    keys = os.path.join(folder, "keys")
+def trained(fast: str, folder: pathlib.Path, hosts: list[str], strangers: bool) -> Run:
     subprocess.run(
-        [fast, "keys", "--out", keys, "--workers", str(WORKERS)],
+        [fast, "keys", "--out", str(folder / "keys"), "--workers", str(WORKERS)],
         check=True,
         stdout=subprocess.DEVNULL,
         timeout=PATIENCE,
     )
-    run = os.path.join(folder, "run")
     with contextlib.ExitStack() as stack:
         workers = []
         for rank in range(WORKERS):
-            workers.append(
-                subprocess.Popen(
-                    [
-                        "ip",
-                        "netns",
-                        "exec",
-                        hosts[rank],
-                        fast_worker,
-                        "--topology",
-                        "torus:3x3",
-                        "--rank",
-                        str(rank),
-                        "--keys",
-                        keys,
-                        "--listen",
-                        f"{host(rank)}:{PORT}",
-                        "--peer-template",
-                        f"10.214.1.{{rank}}:{PORT}",
-                        "--share-memory",
-                        "never",
-                        "--model",
-                        "mlp",
-                        "--data",
-                        "synthetic:4500,2000",
-                        "--epochs",
-                        "4",
-                        "--seed",
-                        "7",
-                        "--threads",
-                        "1",
-                        "--report-every",
-                        "0.2",
-                        "--suspect-after",
-                        "20",
-                        "--out",
-                        run,
-                        "--quiet",
-                    ],
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            stack.callback(workers[-1].communicate)
-            stack.callback(workers[-1].kill)
-        watch = Watch([worker.pid for worker in workers])
+            workers.append(Worker(folder, rank, hosts[rank]))
+            stack.callback(workers[-1].process.communicate)
+            stack.callback(workers[-1].process.kill)
+        watch = Watch([worker.process.pid for worker in workers])
         stack.callback(watch.close)
-        wait_until(
-            lambda: (
-                all(trains(run, rank) for rank in range(WORKERS))
-                or any(worker.poll() for worker in workers)
-            ),
-            "nine workers that train",
-        )
+        for worker in workers:
+            if not worker.trains():
+                raise AssertionError(f"a worker ended: {worker.log()}")
         if strangers:
-            with open(os.path.join(keys, "public.keys"), encoding="ascii") as file:
-                public = [
-                    line.split()[-1] for line in file if line.strip() and not line.startswith("#")
-                ]
             subprocess.run(
                 [
-                    "ip",
-                    "netns",
-                    "exec",
-                    hosts[WORKERS],
-                    sys.executable,
-                    __file__,
-                    "--strangers",
-                    *public,
+                    *("ip", "netns", "exec", hosts[WORKERS], sys.executable, __file__),
+                    *("--strangers", *public_keys(folder)),
                 ],
                 check=True,
                 timeout=PATIENCE,
             )
-            if any(worker.poll() is not None for worker in workers):
-                raise AssertionError("the run was over before all strangers had come")
+            if any(worker.process.poll() is not None for worker in workers):
+                raise AssertionError("a worker ended before it was allowed to")
+        (folder / "release").touch()
         for worker in workers:
-            _, said = worker.communicate(timeout=PATIENCE)
-            if worker.returncode != 0:
-                raise AssertionError(f"exit code {worker.returncode}: {said}")
+            worker.wait()
         watch.close()
-        subprocess.run(
-            [fast, "report", run], check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE
-        )
-        return Run(run, watch)
+        return Run(workers, watch)
 
 
 class StrangersInNamespaces(unittest.TestCase):
-    programs = ("", "")
+    program = ""
 
     def test_nine_train_as_well_and_each_kind_of_stranger_is_counted(self) -> None:
         with contextlib.ExitStack() as stack:
@@ -349,8 +313,8 @@ class StrangersInNamespaces(unittest.TestCase):
                 self.skipTest(f"network namespaces cannot be made here: {error}")
             alone, disturbed = (
                 trained(
-                    *self.programs,
-                    stack.enter_context(tempfile.TemporaryDirectory()),
+                    self.program,
+                    pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())),
                     hosts,
                     strangers,
                 )
@@ -358,6 +322,7 @@ class StrangersInNamespaces(unittest.TestCase):
             )
         for rank in range(WORKERS):
             with self.subTest(rank=rank):
+                self.assertTrue(disturbed.ends[rank]["agreed"])
                 counters = disturbed.ends[rank]["counters"]
                 came = STRANGERS.get(rank, 0)
                 self.assertGreaterEqual(counters["strangers"], came)
@@ -389,5 +354,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--strangers"]:
         come_as_strangers([key.encode() for key in sys.argv[2:]])
     else:
-        StrangersInNamespaces.programs = (sys.argv[1], sys.argv[2])
+        StrangersInNamespaces.program = sys.argv[1]
         unittest.main(argv=sys.argv[:1])

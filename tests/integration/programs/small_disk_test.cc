@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr char kScript[] = R"(
   mount -t tmpfs -o size=4m none "$1" || exit 77
   run="$1/run"
-  '%FAST%' train --model linear --data synthetic:256,64 --epochs 200 --topology ring:2 --threads 1 \
+  '%FAST%' train --model linear --data synthetic:256,64 --epochs 800 --topology ring:2 --threads 1 \
     --checkpoint-every 0.2 --report-every 0.1 --lr 0.01 --out "$run" > "$2.txt" 2>&1 &
   trainer=$!
   for rank in 0 1; do
@@ -65,7 +65,9 @@ class SmallDiskTest : public ::testing::Test {
 
 TEST_F(SmallDiskTest, ADiskThatIsFullForAWhileCostsNothingButCheckpoints) {
   if (!can_mount()) return;
-  const ProgramResult result = train(R"(sleep 1; rm "$1/fill")");
+  const ProgramResult result = train(R"(
+    until grep -q 'worker 0: no checkpoint: ' "$2.txt"; do sleep 0.05; done
+    rm "$1/fill")");
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("model to use"), HasSubstr("worker 0: no checkpoint: ")))
       << "said while it lasts";

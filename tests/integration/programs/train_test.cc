@@ -357,5 +357,20 @@ TEST_F(TrainTest, QuietLeavesTheResultAlone) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("mean model"), ::testing::Not(HasSubstr("finished"))));
 }
 
+TEST_F(TrainTest, ARunThatHasLearntNothingSaysSoAtItsEnd) {
+  std::vector<std::string> arguments = wishes("ring:2", "4");
+  for (const char* const more : {"--data", "synthetic:2000,500", "--lr", "1e-12"}) {
+    arguments.emplace_back(more);
+  }
+  const ProgramResult result = run_program(FAST_PROGRAM, arguments, {}, kPatience);
+  EXPECT_EQ(result.code, 12) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the mean model has learnt nothing"));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("worker 0: the model has learnt nothing: "), HasSubstr("no good")));
+  EXPECT_THAT(summary_of(run())["not_learnt"].get<std::string>(), HasSubstr("chance"));
+  const ProgramResult again = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
+  EXPECT_EQ(again.code, 12) << again.err;
+}
+
 }  // namespace
 }  // namespace fast::testing

@@ -58,6 +58,27 @@ TEST_F(RunFolderTest, HoldsTheModelAndWhatWasDone) {
   EXPECT_EQ(std::memcmp(bytes.data(), worker.x.data(), bytes.size()), 0);
 }
 
+TEST_F(RunFolderTest, SaysThatTheLossHasGrownAThousandfold) {
+  Quadratic worker(0);
+  std::vector<std::string> said;
+  SessionOptions options = this->options();
+  options.log = [&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::kWarning) said.emplace_back(line);
+  };
+  Session session(worker.adapter, options);
+  train(worker, session, 20);  // of a loss of 0.5
+  EXPECT_EQ(session.status().not_learnt, "");
+  for (int step = 0; step < 200; ++step) {
+    worker.step();
+    session.exchange({.samples = 1, .loss = 700});
+  }
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
+  EXPECT_EQ(history().end.value().exit_code, static_cast<int>(ExitCode::kNotLearnt));
+  EXPECT_THAT(history().end.value().text, HasSubstr("from 0.5 to "));
+  EXPECT_THAT(said, ::testing::SizeIs(2)) << "as it happens, and at the end";
+  EXPECT_TRUE(saved());
+}
+
 TEST_F(RunFolderTest, SaysWhereTheSessionDidNotFinish) {
   Quadratic worker(0);
   {

@@ -35,7 +35,7 @@ class SummaryTest : public ReportTest {
 TEST_F(SummaryTest, AWholeRunIsAddedUp) {
   write_worker(run_, 0, 2, 0.70, {3, 3});
   write_worker(run_, 1, 2, 0.72, {3, 5});
-  const Summary s = report([](auto) { return 0.73; });
+  const Summary s = report([](auto) { return MeanResult{0.73}; });
   EXPECT_EQ(s.workers, 2);
   EXPECT_EQ(s.topology, "ring:2");
   EXPECT_EQ(s.samples, 2000u);
@@ -59,7 +59,7 @@ TEST_F(SummaryTest, AWholeRunIsAddedUp) {
 
 TEST_F(SummaryTest, TheFileHasTheNamesAndTypesThatOthersReadBy) {
   write_worker(run_, 0, 2, 0.70, {1});
-  const Summary s = report([](auto) { return 0.73; });
+  const Summary s = report([](auto) { return MeanResult{0.73}; });
   const auto json = nlohmann::json::parse(read(run_.summary()));
   EXPECT_EQ(json["workers"], 2);
   EXPECT_EQ(json["topology"], "ring:2");
@@ -139,7 +139,7 @@ TEST_F(SummaryTest, WhatTheProgramMendsInTheMeanIsWhatIsSaved) {
       const float statistics[] = {7, 8};
       if (tensor.name == "running") std::memcpy(tensor.bytes.data(), statistics, 8);
     }
-    return 0.5;
+    return MeanResult{0.5};
   });
   const SafetensorsFile file = SafetensorsFile::open(run_.mean());
   EXPECT_THAT(floats(file.find("running")->bytes), ElementsAre(7, 8));
@@ -152,7 +152,7 @@ TEST_F(SummaryTest, WithoutAnyModelAnOldMeanIsNotLeftLying) {
   (void)report();
   EXPECT_TRUE(std::filesystem::exists(run_.mean()));
   std::filesystem::remove(run_.worker_model(0));
-  const Summary s = report([](auto) -> double { throw std::runtime_error("never called"); });
+  const Summary s = report([](auto) -> MeanResult { throw std::runtime_error("never called"); });
   EXPECT_EQ(s.model_file, std::nullopt);
   EXPECT_FALSE(std::filesystem::exists(run_.mean()));
   EXPECT_TRUE(std::filesystem::exists(run_.page()));
@@ -161,7 +161,7 @@ TEST_F(SummaryTest, WithoutAnyModelAnOldMeanIsNotLeftLying) {
 
 TEST_F(SummaryTest, TheMeanIsSavedBeforeItIsJudged) {
   write_worker(run_, 0, 1, 0.70, {1});
-  const auto judge = [this](auto) -> double {
+  const auto judge = [this](auto) -> MeanResult {
     EXPECT_TRUE(std::filesystem::exists(run_.mean()));
     throw std::runtime_error("cut short");
   };
@@ -172,7 +172,7 @@ TEST_F(SummaryTest, TheMeanIsSavedBeforeItIsJudged) {
 TEST_F(SummaryTest, WithoutTheDataSetAllButTheAccuracyIsReported) {
   write_worker(run_, 0, 1, 0.70, {1});
   const Summary s =
-      report([](auto) -> double { throw DataError("no data in /nowhere", "get it"); });
+      report([](auto) -> MeanResult { throw DataError("no data in /nowhere", "get it"); });
   EXPECT_THAT(s.not_evaluated, HasSubstr("/nowhere"));
   EXPECT_EQ(s.model_file, "mean.safetensors");
   EXPECT_TRUE(std::filesystem::exists(run_.page()));
@@ -204,7 +204,7 @@ TEST_F(SummaryTest, ARunThatFellApartIsNamedEverywhere) {
 
 TEST_F(SummaryTest, ANonFiniteAccuracyIsNull) {
   write_worker(run_, 0, 1, 0.70, {1});
-  (void)report([](auto) { return std::nan(""); });
+  (void)report([](auto) { return MeanResult{std::nan("")}; });
   const auto json = nlohmann::json::parse(read(run_.summary()));
   EXPECT_TRUE(json["test_accuracy"]["mean_model"].is_null());
 }
@@ -223,7 +223,7 @@ TEST_F(SummaryTest, AForeignSummaryIsRefusedByName) {
 
 TEST_F(SummaryTest, TheTableIsARectangleAndPlainWhereWanted) {
   write_worker(run_, 0, 1, 0.70, {1});
-  const Summary s = report([](auto) { return 0.7; });
+  const Summary s = report([](auto) { return MeanResult{0.7}; });
   for (const TableStyle style : {TableStyle{true, true}, TableStyle{false, false}}) {
     std::ostringstream text;
     print_summary(text, s, run_.root(), style);
