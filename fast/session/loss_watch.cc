@@ -7,8 +7,8 @@
 namespace fast {
 namespace {
 
-constexpr int kFirst = 10;      ///< steps
-constexpr double kMemory = 50;  ///< of the decayed mean, in steps
+constexpr int kFirst = 10;               ///< steps
+constexpr double kStepsRemembered = 50;  ///< of the decayed mean, in steps
 constexpr double kGrowth = 1000;
 
 std::string three_digits(double value) {
@@ -27,7 +27,7 @@ void LossWatch::add(double loss) {
     if (++count_ == kFirst) first_ = recent_ = sum_ / kFirst;
     return;
   }
-  recent_ = recent_ + (loss - recent_) / kMemory;
+  recent_ = recent_ + (loss - recent_) / kStepsRemembered;
 }
 
 std::string LossWatch::grown() const {

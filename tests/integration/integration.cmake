@@ -25,16 +25,20 @@ fast_test_room(integration/faults
        stencil_transport stencil_wire
   LABELS integration slow TIMEOUT 600 ONE_CORE
   DEPENDS fast_program fast-worker DEFINES ${programs})
-# The seeds of chaos_test that the room leaves out: by name, since they take ten minutes.
+fast_test_room(integration/chaos
+  LINK fast_test_faults fast_test_data_files fast_run stencil_core
+  LABELS integration slow TIMEOUT 600 ALONE
+  DEPENDS fast_program fast-worker DEFINES ${programs})
+# The seeds that the room leaves out: by name, since they take ten minutes.
 if(NOT FAST_SANITIZE)
   add_test(NAME chaos_of_twenty_seeds COMMAND chaos_test)
-  set_tests_properties(chaos_of_twenty_seeds PROPERTIES LABELS chaos TIMEOUT 3600 PROCESSORS 2
+  set_tests_properties(chaos_of_twenty_seeds PROPERTIES LABELS chaos TIMEOUT 3600 PROCESSORS 1000
     ENVIRONMENT FAST_CHAOS_SEEDS=41-60)
 endif()
-# Which processes are connected, as the system's own tables tell. They need both cores.
+# Which processes are connected, as the system's own tables tell, of up to 64 processes.
 fast_test_room(integration/sockets
   LINK fast_test_faults fast_test_data_files stencil_core
-  LABELS integration slow TIMEOUT 600
+  LABELS integration slow TIMEOUT 600 ALONE
   DEPENDS fast_program fast-worker DEFINES ${programs})
 add_test(NAME captured_traffic
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/captured_traffic.py
