@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,13 +18,25 @@ class Resumable;
 
 using stencil::ParameterSlot;
 
-/// One tensor of a model as it is saved, whether a parameter or a buffer. The bytes belong to the
-/// adapter and stay valid until the model is changed.
+/// What becomes of an array of a model in a run.
+enum class Role : std::uint8_t {
+  kTrained,   ///< a trainable parameter, which neighbours average at every step
+  kAveraged,  ///< each worker's own while it trains, and the mean over workers at the end:
+              ///< BatchNorm's running statistics
+  kCarried,   ///< saved, and taken over with the initial weights, but never averaged: frozen
+              ///< parameters, counters, masks
+};
+/// "trained", "averaged", "carried".
+[[nodiscard]] std::string_view name(Role role);
+
+/// One array of a model as it is saved. The bytes belong to the adapter and stay valid until the
+/// model is changed.
 struct NamedTensor {
   std::string name;
   std::string dtype;  ///< safetensors' names: "F32", "I64", ...
   std::vector<std::int64_t> shape;
   std::span<std::byte> bytes;  ///< little-endian, row-major, contiguous
+  Role role = Role::kTrained;
 };
 
 /// The bridge to a deep-learning framework: everything that FAST needs to know about a model. To

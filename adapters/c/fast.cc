@@ -122,7 +122,16 @@ fast_code fast_set(fast_session* session, const char* key, const char* value) {
 fast_code fast_set_from_environment(fast_session* session) {
   return before_open(session, [&] {
     const auto unless_given = [&](const std::string& name) {
-      return session->given.contains(name) ? std::nullopt : fast::read_environment(name);
+      const std::optional<std::string> found = fast::read_environment(name);
+      if (!session->given.contains(name)) return found;
+      // Whoever started this process has started as many as its topology has ranks.
+      const std::string& topology = session->options.topology;
+      if (name == fast::environment_name("topology") && found && *found != topology) {
+        throw ConfigError(
+            "the program gives the topology " + topology + ", and " + name + " is " + *found,
+            "give both the same, or leave it out of the program");
+      }
+      return std::optional<std::string>();
     };
     session->options = fast::with_environment(session->options, unless_given, fast::host_name(),
                                               session->given.contains("FAST_RANK"));
@@ -159,18 +168,15 @@ fast_code fast_set_waiting(fast_session* session, fast_waiting waiting, void* co
   });
 }
 
-fast_code fast_parameter(fast_session* session, const char* name, const char* type, size_t rank,
-                         const int64_t* shape, void* memory) {
+fast_code fast_array(fast_session* session, fast_role role, const char* name, const char* type,
+                     size_t rank, const int64_t* shape, void* memory) {
   return before_open(session, [&] {
-    session->parameters.push_back(fast::c::tensor(name, type, rank, shape, memory));
+    session->arrays.push_back(fast::c::array(role, name, type, rank, shape, memory));
   });
 }
 
-fast_code fast_buffer(fast_session* session, const char* name, const char* type, size_t rank,
-                      const int64_t* shape, void* memory) {
-  return before_open(session, [&] {
-    session->buffers.push_back(fast::c::tensor(name, type, rank, shape, memory));
-  });
+fast_code fast_set_averages(fast_session* session, float* memory) {
+  return before_open(session, [&] { session->averages = memory; });
 }
 
 fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
@@ -181,15 +187,20 @@ fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_tra
 
 fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
                          void* context) {
-  return before_open(session, [&] { session->state = fast::c::CallerState(save, load, context); });
+  return before_open(session, [&] { session->state.keep(save, load, context); });
+}
+
+fast_code fast_set_model_replaced(fast_session* session, fast_model_replaced replaced,
+                                  void* context) {
+  return before_open(session, [&] { session->state.tell(replaced, context); });
 }
 
 fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
-    auto adapter = std::make_unique<fast::c::TransferAdapter>(session->parameters, session->buffers,
-                                                              session->transfers);
+    auto adapter = std::make_unique<fast::c::TransferAdapter>(session->arrays, session->transfers,
+                                                              session->averages);
     adapter->attach(session->state);
     auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
     session->endpoint = opened->endpoint();
@@ -208,11 +219,15 @@ fast_code fast_exchange(fast_session* session, uint64_t samples, double loss) {
                    [&](fast::Session& open) { open.exchange({.samples = samples, .loss = loss}); });
 }
 
+fast_code fast_array_moved(fast_session* session, size_t array, void* memory) {
+  return once_open(session, [&](fast::Session&) { session->adapter->move(array, memory); });
+}
+
 fast_code fast_ready_from(fast_session* session, uint64_t first) {
   return once_open(session, [&](fast::Session&) { session->adapter->ready_from(first); });
 }
 
-fast_code fast_momentum(fast_session* session, size_t parameter, void* momentum, double rate,
+fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
                         double lasting, double share) {
   return once_open(session, [&](fast::Session&) {
     if (!(rate >= 0 && lasting >= 0 && lasting <= 1 && share >= 0 && share <= 1)) {
@@ -221,8 +236,7 @@ fast_code fast_momentum(fast_session* session, size_t parameter, void* momentum,
                             stencil::option_text(share),
                         "give a rate of 0 or more, and numbers from 0 to 1");
     }
-    session->adapter->follow(parameter, momentum,
-                             {.rate = rate, .lasting = lasting, .share = share});
+    session->adapter->follow(array, momentum, {.rate = rate, .lasting = lasting, .share = share});
   });
 }
 
@@ -233,10 +247,24 @@ fast_code fast_finish(fast_session* session, int* agreed) {
   });
 }
 
-fast_code fast_save(fast_session* session, const char* path) {
+fast_code fast_save_model(fast_session* session, const char* path) {
   return once_open(session, [&](fast::Session& open) {
     demand(path != nullptr, "path");
-    fast::save_model(path, *session->adapter, {{"rank", std::to_string(open.rank())}});
+    open.save_model(path);
+  });
+}
+
+fast_code fast_save_checkpoint(fast_session* session, const char* path) {
+  return once_open(session, [&](fast::Session& open) {
+    demand(path != nullptr, "path");
+    open.save_checkpoint(path);
+  });
+}
+
+fast_code fast_stop_all(fast_session* session, const char* reason) {
+  return once_open(session, [&](fast::Session& open) {
+    demand(reason != nullptr, "reason");
+    open.stop_all(reason);
   });
 }
 

@@ -7,14 +7,14 @@
  *     fast_set(s, "topology", "ring:2");
  *     fast_set(s, "rank", "0");
  *     fast_set(s, "listen", "*:5555");
- *     fast_parameter(s, "weights", "F32", 2, shape, weights);
+ *     fast_array(s, FAST_TRAINED, "weights", "F32", 2, shape, weights);
  *     if (fast_open(s) || fast_join(s)) die(fast_error(s));
  *     while (!fast_done(s)) {
  *       ... one step of training, which changes the weights ...
  *       if (fast_exchange(s, batch_size, loss)) die(fast_error(s));
  *     }
  *     fast_finish(s, NULL);
- *     fast_save(s, "model.safetensors");
+ *     fast_save_model(s, "model.safetensors");
  *     fast_close(s);
  *
  * A process may hold several sessions; each is a worker by itself. The functions of one session
@@ -88,7 +88,7 @@ FAST_API fast_code fast_set(fast_session* session, const char* key, const char* 
  * fast_set() is a variable too, FAST_TOPOLOGY, FAST_RANK, FAST_PEER .. Without FAST_RANK the rank
  * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
  * topology of several workers has none. Options that fast_set() has set, before or afterwards, win
- * over the environment.
+ * over the environment, but for another topology than FAST_TOPOLOGY: that is FAST_USAGE.
  */
 FAST_API fast_code fast_set_from_environment(fast_session* session);
 
@@ -121,26 +121,37 @@ FAST_API fast_code fast_set_log(fast_session* session, fast_log log, void* conte
 typedef void (*fast_waiting)(void* context);
 FAST_API fast_code fast_set_waiting(fast_session* session, fast_waiting waiting, void* context);
 
-/**
- * A trainable parameter, which neighbours average: its name, its type ("F32", "F64", "F16" or
- * "BF16"), its shape (`rank` sides; rank 0: a scalar) and its memory, row-major and contiguous. The
- * caller owns the memory, which must not move and must outlive the session. All workers name the
- * same parameters in the same order. Name and shape are copied. Parameters that are F32 and lie end
- * to end are exchanged in place, others through a copy of 4 bytes per element.
- */
-FAST_API fast_code fast_parameter(fast_session* session, const char* name, const char* type,
-                                  size_t rank, const int64_t* shape, void* memory);
+/** What becomes of an array of a model. */
+typedef enum fast_role {
+  FAST_TRAINED = 0,  /**< a trainable parameter, which neighbours average at every step */
+  FAST_AVERAGED = 1, /**< this worker's own while it trains, the mean over workers at the end:
+                          running statistics, such as BatchNorm's */
+  FAST_CARRIED = 2   /**< saved, and taken over with the initial values, never averaged: frozen
+                          parameters, counters, masks */
+} fast_role;
 
 /**
- * A part of a saved model that is not a parameter, such as statistics; it is not exchanged. Types
- * are those of safetensors: "F32", "F64", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL".
+ * An array of the model: its name, its type as safetensors calls it, its shape (`rank` sides; rank
+ * 0: a scalar) and its memory, row-major and contiguous. Types: "F32", "F64", "F16", "BF16"; of
+ * FAST_CARRIED also "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL", "F8_E4M3",
+ * "F8_E5M2" and "C64". The caller owns the memory, which must outlive the session; see
+ * fast_array_moved(). All workers name the same arrays in the same order. Name and shape are
+ * copied. Trained arrays that are F32 and lie end to end are exchanged in place, others through a
+ * copy of 4 bytes per element.
  */
-FAST_API fast_code fast_buffer(fast_session* session, const char* name, const char* type,
-                               size_t rank, const int64_t* shape, void* memory);
+FAST_API fast_code fast_array(fast_session* session, fast_role role, const char* name,
+                              const char* type, size_t rank, const int64_t* shape, void* memory);
 
 /**
- * Optional, for parameters whose memory is only the host's copy, while a framework computes on a
- * device. `pull` copies `count` elements from `first` on, counted over all parameters in their
+ * Optional: memory for the means of averaged arrays while they come about, a float for each of
+ * their elements. Where it begins at the end of the last trained array, and these can be exchanged
+ * in place, no copy of them is needed. It must outlive the session.
+ */
+FAST_API fast_code fast_set_averages(fast_session* session, float* memory);
+
+/**
+ * Optional, for arrays whose memory is only the host's copy, while a framework computes on a
+ * device. `pull` copies `count` elements from `first` on, counted over all trained arrays in their
  * order, into that memory; `push` copies them back. The training thread calls them within
  * fast_open(), fast_join(), fast_exchange(), fast_ready_from() and fast_finish(). They return 0;
  * after any other number the calling function returns FAST_MODEL.
@@ -150,17 +161,27 @@ FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull,
                                       void* context);
 
 /**
- * Optional: what checkpoints (options "checkpoint" and "resume") hold beside parameters and
- * buffers, such as the state of an optimizer, in a form of the caller's own. `save` points `*bytes`
- * to `*size` bytes, which must stay until fast_exchange() or fast_finish(), within which it is
- * called, returns. `load` gets the bytes of the checkpoint that fast_open() resumes from, and is
- * not called where that holds none. Both return 0; after any other number fast_exchange() and
- * fast_finish() return FAST_MODEL, fast_open() returns FAST_FILE.
+ * Optional: what checkpoints (options "checkpoint" and "resume") hold beside the arrays, such as
+ * the state of an optimizer, in a form of the caller's own. `save` points `*bytes` to `*size`
+ * bytes, which must stay until the function returns within which it is called. `load` gets the
+ * bytes of the checkpoint that fast_open() resumes from, and is not called where that holds none.
+ * Both return 0; after any other number fast_exchange() and fast_finish() return FAST_MODEL,
+ * fast_open() returns FAST_FILE.
  */
 typedef int (*fast_save_state)(void* context, const void** bytes, size_t* size);
 typedef int (*fast_load_state)(void* context, const void* bytes, size_t size);
 FAST_API fast_code fast_set_state(fast_session* session, fast_save_state save, fast_load_state load,
                                   void* context);
+
+/**
+ * Optional: a function that is called where the model was replaced by a neighbour's, or by the
+ * initial values of another rank: within fast_join(), fast_exchange() and fast_finish(), when the
+ * arrays hold the new values. What belongs to the steps of the old model, such as momentum, should
+ * begin anew, and copies of the arrays be made again.
+ */
+typedef void (*fast_model_replaced)(void* context);
+FAST_API fast_code fast_set_model_replaced(fast_session* session, fast_model_replaced replaced,
+                                           void* context);
 
 /**
  * Binds the address and begins to look for neighbours, on a thread of its own. Parameters must have
@@ -185,25 +206,32 @@ FAST_API fast_code fast_join(fast_session* session);
 FAST_API fast_code fast_exchange(fast_session* session, uint64_t samples, double loss);
 
 /**
+ * Array number `array` (from 0, in the order of fast_array()) lies at `memory` from now on, with
+ * its type and shape. To be called between two other functions, before that memory is to be
+ * exchanged or saved: where a framework binds arrays anew instead of changing them.
+ */
+FAST_API fast_code fast_array_moved(fast_session* session, size_t array, void* memory);
+
+/**
  * Optional, in the middle of a step that is computed layer by layer: all elements from `first` on,
- * counted over all parameters in their order, already hold the new step and will not change before
- * the next fast_exchange(), so that neighbours may have them now.
+ * counted over all trained arrays in their order, already hold the new step and will not change
+ * before the next fast_exchange(), so that neighbours may have them now.
  */
 FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
 
 /**
  * Optional, after each step of an optimizer with momentum, m <- lasting m + gradient and x <- x -
- * rate m: `momentum` is the m of parameter number `parameter` (from 0, in the order of
- * fast_parameter()), of its type and shape. Until the next call, m changes by -`share` / rate times
+ * rate m: `momentum` is the m of array number `array` (from 0, in the order of fast_array()), a
+ * trained one, of its type and shape. Until the next call, m changes by -`share` / rate times
  * what neighbours move the parameter by (less where they seldom do, or step at another pace), so
  * that it does not keep pushing towards this worker's own data against theirs (Lin et al. 2021,
  * "Quasi-global momentum"). It is never made longer than this worker's own gradients can make it.
- * `share`: from 0 to 1; 0.5 is good. The memory must stay until the next call for this parameter or
+ * `share`: from 0 to 1; 0.5 is good. The memory must stay until the next call for this array or
  * fast_close(); NULL: it has no momentum any more, which is to be said where the optimizer begins
  * anew.
  */
-FAST_API fast_code fast_momentum(fast_session* session, size_t parameter, void* momentum,
-                                 double rate, double lasting, double share);
+FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
+                                 double lasting, double share);
 
 /**
  * Ends training: keeps averaging until neighbours agree or "settle_deadline" passes, then freezes
@@ -211,8 +239,21 @@ FAST_API fast_code fast_momentum(fast_session* session, size_t parameter, void* 
  */
 FAST_API fast_code fast_finish(fast_session* session, int* agreed);
 
-/** Writes parameters and buffers as one safetensors file: the complete new file or none. */
-FAST_API fast_code fast_save(fast_session* session, const char* path);
+/** Writes all arrays as one safetensors file: the complete new file or none. */
+FAST_API fast_code fast_save_model(fast_session* session, const char* path);
+
+/**
+ * Saves a checkpoint now, between two steps, as option "checkpoint" does every minute: all that it
+ * takes to go on with the run (option "resume"). A thread of its own writes it.
+ */
+FAST_API fast_code fast_save_checkpoint(fast_session* session, const char* path);
+
+/**
+ * Ends the run for all workers, without loss: fast_done() becomes true here, and at each other
+ * worker as soon as word has come to it. All then call fast_finish() and agree. `reason` is for the
+ * log. Training thread.
+ */
+FAST_API fast_code fast_stop_all(fast_session* session, const char* reason);
 
 /**
  * Ends every wait at once, and makes fast_done() true. Functions that were waiting return normally.
@@ -220,7 +261,10 @@ FAST_API fast_code fast_save(fast_session* session, const char* path);
  */
 FAST_API void fast_stop(fast_session* session);
 
-/** 1 where the budget is used, counted over all workers, or fast_stop() was called; else 0. */
+/**
+ * 1 where the budget is used, counted over all workers, where a worker has called fast_stop_all(),
+ * or this one fast_stop(); else 0.
+ */
 FAST_API int fast_done(const fast_session* session);
 
 /** Share of the budget used by all workers together; 0 without a budget, or before fast_open(). */

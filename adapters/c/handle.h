@@ -19,7 +19,8 @@
 struct fast_session {
   fast::SessionOptions options;
   std::set<std::string> given;  ///< the variables of options that fast_set() has set
-  std::vector<fast::NamedTensor> parameters, buffers;
+  std::vector<fast::NamedTensor> arrays;
+  float* averages = nullptr;  ///< see fast_set_averages()
   fast::c::Transfers transfers;
   fast::c::CallerState state;
   pid_t process = 0;  ///< the process of the session's thread
@@ -32,9 +33,9 @@ struct fast_session {
 
 namespace fast::c {
 
-/// The tensor that a caller of fast.h describes. Throws ConfigError where the description is
+/// The array that a caller of fast.h describes. Throws ConfigError where the description is
 /// invalid.
-[[nodiscard]] NamedTensor tensor(const char* name, const char* type, std::size_t rank,
-                                 const std::int64_t* shape, void* memory);
+[[nodiscard]] NamedTensor array(fast_role role, const char* name, const char* type,
+                                std::size_t rank, const std::int64_t* shape, void* memory);
 
 }  // namespace fast::c

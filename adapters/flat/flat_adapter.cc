@@ -112,11 +112,26 @@ FlatAdapter::FlatAdapter(std::vector<NamedTensor> parameters, std::vector<NamedT
     values_ = *array;
     return;
   }
+  stage();
+}
+
+/// Exchanges through a copy from now on.
+void FlatAdapter::stage() {
   std::vector<StagedMemory::Place> places;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     places.push_back({tensors_[i].bytes.data(), parameters_[i].size, parameters_[i].type});
   }
   values_ = staged_.emplace(std::move(places)).values();
+}
+
+void FlatAdapter::move(std::size_t index, std::byte* memory) {
+  if (tensors_.at(index).bytes.data() == memory) return;
+  tensors_[index].bytes = {memory, tensors_[index].bytes.size()};
+  if (staged_) {
+    staged_->move(index, memory);
+  } else {
+    stage();
+  }
 }
 
 std::vector<ParameterSlot> FlatAdapter::parameters() const {
@@ -150,7 +165,10 @@ std::vector<NamedTensor> FlatAdapter::state() {
       result.back().shape = slot.shape;
     }
   }
-  result.insert(result.end(), buffers_.begin(), buffers_.end());
+  for (const NamedTensor& buffer : buffers_) {
+    result.push_back(buffer);
+    result.back().role = Role::kCarried;
+  }
   return result;
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "adapters/flat/staged_memory.h"
 #include "fast/adapter.h"
 #include "fast/errors.h"
+#include "fast/model/staged_memory.h"
 
 namespace fast {
 
@@ -33,7 +33,12 @@ class FlatAdapter final : public ModelAdapter {
   /// F64, F16 and BF16. Where all are F32 and lie end to end they are exchanged in place, otherwise
   /// through a copy of 4 bytes per element, by pull() and push(). `buffers` are saved, but not
   /// exchanged. Throws AdapterError for another type, and where bytes do not match the shape.
+  ///
+  /// move() tells that one lies elsewhere.
   explicit FlatAdapter(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers = {});
+
+  /// Parameter `index`, of those given by name, lies at `memory` from now on.
+  void move(std::size_t index, std::byte* memory);
 
   [[nodiscard]] std::vector<ParameterSlot> parameters() const override;
 
@@ -47,6 +52,7 @@ class FlatAdapter final : public ModelAdapter {
  private:
   FlatAdapter(std::vector<float>* vector, std::span<float> values,
               std::vector<ParameterSlot> parameters);
+  void stage();
 
   std::vector<float>* vector_ = nullptr;  ///< null: the memory does not move
   std::span<float> values_;               ///< as of the last call

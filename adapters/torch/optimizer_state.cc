@@ -13,6 +13,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "adapters/torch/tensor_types.h"
 #include "fast/errors.h"
 
 namespace fast {
@@ -112,6 +113,11 @@ void for_each_parameter(optim::Optimizer& optimizer, const ParameterName& name,
   }
 }
 
+/// The name of a group's learning rate in a checkpoint.
+std::string rate_of(std::size_t group) {
+  return "optimizer group " + std::to_string(group) + "/learning rate";
+}
+
 }  // namespace
 
 State* state_of(optim::Optimizer& optimizer, const torch::Tensor& parameter) {
@@ -123,14 +129,13 @@ State* state_of(optim::Optimizer& optimizer, const torch::Tensor& parameter) {
 void save_tensor(const std::string& name, const torch::Tensor& tensor, StateWriter& to) {
   const torch::Tensor plain = tensor.contiguous();
   const auto shape = plain.sizes();
-  to.put(name, plain.scalar_type() == torch::kUInt8 ? "U8" : "F32", {shape.data(), shape.size()},
+  to.put(name, dtype_name(name, plain.scalar_type()), {shape.data(), shape.size()},
          {static_cast<const std::byte*>(plain.data_ptr()), plain.nbytes()});
 }
 
 void load_tensor(const std::string& name, torch::Tensor& tensor, const StateReader& from) {
   const auto shape = tensor.sizes();
-  from.read(name, tensor.scalar_type() == torch::kUInt8 ? "U8" : "F32",
-            {shape.data(), shape.size()},
+  from.read(name, dtype_name(name, tensor.scalar_type()), {shape.data(), shape.size()},
             {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()});
 }
 
@@ -148,12 +153,21 @@ void save_optimizer(optim::Optimizer& optimizer, const ParameterName& name, Stat
     };
     visit_fields(*state, put);
   });
+  auto& groups = optimizer.param_groups();
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    to.put(rate_of(group), groups[group].options().get_lr());
+  }
 }
 
 void load_optimizer(optim::Optimizer& optimizer, const ParameterName& name,
                     const StateReader& from) {
   const torch::NoGradGuard no_grad;
   reset_optimizer(optimizer);
+  auto& groups = optimizer.param_groups();
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (from.has(rate_of(group)))
+      groups[group].options().set_lr(from.value<double>(rate_of(group)));
+  }
   for_each_parameter(optimizer, name, [&](torch::Tensor& parameter, const std::string& prefix) {
     std::unique_ptr<State> state = make_state(optimizer);
     if (state == nullptr) return;

@@ -18,8 +18,9 @@ namespace fast {
 /// Returns the name under which a parameter's state is saved; empty where it is not saved.
 using ParameterName = std::function<std::string(const torch::Tensor& parameter)>;
 
-/// Saves the state of each parameter of an optimizer of torch::optim: SGD, Adam, AdamW, Adagrad or
-/// RMSprop. Throws AdapterError, naming the state's type, for another optimizer.
+/// Saves the state of each parameter of an optimizer of torch::optim, SGD, Adam, AdamW, Adagrad or
+/// RMSprop, and the groups' learning rates. Throws AdapterError, naming the state's type, for
+/// another optimizer.
 void save_optimizer(torch::optim::Optimizer& optimizer, const ParameterName& name, StateWriter& to);
 
 /// Restores the state into an optimizer of the same kind and parameters. Throws FileError.
@@ -30,7 +31,7 @@ void load_optimizer(torch::optim::Optimizer& optimizer, const ParameterName& nam
 void reset_optimizer(torch::optim::Optimizer& optimizer);
 
 void save_tensor(const std::string& name, const torch::Tensor& tensor, StateWriter& to);
-/// Reads into the memory of `tensor`, which is contiguous, of float32 or bytes. Throws FileError.
+/// Reads into the memory of `tensor`, which is contiguous. Throws FileError.
 void load_tensor(const std::string& name, torch::Tensor& tensor, const StateReader& from);
 
 }  // namespace fast

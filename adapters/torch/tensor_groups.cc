@@ -37,7 +37,7 @@ bool repeats_elements(const torch::Tensor& tensor) {
   throw AdapterError("'" + name + "' cannot be exchanged: it is " + std::string(what),
                      "exchanged are dense tensors of float32, float64, float16 or bfloat16 on the "
                      "CPU: convert it with .to(torch::kCPU, torch::kFloat32), or keep it out with "
-                     "requires_grad_(false) (a buffer: without mix_buffers)");
+                     "requires_grad_(false)");
 }
 
 [[noreturn]] void refuse_overlap(const std::string& one, const std::string& other) {
@@ -104,8 +104,7 @@ std::string why_not_exchangeable(const torch::Tensor& tensor) {
   return text.str();
 }
 
-std::vector<RegisteredTensor> registered_tensors(const torch::nn::Module& module,
-                                                 bool mix_buffers) {
+std::vector<RegisteredTensor> registered_tensors(const torch::nn::Module& module) {
   std::vector<RegisteredTensor> result;
   for (const auto& item : module.named_parameters()) {
     if (item.value().defined()) {
@@ -113,9 +112,10 @@ std::vector<RegisteredTensor> registered_tensors(const torch::nn::Module& module
     }
   }
   for (const auto& item : module.named_buffers()) {
-    if (item.value().defined()) {
-      result.push_back({item.key(), item.value(), mix_buffers && item.value().is_floating_point()});
-    }
+    const std::string& name = item.key();
+    if (!item.value().defined()) continue;
+    const bool statistics = name.ends_with("running_mean") || name.ends_with("running_var");
+    result.push_back({name, item.value(), false, statistics && item.value().is_floating_point()});
   }
   return result;
 }
@@ -124,7 +124,7 @@ std::vector<TensorGroup> group_by_memory(const std::vector<RegisteredTensor>& te
   std::vector<Placed> placed;
   std::vector<TensorGroup> groups;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto& [name, tensor, exchanged] = tensors[i];
+    const auto& [name, tensor, exchanged, statistics] = tensors[i];
     if (exchanged) {
       if (const auto reason = why_not_exchangeable(tensor); !reason.empty()) refuse(name, reason);
       if (!tensor.is_leaf()) refuse(name, "computed from other tensors (not a leaf)");

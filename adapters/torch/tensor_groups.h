@@ -15,12 +15,12 @@ struct RegisteredTensor {
   std::string name;
   torch::Tensor tensor;
   bool exchanged = false;
+  bool statistics = false;  ///< running statistics of a normalisation, of a floating type
 };
 
 /// All defined parameters, then all buffers, under their full names. Exchanged: parameters that
-/// require a gradient and, with `mix_buffers`, buffers of floating type.
-[[nodiscard]] std::vector<RegisteredTensor> registered_tensors(const torch::nn::Module& module,
-                                                               bool mix_buffers);
+/// require a gradient.
+[[nodiscard]] std::vector<RegisteredTensor> registered_tensors(const torch::nn::Module& module);
 
 /// Tensors that lie in the same memory ("tied"). Members are indices into the list of registered
 /// tensors, in its order; `first` is the member whose name and shape stand for the group.

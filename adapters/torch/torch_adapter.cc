@@ -5,43 +5,26 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/torch/tensor_types.h"
+
 namespace fast {
 namespace {
-
-std::string dtype_name(const std::string& name, torch::ScalarType type) {
-  switch (type) {
-    case torch::kFloat32:
-      return "F32";
-    case torch::kFloat64:
-      return "F64";
-    case torch::kFloat16:
-      return "F16";
-    case torch::kBFloat16:
-      return "BF16";
-    case torch::kInt64:
-      return "I64";
-    case torch::kInt32:
-      return "I32";
-    case torch::kInt16:
-      return "I16";
-    case torch::kInt8:
-      return "I8";
-    case torch::kUInt8:
-      return "U8";
-    case torch::kBool:
-      return "BOOL";
-    default:
-      break;
-  }
-  std::ostringstream text;
-  text << "'" << name << "' is of type " << type << ", which the safetensors format does not have";
-  throw AdapterError(text.str(), "keep it as real numbers, e.g. with torch::view_as_real");
-}
 
 std::string describe(torch::IntArrayRef sizes) {
   std::ostringstream text;
   text << sizes;
   return text.str();
+}
+
+// A contiguous tensor as an array.
+NamedTensor array(const RegisteredTensor& registered) {
+  const auto& [name, tensor, exchanged, statistics] = registered;
+  const Role role = exchanged ? Role::kTrained : statistics ? Role::kAveraged : Role::kCarried;
+  return {name,
+          dtype_name(name, tensor.scalar_type()),
+          tensor.sizes().vec(),
+          {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()},
+          role};
 }
 
 // Why the adapter cannot take over the new memory of `now`, or an empty string.
@@ -62,7 +45,7 @@ std::string why_not_followed(const torch::Tensor& now, torch::IntArrayRef expect
 }  // namespace
 
 TorchAdapter::TorchAdapter(torch::nn::Module& module, TorchAdapterOptions options)
-    : TorchAdapter(registered_tensors(module, options.mix_buffers), std::move(options)) {}
+    : TorchAdapter(registered_tensors(module), std::move(options)) {}
 
 TorchAdapter::TorchAdapter(std::vector<RegisteredTensor> tensors, TorchAdapterOptions options)
     : tensors_(std::move(tensors)), log_(std::move(options.log)) {
@@ -75,12 +58,57 @@ TorchAdapter::TorchAdapter(std::vector<RegisteredTensor> tensors, TorchAdapterOp
   torch::NoGradGuard no_grad;
   std::size_t size = 0;
   for (const auto& group : groups) add_group(group, size);
-  flat_ = torch::empty({static_cast<std::int64_t>(size)}, torch::kFloat32);
+  std::vector<std::size_t> statistics;
+  std::size_t averaged = 0;
+  for (std::size_t i = 0; options.mix_buffers && i < tensors_.size(); ++i) {
+    if (!tensors_[i].statistics || tensors_[i].exchanged) continue;
+    statistics.push_back(i);
+    averaged += static_cast<std::size_t>(tensors_[i].tensor.numel());
+  }
+  flat_ = torch::empty({static_cast<std::int64_t>(size + averaged)}, torch::kFloat32);
   for (std::size_t slot = 0; slot < groups.size(); ++slot) move_in(groups[slot], slot);
+  if (!statistics.empty()) average_statistics(statistics, size);
+}
+
+// Their slots follow the parameters in the flat vector.
+void TorchAdapter::average_statistics(const std::vector<std::size_t>& statistics,
+                                      std::size_t offset) {
+  std::vector<NamedTensor> arrays;
+  for (const std::size_t index : statistics) {
+    torch::Tensor& tensor = tensors_[index].tensor;
+    if (const auto reason = why_not_exchangeable(tensor); !reason.empty()) {
+      throw AdapterError("'" + tensors_[index].name + "' cannot be averaged: it is " + reason,
+                         "keep running statistics in plain memory on the CPU");
+    }
+    if (!tensor.is_contiguous()) tensor.set_data(tensor.contiguous());
+    statistics_.push_back({index, tensor.data_ptr()});
+    arrays.push_back(array(tensors_[index]));
+  }
+  averaged_.emplace(std::move(arrays), flat_.data_ptr<float>() + offset);
+  for (const NamedTensor& slot : averaged_->slots()) {
+    const std::size_t size = slot.bytes.size() / sizeof(float);
+    slots_.push_back({slot.name, slot.shape, offset, size});
+    offset += size;
+  }
+  attach(*averaged_);
+}
+
+void TorchAdapter::follow_statistics() {
+  for (std::size_t i = 0; i < statistics_.size(); ++i) {
+    torch::Tensor& tensor = tensors_[statistics_[i].tensor].tensor;
+    if (!is_addressable(tensor)) {
+      throw AdapterError("'" + tensors_[statistics_[i].tensor].name +
+                             "' was moved from the CPU since it was attached",
+                         "keep the model on the CPU, or make a new adapter and session");
+    }
+    if (!tensor.is_contiguous()) tensor.set_data(tensor.contiguous());
+    if (std::exchange(statistics_[i].at, tensor.data_ptr()) == tensor.data_ptr()) continue;
+    averaged_->move(i, {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()});
+  }
 }
 
 void TorchAdapter::add_group(const TensorGroup& group, std::size_t& offset) {
-  const auto& [name, tensor, exchanged] = tensors_[group.first];
+  const auto& [name, tensor, exchanged, statistics] = tensors_[group.first];
   const auto size = static_cast<std::size_t>(tensor.numel());
   const auto type = stencil::element_type(dtype_name(name, tensor.scalar_type()));
   slots_.push_back({name, tensor.sizes().vec(), offset, size, type.value()});
@@ -135,6 +163,7 @@ std::span<float> TorchAdapter::values() {
   if (!std::ranges::all_of(homes_, [this](const Home& home) { return at_home(home); })) {
     bring_home();
   }
+  follow_statistics();
   return {flat_.data_ptr<float>(), static_cast<std::size_t>(flat_.numel())};
 }
 
@@ -143,7 +172,7 @@ void TorchAdapter::bring_home() {
   std::vector<const Home*> moved;
   for (const auto& home : homes_) {
     if (at_home(home)) continue;
-    const auto& [name, tensor, exchanged] = tensors_[home.tensor];
+    const auto& [name, tensor, exchanged, statistics] = tensors_[home.tensor];
     if (const auto reason = why_not_followed(tensor, home.sizes, home.type); !reason.empty()) {
       throw AdapterError("'" + name + "' was replaced since it was attached, and is now " + reason,
                          "keep the model in its types on the CPU and its shapes as they were, or "
@@ -167,7 +196,7 @@ void TorchAdapter::bring_home() {
 void TorchAdapter::copy_in(const std::vector<const Home*>& moved) {
   const Home* before = nullptr;  // the last parameter copied in
   for (const auto* home : moved) {
-    const auto& [name, tensor, exchanged] = tensors_[home->tensor];
+    const auto& [name, tensor, exchanged, statistics] = tensors_[home->tensor];
     auto place = view_of(*home);
     if (before == nullptr || before->slot != home->slot) {
       place.copy_(tensor);
@@ -237,7 +266,8 @@ std::vector<NamedTensor> TorchAdapter::state() {
   torch::NoGradGuard no_grad;
   std::vector<NamedTensor> result;
   std::vector<std::pair<const void*, std::size_t>> seen;
-  for (auto& [name, tensor, exchanged] : tensors_) {
+  for (auto& registered : tensors_) {
+    auto& [name, tensor, exchanged, statistics] = registered;
     if (!is_addressable(tensor)) {
       throw AdapterError("'" + name + "' has no bytes on the CPU that could be saved",
                          "move it with .to(torch::kCPU) first");
@@ -246,10 +276,7 @@ std::vector<NamedTensor> TorchAdapter::state() {
     if (memory.second != 0 && std::ranges::find(seen, memory) != seen.end()) continue;
     seen.push_back(memory);
     if (!tensor.is_contiguous()) tensor.set_data(tensor.contiguous());
-    result.push_back({name,
-                      dtype_name(name, tensor.scalar_type()),
-                      tensor.sizes().vec(),
-                      {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()}});
+    result.push_back(array(registered));
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +14,14 @@
 #include "adapters/torch/tensor_groups.h"
 #include "fast/adapter.h"
 #include "fast/errors.h"
+#include "fast/model/averaged_at_end.h"
 #include "stencil/core/types.h"
 
 namespace fast {
 
 struct TorchAdapterOptions {
-  /// Floating buffers (BatchNorm's running statistics) join the exchanged vector; integer counters
-  /// never do.
+  /// Running statistics (buffers called running_mean and running_var) are this worker's own in
+  /// training and the mean over workers at the end; see AveragedAtEnd.
   bool mix_buffers = false;
   stencil::LogSink log;  ///< gets a line when parameters are moved back; may be empty
 };
@@ -31,7 +33,7 @@ struct TorchAdapterOptions {
 /// an optimizer made before or after works and keeps its state. Parameters that share memory are
 /// moved once and stay tied, whatever their names. Parameters of float64, float16 and bfloat16 stay
 /// where they are, made contiguous, and are exchanged through a float32 copy. Frozen parameters
-/// stay as they are.
+/// and buffers stay where they are, and all workers begin with those of rank 0.
 ///
 /// Only one adapter per module at a time. The module keeps using the flat memory after the adapter
 /// is destroyed. The adapter does not notice parameters registered, or requires_grad changed, after
@@ -81,6 +83,8 @@ class TorchAdapter final : public ModelAdapter {
 
   void add_group(const TensorGroup& group, std::size_t& offset);
   void move_in(const TensorGroup& group, std::size_t slot);
+  void average_statistics(const std::vector<std::size_t>& statistics, std::size_t offset);
+  void follow_statistics();
   [[nodiscard]] bool at_home(const Home& home) const;
   [[nodiscard]] torch::Tensor view_of(const Home& home) const;
   void bring_home();
@@ -91,6 +95,12 @@ class TorchAdapter final : public ModelAdapter {
   std::vector<stencil::ParameterSlot> slots_;
   std::vector<Home> homes_;  // by slot
   torch::Tensor flat_;
+  struct Statistics {
+    std::size_t tensor;  // index into tensors_
+    const void* at;      // its memory
+  };
+  std::vector<Statistics> statistics_;  // those in averaged_
+  std::optional<AveragedAtEnd> averaged_;
   stencil::LogSink log_;
 };
 

@@ -56,7 +56,6 @@ TorchTrainer::TorchTrainer(torch::nn::Module& model, optim::Optimizer& optimizer
   }
   check_options(options);
   adapter_.attach(*this);
-  if (options.mix_buffers) statistics_.freeze();
   auto* const sgd = with_momentum(optimizer);
   if (sgd != nullptr && options.momentum_correction > 0) {
     correction_.emplace(*sgd, adapter_, options.momentum_correction);
@@ -168,13 +167,8 @@ void TorchTrainer::load(const StateReader& from) {
 }
 
 void TorchTrainer::model_replaced() {
-  statistics_.replaced();
   reset_optimizer(optimizer_);
   if (correction_) correction_->model_replaced();
-}
-
-void TorchTrainer::finished() {
-  statistics_.mend();
 }
 
 void TorchTrainer::make_step() {
@@ -189,12 +183,12 @@ void TorchTrainer::apply_gradients() {
 }
 
 void TorchTrainer::accumulate(const torch::Tensor& loss) {
-  statistics_.train();
+  statistics_.end();
   loss.backward();
 }
 
 double TorchTrainer::update(const torch::Tensor& loss) {
-  statistics_.train();
+  statistics_.end();
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {
     clear_gradients();
@@ -234,7 +228,7 @@ void TorchTrainer::gather_statistics(int batches, const std::function<void()>& f
   const bool training = model_.is_training();
   model_.train(true);
   statistics_.begin();
-  for (int batch = 0; batch < batches; ++batch) statistics_.gather(forward);
+  for (int batch = 0; batch < batches; ++batch) forward();
   statistics_.end();
   model_.train(training);
 }

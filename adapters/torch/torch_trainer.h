@@ -35,8 +35,8 @@ struct TorchTrainerOptions {
   /// The step of each part is taken as soon as its gradients are ready, so that the exchange begins
   /// in the backward pass; see StepInBackward.
   bool step_in_backward = true;
-  /// BatchNorm's running statistics are exchanged. They are fixed during training: call
-  /// gather_statistics() when it is over.
+  /// BatchNorm's running statistics follow this worker's own batches in training, and become the
+  /// mean over workers at the end; see TorchAdapterOptions.
   bool mix_buffers = true;
   stencil::LogSink log{};  ///< passed to the adapter; may be empty
 };
@@ -50,7 +50,6 @@ struct TorchTrainerOptions {
 ///     while (!session.done()) {
 ///       trainer.step(cross_entropy(model->forward(x), y), session, x.size(0));
 ///     }
-///     trainer.gather_statistics(20, [&] { model->forward(next_batch()); });  // with BatchNorm
 ///     session.finish();
 ///
 /// The optimizer may be any of torch::optim except LBFGS, with any number of groups; learning rates
@@ -88,10 +87,10 @@ class TorchTrainer final : private Resumable {
   void clear_gradients() { optimizer_.zero_grad(); }
   void apply_gradients();
 
-  /// Gathers BatchNorm's statistics anew, as the mean over `batches` forward passes, each one call
-  /// of `forward`. Call it when training is over and before Session::finish(), which averages the
-  /// statistics over workers, so a few batches of the own shard are enough. Does nothing for models
-  /// without BatchNorm.
+  /// Optional: gathers BatchNorm's statistics anew, as the mean over `batches` forward passes, each
+  /// one call of `forward`, which is more exact than those that training leaves. Call it when
+  /// training is over and before Session::finish(), which averages the statistics over workers, so
+  /// a few batches of the own shard are enough. Does nothing for models without BatchNorm.
   void gather_statistics(int batches, const std::function<void()>& forward);
   [[nodiscard]] BatchNormStatistics& statistics() { return statistics_; }
 
@@ -101,7 +100,6 @@ class TorchTrainer final : private Resumable {
   void save(StateWriter& to) override;
   void load(const StateReader& from) override;
   void model_replaced() override;
-  void finished() override;
   void check_options(const TorchTrainerOptions& options) const;
   void check_parameters() const;
   [[nodiscard]] std::vector<torch::Tensor> trained() const;

@@ -45,9 +45,9 @@ static int train(const char* rank, const char* listen, const char* peer) {
   int code = fast_set(session, "topology", "ring:2") || fast_set(session, "rank", rank) ||
              fast_set(session, "listen", listen) || fast_set(session, "peer", peer) ||
              fast_set(session, "budget", "64000") || /* examples, of both */
-             fast_parameter(session, "weights", "F32", 1, shape, model.weights) ||
-             fast_parameter(session, "bias", "F32", 0, NULL, &model.bias) || fast_open(session) ||
-             fast_join(session);
+             fast_array(session, FAST_TRAINED, "weights", "F32", 1, shape, model.weights) ||
+             fast_array(session, FAST_TRAINED, "bias", "F32", 0, NULL, &model.bias) ||
+             fast_open(session) || fast_join(session);
   while (!code && !fast_done(session)) {
     const double loss = step(model.weights, &model.bias, &seed);
     code = fast_exchange(session, BATCH, loss);

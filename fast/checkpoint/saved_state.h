@@ -113,8 +113,12 @@ class Resumable {
   /// Optional. The model was replaced by a neighbour's. The part discards its state from the steps
   /// of the old model, such as momentum.
   virtual void model_replaced() {}
-  /// Optional. The session has ended and changes the model no more.
-  virtual void finished() {}
+  /// Optional. Training is over: changes that are this worker's part of what all agree on may still
+  /// be made to the model. Called once, before the last averages. Returns whether any were.
+  virtual bool finishing() { return false; }
+  /// Optional. The session has ended, with or without agreement among neighbours, and changes the
+  /// model no more.
+  virtual void finished(bool /*agreed*/) {}
 };
 
 /// Saves a model into a checkpoint: its parameters, its buffers, and the parts that are attached to

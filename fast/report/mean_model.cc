@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/report/float_types.h"
 #include "fast/run/islands.h"
 
 namespace fast {
@@ -19,40 +20,17 @@ constexpr char kRemedy[] = "is it a worker's model?";
 struct Opened {
   int rank;
   SafetensorsFile file;
-  std::set<std::string> exchanged;  ///< names of tensors
+  std::set<std::string> exchanged, carried;  ///< names of tensors
 };
 
-bool is_float(const std::string& dtype) {
-  return dtype == "F32" || dtype == "F64";
-}
-
-/// Element `i` of a float tensor at any alignment.
-template <typename T>
-double element(std::span<const std::byte> bytes, std::size_t i) {
-  T value;
-  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-  return static_cast<double>(value);
-}
-
-/// Calls visit(T{}) with the tensor's element type, F32 or F64.
-template <typename Visit>
-auto with_type(const std::string& dtype, Visit visit) {
-  return dtype == "F64" ? visit(double{}) : visit(float{});
-}
-
-/// Names of the tensors that are exchanged.
-std::set<std::string> exchanged_names(const SafetensorsFile& file) {
+/// The names of tensors that the metadata list under `key`; nullopt where they have no such key.
+std::optional<std::set<std::string>> names_of(const SafetensorsFile& file, const char* key) {
   std::set<std::string> names;
-  const auto it = file.metadata().find(kExchangedKey);
-  if (it == file.metadata().end()) {
-    for (const TensorView& tensor : file.tensors()) {
-      if (tensor.dtype == "F32") names.insert(tensor.name);
-    }
-    return names;
-  }
+  const auto it = file.metadata().find(key);
+  if (it == file.metadata().end()) return std::nullopt;
   const auto list = nlohmann::json::parse(it->second, nullptr, false);
   const auto fail = [&](const std::string& what) {
-    throw FileError(file.name() + ": its metadata \"" + kExchangedKey + "\" " + what, kRemedy);
+    throw FileError(file.name() + ": its metadata \"" + key + "\" " + what, kRemedy);
   };
   if (!list.is_array()) fail("is no JSON array");
   for (const auto& name : list) {
@@ -65,12 +43,22 @@ std::set<std::string> exchanged_names(const SafetensorsFile& file) {
   return names;
 }
 
+/// Of a file that does not say which are exchanged, all of float32.
+std::set<std::string> exchanged_names(const SafetensorsFile& file) {
+  if (auto names = names_of(file, kExchangedKey)) return *std::move(names);
+  std::set<std::string> names;
+  for (const TensorView& tensor : file.tensors()) {
+    if (tensor.dtype == "F32") names.insert(tensor.name);
+  }
+  return names;
+}
+
 bool is_finite(const SafetensorsFile& file, const std::set<std::string>& exchanged) {
   for (const TensorView& tensor : file.tensors()) {
     if (!is_float(tensor.dtype) || !exchanged.contains(tensor.name)) continue;
     const bool finite = with_type(tensor.dtype, [&](auto type) {
       using T = decltype(type);
-      for (std::size_t i = 0; i < tensor.bytes.size() / sizeof(T); ++i) {
+      for (std::size_t i = 0; i < elements<T>(tensor.bytes); ++i) {
         if (!std::isfinite(element<T>(tensor.bytes, i))) return false;
       }
       return true;
@@ -100,7 +88,8 @@ std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>&
       SafetensorsFile file = SafetensorsFile::open(*worker.model);
       std::set<std::string> names = exchanged_names(file);
       if (is_finite(file, names)) {
-        files.push_back({worker.rank, std::move(file), std::move(names)});
+        auto carried = names_of(file, kCarriedKey).value_or(std::set<std::string>());
+        files.push_back({worker.rank, std::move(file), std::move(names), std::move(carried)});
       } else {
         left_out.push_back({worker.rank, "its model is not finite"});
       }
@@ -142,11 +131,15 @@ std::string ended(const Opened& opened) {
   return it == opened.file.metadata().end() ? "agreed" : it->second;
 }
 
+/// One that agrees with itself alone, when all others have given up waiting for it, is not the
+/// result: those who ended at their deadline are left out only where most agreed.
 void keep_those_who_agreed(std::vector<Opened>& files, std::vector<LeftOut>& left_out) {
-  const bool any = std::ranges::any_of(files, [](const Opened& o) { return ended(o) == "agreed"; });
-  if (!any) return;
+  const auto agreed =
+      std::ranges::count_if(files, [](const Opened& o) { return ended(o) == "agreed"; });
+  if (agreed == 0) return;
   keep(files, left_out, "it ended early, while others ended in agreement",
        [](const Opened& opened) { return ended(opened) != kEndedEarly; });
+  if (2 * agreed <= std::ssize(files)) return;
   keep(files, left_out, "it did not agree with its neighbours before its deadline, others did",
        [](const Opened& opened) { return ended(opened) != "deadline"; });
 }
@@ -155,7 +148,7 @@ void keep_those_who_agreed(std::vector<Opened>& files, std::vector<LeftOut>& lef
 template <typename T>
 void average(const std::vector<const TensorView*>& all, OwnedTensor& mean, bool counts,
              std::vector<double>& distances, double& norm) {
-  const std::size_t size = mean.bytes.size() / sizeof(T);
+  const std::size_t size = elements<T>(mean.bytes);
   std::vector<double> sums(size, 0.0);
   for (const TensorView* tensor : all) {
     for (std::size_t i = 0; i < size; ++i) sums[i] += element<T>(tensor->bytes, i);
@@ -163,8 +156,7 @@ void average(const std::vector<const TensorView*>& all, OwnedTensor& mean, bool 
   const double share = 1.0 / static_cast<double>(all.size());
   for (std::size_t i = 0; i < size; ++i) {
     sums[i] *= share;
-    const T rounded = static_cast<T>(sums[i]);
-    std::memcpy(mean.bytes.data() + i * sizeof(T), &rounded, sizeof(T));
+    set_element<T>(mean.bytes, i, sums[i]);
     if (counts) norm += sums[i] * sums[i];
   }
   if (!counts) return;
@@ -191,15 +183,10 @@ MeanModel averaged(const std::vector<const Opened*>& files) {
   std::vector<double> distances(files.size(), 0.0);
   double norm = 0;
   for (const TensorView& tensor : first.file.tensors()) {
-    if (tensor.dtype == "F16" || tensor.dtype == "BF16" || tensor.dtype.starts_with("F8")) {
-      throw FileError("tensor \"" + tensor.name + "\" in " + first.file.name() + " is of type " +
-                          tensor.dtype + ", which has no mean here",
-                      "save the models in float32");
-    }
     OwnedTensor& out = mean.tensors.emplace_back(
         OwnedTensor{tensor.name, tensor.dtype, tensor.shape,
                     std::vector<std::byte>(tensor.bytes.begin(), tensor.bytes.end())});
-    if (!is_float(tensor.dtype)) continue;
+    if (!is_float(tensor.dtype) || first.carried.contains(tensor.name)) continue;
     std::vector<const TensorView*> all;
     for (const Opened* const opened : files) all.push_back(opened->file.find(tensor.name));
     with_type(tensor.dtype, [&](auto type) {

@@ -36,12 +36,12 @@ struct MeanModels {
   std::vector<LeftOut> left_out;  ///< sorted by rank
 };
 
-/// Elementwise means of F32 and F64 tensors, accumulated in double, one tensor of all workers at a
-/// time; tensors of integers (step counters) are the lowest rank's. Leaves out, with the reason:
-/// files that cannot be read; models with a NaN or an infinity among their exchanged parameters;
-/// models whose tensors differ from those of most workers; and, where any worker ended in
-/// agreement, the models of workers that ended early or at their deadline. Throws FileError for
-/// half-precision tensors.
+/// Elementwise means of tensors of F32, F64, F16 and BF16, accumulated in double, one tensor of all
+/// workers at a time; what is carried (Role) or of another type is the lowest rank's. Leaves out,
+/// with the reason: files that cannot be read; models with a NaN or an infinity among their
+/// exchanged parameters; models whose tensors differ from those of most workers; where any worker
+/// ended in agreement, the models of workers that ended early; and, where most did, those of
+/// workers that ended at their deadline.
 [[nodiscard]] MeanModels mean_models(const RunRecords& records);
 
 }  // namespace fast

@@ -43,13 +43,14 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
     }
   };
   attempt([&] { make_writable_folder(out); });
-  // A mean model of an earlier report would be taken for this one's.
-  for (const std::filesystem::path& earlier : folder.means()) std::filesystem::remove(earlier);
-
   Evaluation evaluation;
   evaluation.launch = launch;
   MeanModels means = mean_models(records);
   evaluation.left_out = std::move(means.left_out);
+  // A mean model of an earlier report would be taken for this one's. It goes when the new ones
+  // stand.
+  std::vector<std::filesystem::path> earlier = folder.means();
+  bool all_saved = true;
   for (std::size_t i = 0; i < means.parts.size(); ++i) {
     MeanModel& mean = means.parts[i];
     mean.metadata["mean_of_ranks"] = nlohmann::json(mean.ranks).dump();
@@ -57,6 +58,8 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
     const auto file = i == 0 ? folder.mean() : folder.mean_of(mean.ranks.front());
     const auto save = [&] { save_safetensors(file, mean.views(), mean.metadata); };
     bool saved = attempt(save);
+    all_saved &= saved;
+    std::erase(earlier, file);
     if (i > 0) continue;
     evaluation.consensus_distance = mean.consensus_distance;
     if (evaluate) {
@@ -72,6 +75,9 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
     if (saved) evaluation.model_file = file.filename().string();
   }
 
+  if (all_saved) {
+    for (const std::filesystem::path& file : earlier) std::filesystem::remove(file);
+  }
   report.summary = summarise(records, evaluation);
   attempt([&] { write_atomically(folder.summary(), to_json(report.summary)); });
   attempt([&] {

@@ -6,10 +6,16 @@ namespace fast {
 
 void save_model(const std::filesystem::path& file, ModelAdapter& adapter,
                 SafetensorsMetadata metadata, const std::filesystem::path& room) {
-  nlohmann::json exchanged = nlohmann::json::array();
-  for (const ParameterSlot& slot : adapter.parameters()) exchanged.push_back(slot.name);
+  const std::vector<NamedTensor> arrays = adapter.state();
+  nlohmann::json exchanged = nlohmann::json::array(), carried = nlohmann::json::array();
+  for (const NamedTensor& array : arrays) {
+    if (array.role == Role::kTrained) exchanged.push_back(array.name);
+    if (array.role == Role::kCarried) carried.push_back(array.name);
+  }
   metadata[kExchangedKey] = exchanged.dump();
-  save_safetensors(file, adapter.state(), metadata, {}, room);
+  if (!carried.empty()) metadata[kCarriedKey] = carried.dump();
+  metadata["format"] = "pt";  // as Hugging Face's from_pretrained() asks
+  save_safetensors(file, arrays, metadata, {}, room);
 }
 
 }  // namespace fast

@@ -7,8 +7,9 @@
 
 namespace fast {
 
-/// Saves the present model with `metadata`, to which it adds the names of the exchanged tensors
-/// (kExchangedKey). `room`: see AtomicFile. Throws FileError, AdapterError.
+/// Saves the present model with `metadata`, to which it adds the names of the tensors that are
+/// exchanged and carried (kExchangedKey, kCarriedKey), and that PyTorch can load them. `room`: see
+/// AtomicFile. Throws FileError, AdapterError.
 void save_model(const std::filesystem::path& file, ModelAdapter& adapter,
                 SafetensorsMetadata metadata, const std::filesystem::path& room = {});
 

@@ -70,7 +70,8 @@ std::string header_of(std::span<const NamedTensor> tensors, const std::vector<st
 }  // namespace
 
 std::size_t dtype_size(std::string_view dtype) {
-  static constexpr std::array<std::pair<std::string_view, std::size_t>, 15> kSizes = {{
+  static constexpr std::array<std::pair<std::string_view, std::size_t>, 16> kSizes = {{
+      {"C64", 8},
       {"F64", 8},
       {"I64", 8},
       {"U64", 8},

@@ -24,6 +24,8 @@ using SafetensorsMetadata = std::map<std::string, std::string>;
 /// Metadata key of the exchanged tensors: a JSON array of names. Consensus is measured over these
 /// alone.
 inline constexpr char kExchangedKey[] = "exchanged";
+/// Metadata key of the tensors that workers carry, likewise: nobody averages them (see Role).
+inline constexpr char kCarriedKey[] = "carried";
 /// Metadata key of a worker's model: how the worker's part ended. One of name(Agreement), or
 /// kEndedEarly.
 inline constexpr char kEndedKey[] = "ended";

@@ -34,6 +34,14 @@ std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::Engin
   return std::make_unique<KeyWatch>(files, engine.rank, std::move(neighbours), log);
 }
 
+/// Bytes.
+std::size_t largest_payload(const stencil::Layout& layout, const stencil::PumpOptions& config) {
+  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
+  const stencil::Carried* const carried = config.carried;
+  if (carried == nullptr || carried->chunks() == 0) return bucket;
+  return std::max(bucket, carried->size(0));
+}
+
 }  // namespace
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
@@ -49,7 +57,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       {.loop = &loop_,
        .listen = options.listen,
        .usual_scheme = options.exchange.transport == "tcp" ? "tcp://" : "zmq://",
-       .max_frame_bytes = layout.bucket_floats() * sizeof(float) + kFrameSlack,
+       .max_frame_bytes = largest_payload(layout, config) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
        .complain = [this](const std::string& cause,
@@ -92,28 +100,20 @@ PumpStatus Background::status() const {
   return status_;
 }
 
-bool Background::await(double deadline, const Condition& condition) {
-  const bool met = wait(deadline, condition, /*heed_stop=*/true);
-  rethrow_failure();
-  return met;
-}
-
-void Background::flush(const Condition& condition) {
-  (void)wait(kFlushSeconds, condition, /*heed_stop=*/false);
-}
-
-bool Background::wait(double deadline, const Condition& condition, bool heed_stop) {
-  const TimePoint until = EventLoop::now() + stencil::seconds(deadline);
+template <typename GiveUp>
+bool Background::wait(GiveUp give_up, const Condition& condition, bool heed_stop) {
   watched_ = true;
   loop_.wake();
   std::unique_lock lock(mutex_);
   bool met = false;
   TimePoint call_at = EventLoop::now() + kWaitingEvery;
   while (!(met = condition(status_)) && failure_.empty() && !(heed_stop && stopped())) {
-    const TimePoint now = EventLoop::now();
-    if (now >= until) break;
+    if (give_up(EventLoop::now(), lock)) {
+      met = condition(status_);
+      break;
+    }
     // A signal handler may set `stop`, and it must not notify; so this wait polls.
-    changed_.wait_for(lock, std::min<stencil::Duration>(until - now, kWaitingEvery));
+    changed_.wait_for(lock, kWaitingEvery);
     if (heed_stop && options_.waiting && EventLoop::now() >= call_at) {
       lock.unlock();
       options_.waiting();
@@ -123,6 +123,36 @@ bool Background::wait(double deadline, const Condition& condition, bool heed_sto
   }
   watched_ = false;
   return met;
+}
+
+bool Background::await(double deadline, const Condition& condition) {
+  const TimePoint until = EventLoop::now() + stencil::seconds(deadline);
+  const bool met =
+      wait([until](TimePoint now, auto&) { return now >= until; }, condition, /*heed_stop=*/true);
+  rethrow_failure();
+  return met;
+}
+
+bool Background::await(Patience patience, const Condition& condition,
+                       const std::function<void(const PumpStatus&)>& waits) {
+  const auto give_up = [&](TimePoint now, std::unique_lock<std::mutex>& lock) {
+    if (patience.over(now, status_)) return true;
+    if (!patience.worth_a_line(now)) return false;
+    const PumpStatus status = status_;
+    lock.unlock();  // the log is the user's
+    waits(status);
+    lock.lock();
+    return false;
+  };
+  const bool met = wait(give_up, condition, /*heed_stop=*/true);
+  rethrow_failure();
+  return met;
+}
+
+void Background::flush(const Condition& condition) {
+  const TimePoint until = EventLoop::now() + stencil::seconds(kFlushSeconds);
+  (void)wait([until](TimePoint now, auto&) { return now >= until; }, condition,
+             /*heed_stop=*/false);
 }
 
 /// Notes the failure that ends the background thread.

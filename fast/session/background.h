@@ -12,6 +12,7 @@
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
 #include "fast/session/key_watch.h"
+#include "fast/session/patience.h"
 #include "fast/session/peers.h"
 #include "fast/session/session_options.h"
 #include "fast/session/sweep_watch.h"
@@ -45,6 +46,9 @@ class Background {
   /// Waits until the status fulfils `condition`. Returns false at the deadline (in seconds) or when
   /// the user wants to stop. Throws where the background thread has failed.
   bool await(double deadline, const Condition& condition);
+  /// Waits likewise for others, with patience. Calls `waits` once where that takes long.
+  bool await(Patience patience, const Condition& condition,
+             const std::function<void(const stencil::PumpStatus&)>& waits);
   /// The short waits of an orderly end, which stopping does not cut off.
   void flush(const Condition& condition);
   /// Throws where the background thread has failed.
@@ -62,7 +66,9 @@ class Background {
   [[nodiscard]] stencil::PumpStatus status() const;
 
  private:
-  bool wait(double deadline, const Condition& condition, bool heed_stop);
+  /// `give_up(now, lock)`, called under the lock, tells whether to wait no longer.
+  template <typename GiveUp>
+  bool wait(GiveUp give_up, const Condition& condition, bool heed_stop);
   void fail(const std::string& what);
   [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
   stencil::TimePoint turn(stencil::TimePoint now);

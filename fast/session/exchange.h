@@ -36,6 +36,9 @@ class DeadlineError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Exchange::progress() from which on the budget is used: sums of shares round.
+inline constexpr double kWholeRun = 1 - 1e-9;
+
 /// How a worker's part in the network ended.
 enum class Agreement {
   kAgreed,    ///< its model is near enough to its neighbours', or it is the only worker

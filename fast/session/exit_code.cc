@@ -1,7 +1,6 @@
 #include "fast/session/exit_code.h"
 
 #include "fast/errors.h"
-#include "fast/session/exchange.h"
 
 namespace fast {
 namespace {
@@ -22,6 +21,18 @@ ExitCode exit_code(const std::exception& error) {
   if (is<NonFiniteError>(error)) return ExitCode::kNonFinite;
   if (is<RefusedError>(error)) return ExitCode::kRefused;
   if (is<DeadlineError>(error)) return ExitCode::kDeadline;
+  return ExitCode::kFailure;
+}
+
+ExitCode exit_code(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::kAgreed:
+      return ExitCode::kOk;
+    case Agreement::kAlone:
+      return ExitCode::kWorkerLost;
+    case Agreement::kDeadline:
+      return ExitCode::kDeadline;
+  }
   return ExitCode::kFailure;
 }
 

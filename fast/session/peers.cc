@@ -42,7 +42,9 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
   return out.append(text);
 }
 
-std::string endpoint_of(std::string_view pattern, int rank) {
+}  // namespace
+
+std::string for_rank(std::string_view pattern, int rank) {
   std::string out;
   while (true) {
     const std::size_t literal = pattern.find(kLiteral);
@@ -53,14 +55,12 @@ std::string endpoint_of(std::string_view pattern, int rank) {
   }
 }
 
-}  // namespace
-
 std::string literal_in_template(const std::string& text) {
   return replaced(text, kPlaceholder, kLiteral);
 }
 
 void check_peer_template(const std::string& pattern) {
-  if (pattern.empty() || endpoint_of(pattern, 0) != endpoint_of(pattern, 1)) return;
+  if (pattern.empty() || for_rank(pattern, 0) != for_rank(pattern, 1)) return;
   throw ConfigError("peer template '" + pattern + "' holds no {rank}",
                     "write it like 'worker-{rank}:5555'");
 }
@@ -101,7 +101,7 @@ std::optional<std::string> Peers::find(int rank) const {
     if (const auto named = peers.find(rank); named != peers.end()) endpoint = named->second;
   }
   if (endpoint.empty() && !pattern_.empty()) {
-    endpoint = endpoint_of(pattern_, rank);
+    endpoint = for_rank(pattern_, rank);
   }
   if (endpoint.starts_with(kFileScheme)) {
     endpoint = trim(read_file(endpoint.substr(kFileScheme.size())));

@@ -11,6 +11,8 @@ namespace fast {
 /// A peer template gives an endpoint for every rank: each {rank} stands for the rank, and each
 /// {{rank}} for the text {rank}.
 ///
+/// What a template is for `rank`.
+[[nodiscard]] std::string for_rank(std::string_view pattern, int rank);
 /// Throws ConfigError for a template without {rank}. An empty pattern means no template.
 void check_peer_template(const std::string& pattern);
 /// `text` as it must be written in a template.

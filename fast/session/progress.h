@@ -16,18 +16,21 @@ struct Aim {
 };
 
 /// The telemetry that workers exchange beside parameters: float64 scalars, averaged like
-/// parameters, so that each worker knows the means over all workers without a collective. Training
-/// thread only.
+/// parameters, so that each worker knows the means over all workers without a collective. What a
+/// worker has done of a budget since it last heard of others counts once, not as if all had kept
+/// pace with it; of epochs, each makes those of its own examples. Training thread only.
 class Progress {
  public:
-  static constexpr std::size_t kScalars = 5;
+  static constexpr std::size_t kScalars = 6;
 
   /// `data_size`: this worker's examples, above 0 where `aim` is of epochs. `resumed` holds the
   /// scalars of an earlier life, or is empty.
   Progress(int workers, Aim aim, std::uint64_t data_size, std::span<const double> resumed = {})
-      : scale_(scale_of(workers, aim)), epochs_(aim.epochs) {
+      : workers_(workers), scale_(scale_of(workers, aim)), epochs_(aim.epochs) {
     scalars_[kDataSize] = static_cast<double>(data_size);
-    if (resumed.size() == scalars_.size()) std::ranges::copy(resumed, scalars_.begin());
+    if (resumed.size() > scalars_.size()) return;
+    std::ranges::copy(resumed, scalars_.begin());
+    scalars_[kStop] = 0;  // whoever resumes a run goes on with it
   }
 
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
@@ -36,18 +39,29 @@ class Progress {
   void add(std::uint64_t samples, double loss) {
     scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);
+    if (epochs_ == 0) untold_ += scale_ * static_cast<double>(samples);
     if (!std::isfinite(loss)) return;
     scalars_[kLossSum] = kDecay * scalars_[kLossSum] + loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
   }
 
+  /// Ends the run for all workers: whoever is told of it, by any number of others, is done.
+  void stop() { scalars_[kStop] += 1; }
+  [[nodiscard]] static bool stopped(std::span<const double> scalars) { return scalars[kStop] > 0; }
+
+  /// The scalars hold what a neighbour knew, or all workers are in lock step.
+  void heard() { untold_ = 0; }
+
   [[nodiscard]] std::span<double> scalars() { return scalars_; }
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
   /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
-  /// Of the way to the aim; 0 without one. A worker that has reached nobody knows its own alone.
-  [[nodiscard]] double share() const {
-    return epochs_ > 0 ? scalars_[kShare] / (epochs_ * data_size()) : scalars_[kShare];
+  /// Of the way to the aim; 0 without one.
+  [[nodiscard]] double share() const { return share_of(scalars_); }
+  /// The same, by scalars that are not folded yet.
+  [[nodiscard]] double share_of(std::span<const double> scalars) const {
+    const double known = scalars[kShare] - untold_ * (1 - 1.0 / workers_);
+    return epochs_ > 0 ? known / (epochs_ * scalars[kDataSize]) : known;
   }
   /// Examples that a worker holds in the mean.
   [[nodiscard]] double data_size() const { return scalars_[kDataSize]; }
@@ -63,9 +77,11 @@ class Progress {
 
   static constexpr double kDecay = 0.98;
   /// Mixer::steps_known() reads the first.
-  enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize };
+  enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize, kStop };
+  double workers_;
   double scale_;
   double epochs_;
+  double untold_ = 0;  ///< of kShare, this worker's own since heard()
   std::array<double, kScalars> scalars_{};
 };
 

@@ -5,6 +5,7 @@
 
 #include "fast/checkpoint/checkpoint.h"
 #include "fast/errors.h"
+#include "fast/run/atomic_file.h"
 
 namespace fast {
 namespace {
@@ -15,6 +16,18 @@ constexpr char kScalars[] = "session/scalars";
 constexpr char kRank[] = "session/rank";
 
 }  // namespace
+
+void Resuming::begin() {
+  if (options_.checkpoint.empty()) return;
+  const std::filesystem::path folder = std::filesystem::path(options_.checkpoint).parent_path();
+  if (!folder.empty()) make_writable_folder(folder);
+  const std::string file = options_.checkpoint + ".lock";
+  lock_ = LockFile::take(file);
+  if (lock_) return;
+  throw ConfigError("the checkpoint " + options_.checkpoint + " is that of " +
+                        LockFile::holder_of(file) + ", too",
+                    "give each worker its own: {rank} in the name stands for the rank");
+}
 
 void Resuming::check_terms(const stencil::Terms& saved, const std::string& file) const {
   const auto refuse = [&](const std::string& what, const std::string& there,
@@ -33,7 +46,13 @@ void Resuming::check_terms(const stencil::Terms& saved, const std::string& file)
 std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
   if (options_.resume.empty()) return std::nullopt;
   const auto checkpoint = Checkpoint::newest(options_.resume, options_.log);
-  if (!checkpoint) return std::nullopt;
+  if (!checkpoint) {
+    // Where it is this worker's own, this is the first start of the program.
+    const bool own = options_.resume == options_.checkpoint;
+    options_.log(own ? LogLevel::kInfo : LogLevel::kWarning,
+                 "there is no checkpoint " + options_.resume + ": begins anew");
+    return std::nullopt;
+  }
   check_terms(checkpoint->terms(), checkpoint->name());
   const StateReader state = checkpoint->state();
   if (const auto rank = state.value<std::int64_t>(kRank); rank != options_.rank) {

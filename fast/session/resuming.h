@@ -8,6 +8,7 @@
 
 #include "fast/adapter.h"
 #include "fast/checkpoint/checkpoint_writer.h"
+#include "fast/run/lock_file.h"
 #include "fast/session/session_options.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/types.h"
@@ -34,17 +35,26 @@ class Resuming {
   /// FileError where its terms differ or it does not fit.
   std::optional<SessionRecord> load(ModelAdapter& adapter) const;
 
+  /// Checkpoints will be written. Makes their folder. Throws FileError where it cannot be written,
+  /// ConfigError where another session writes the same file.
+  void begin();
   /// Whether the options ask for a checkpoint now.
   [[nodiscard]] bool due(stencil::TimePoint now);
   /// Copies the state; another thread writes it. Waits only for a checkpoint that is still being
   /// written.
   void save(const std::filesystem::path& file, ModelAdapter& adapter, const SessionRecord& record);
+  /// No more checkpoints come: when the last one stands, another session may write that file.
+  void end() {
+    writer_.wait();
+    lock_.reset();
+  }
 
  private:
   void check_terms(const stencil::Terms& saved, const std::string& file) const;
 
   const SessionOptions& options_;
   stencil::Terms terms_;
+  std::optional<LockFile> lock_;  ///< of options.checkpoint
   CheckpointWriter writer_;
   std::optional<stencil::TimePoint> next_;
 };

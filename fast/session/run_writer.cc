@@ -6,6 +6,7 @@
 #include "fast/exit_codes.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/model_file.h"
+#include "fast/session/exit_code.h"
 #include "stencil/core/topology.h"
 
 namespace fast {
@@ -74,7 +75,7 @@ void RunWriter::finish(Agreement agreement, const Exchange& exchange) {
   const ExitCode code = stopped() ? ExitCode::kInterrupted
                         : alone   ? ExitCode::kNoExchange
                         : !learnt ? ExitCode::kNotLearnt
-                                  : ExitCode::kOk;
+                                  : exit_code(agreement);
   recorder_.end(static_cast<int>(code), learnt ? std::string(name(agreement)) : status.not_learnt,
                 status.counters);
 }

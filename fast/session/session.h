@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "fast/adapter.h"
 #include "fast/errors.h"
@@ -54,21 +55,32 @@ class Session final : public Exchange {
   /// DeadlineError, which names the neighbour that it waited for. Throws OrderError after finish().
   void exchange(const StepReport& report) override;
 
-  /// Whether all workers together have used the budget.
-  [[nodiscard]] bool done() const { return progress() >= 1; }
+  /// Whether all workers together have used the budget, as has been heard by now: a worker that
+  /// makes no steps, since it has no data, hears it too.
+  /// Without a budget it never is, as a warning says.
+  [[nodiscard]] bool done() const;
+  /// Ends the run for all workers, without loss: done() becomes true here, and at each other worker
+  /// as soon as word has come to it, after one exchange with a neighbour that knows. All then call
+  /// finish() and agree. `reason` is for the log. In mode sync all workers must call it at the same
+  /// step.
+  void stop_all(std::string_view reason);
   /// Share of the budget used by all workers together, as estimated by gossip; 0 without a budget.
   [[nodiscard]] double progress() const override;
   /// Decayed mean of the loss over all workers, as this worker knows it.
   [[nodiscard]] double network_loss() const override;
 
-  /// Ends training: keeps averaging until neighbours agree or the deadline passes, then freezes the
-  /// model. A second call returns the same result.
+  /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for
+  /// others that are at work, and answers them; `settle_deadline` counts from when nobody is. A
+  /// second call returns the same result.
   Agreement finish() override;
 
   /// Saves a checkpoint into `file` now; see SessionOptions::checkpoint for its content. Call it
   /// between two exchange(), never in the middle of a step. Copies the state and returns; another
   /// thread writes it, and the destructor waits for that. Logs a file that cannot be written.
-  void save(const std::filesystem::path& file);
+  void save_checkpoint(const std::filesystem::path& file);
+  /// Saves the model, all arrays of its adapter, as one safetensors file: the complete new file or
+  /// none. Throws FileError.
+  void save_model(const std::filesystem::path& file);
 
   /// The endpoint where neighbours can dial this worker. Any thread.
   [[nodiscard]] std::string endpoint() const override;

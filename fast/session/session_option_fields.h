@@ -166,21 +166,21 @@ void visit_fields(Options& options, Visitor& visit) {
           .key = "checkpoint",
           .unit = "FILE",
           .help = "where all is saved that it takes to go on, every checkpoint_every seconds and "
-                  "when training is over; empty: nowhere",
-          .example = "worker-3.safetensors"},
+                  "when training is over; {rank} stands for the rank; empty: nowhere",
+          .example = "worker-{rank}.safetensors"},
       options.checkpoint);
   visit(session_fields::checkpoint_every(), options.checkpoint_every);
   visit(stencil::OptionField<std::string>{.key = "resume",
                                           .unit = "FILE",
                                           .help = "the checkpoint to go on from, if it exists",
-                                          .example = "worker-3.safetensors"},
+                                          .example = "worker-{rank}.safetensors"},
         options.resume);
   visit(
       stencil::OptionField<std::string>{
           .key = "out",
           .unit = "DIR",
-          .help = "run folder, where the session leaves metrics and its model for 'fast report'; "
-                  "empty: nowhere",
+          .help = "run folder, where the session leaves metrics and its model, in worker-RANK, for "
+                  "'fast report'; empty: nowhere",
           .example = "runs/mine"},
       options.out);
   visit_fields(options.exchange, visit);

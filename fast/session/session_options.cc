@@ -65,6 +65,12 @@ void SessionOptions::validate() const {
                           std::to_string(kMostRunId) + " bytes or holds control characters",
                       "name the run in a few letters, the same at every worker");
   }
+  for (const auto& [peer, endpoint] : peers) {
+    if (peer >= 0 && peer < size) continue;
+    throw ConfigError(naming("peers") + " has rank " + std::to_string(peer) + ", and " + topology +
+                          " has ranks 0 to " + std::to_string(size - 1),
+                      "name ranks of this topology");
+  }
   check_peer_template(peer_template);
   exchange.validate(naming);
   check_aim(*this);

@@ -65,12 +65,14 @@ struct SessionOptions {
   /// to its adapter (an optimizer, a data loader) and its knowledge of the network. It saves at a
   /// step boundary, `checkpoint_every` seconds after the last time, and when training is over. The
   /// checkpoint before is kept beside it ("NAME.previous.EXTENSION"). Empty, or 0 seconds: only
-  /// Session::save() saves.
+  /// Session::save_checkpoint() saves.
   std::string checkpoint{};
   double checkpoint_every = 60;
   /// A checkpoint to resume from, if it exists: usually the file that `checkpoint` names, so that
   /// the same program resumes when it is started again. Where the newest checkpoint is damaged, the
   /// one before is used. Empty: begin anew.
+  ///
+  /// In both, {rank} stands for the rank. Workers that would write the same file are refused.
   std::string resume{};
 
   /// The run folder, for `fast report`: the session writes its metrics into worker-RANK/ there, a

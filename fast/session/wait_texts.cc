@@ -1,7 +1,15 @@
 #include "fast/session/wait_texts.h"
 
+#include <algorithm>
+
 namespace fast {
 namespace {
+
+/// Whether this worker was given nobody to dial, and others can hardly know where it listens.
+bool without_addresses(const SessionOptions& options) {
+  return options.peers.empty() && options.peers_file.empty() && options.peer_template.empty() &&
+         options.listen.ends_with(":0");
+}
 
 std::string whole_seconds(double seconds) {
   return std::to_string(static_cast<int>(seconds)) + " s";
@@ -31,14 +39,44 @@ std::string not_reached(const stencil::PumpStatus& status, const SessionOptions&
            "; check the link, or raise " + options.naming("start_deadline");
   }
   if (missing == all) {
-    return "no neighbour (" + missing + ") was reached in " + patience + "; start them, or check " +
-           options.naming("peers") + " and " + options.naming("listen");
+    const std::string none = "no neighbour (" + missing + ") was reached in " + patience;
+    if (without_addresses(options)) {
+      return none +
+             ": no addresses are given, and the system has chosen this worker's port; give " +
+             options.naming("peers") + ", or start the workers by fast run";
+    }
+    return none + "; start them, or check " + options.naming("peers") + " and " +
+           options.naming("listen");
   }
   const std::string remedy =
       "; start the workers that are missing, or raise " + options.naming("start_deadline");
-  if (!missing.empty()) return "neighbour " + missing + " was not reached in " + patience + remedy;
-  return "the initial weights of rank 0 did not come in " + patience +
-         "; the lowest that came are of rank " + std::to_string(status.initial.rank) + remedy;
+  const std::string lowest = "the initial weights of rank 0 did not come in " + patience +
+                             "; the lowest that came are of rank " +
+                             std::to_string(status.initial.rank);
+  if (missing.empty()) return lowest + remedy;
+  return "neighbour " + missing + " was not reached in " + patience +
+         (status.initial.rank > 0 ? ", and " + lowest : "") + remedy;
+}
+
+std::string waits_for(const stencil::PumpStatus& status, const std::string& what) {
+  std::string who;
+  for (const auto& n : status.neighbours) {
+    const bool settling =
+        n.state == stencil::WorkerState::kSettled || n.state == stencil::WorkerState::kFrozen;
+    if (n.link == stencil::LinkState::kLeft || (n.link == stencil::LinkState::kUp && settling)) {
+      continue;
+    }
+    const auto state = n.link == stencil::LinkState::kUp ? name(n.state) : name(n.link);
+    who += (who.empty() ? "neighbour " : ", ") + std::to_string(n.rank) + " (" +
+           std::string(state) + ", step " + std::to_string(n.step) + ")";
+  }
+  return "waits for " + (who.empty() ? "workers beyond its neighbours" : who) + " " + what;
+}
+
+bool nobody_away(const stencil::PumpStatus& status) {
+  return std::ranges::all_of(status.neighbours, [](const auto& neighbour) {
+    return neighbour.link == stencil::LinkState::kUp || neighbour.link == stencil::LinkState::kLeft;
+  });
 }
 
 std::string overdue(const stencil::PumpStatus& status, const SessionOptions& options,
@@ -48,9 +86,14 @@ std::string overdue(const stencil::PumpStatus& status, const SessionOptions& opt
     who += (who.empty() ? "" : ", ") + std::to_string(n.rank) + " (" + std::string(name(n.link)) +
            ", step " + std::to_string(n.step) + ")";
   }
-  return "waited " + whole_seconds(options.exchange.wait_deadline) + " for a neighbour " + what +
-         ": " + who + "; check those workers, or raise " + options.naming("wait_deadline") +
-         ", or use " + options.naming("mode") + " async";
+  const bool heard = std::ranges::any_of(status.neighbours, [](const auto& neighbour) {
+    return neighbour.link == stencil::LinkState::kUp;
+  });
+  const ExchangeOptions& exchange = options.exchange;
+  return "waited " + whole_seconds(heard ? exchange.busy_deadline : exchange.wait_deadline) +
+         " for a neighbour " + what + ": " + who + "; check those workers, or raise " +
+         options.naming(heard ? "busy_deadline" : "wait_deadline") + ", or use " +
+         options.naming("mode") + " async";
 }
 
 }  // namespace fast

@@ -17,9 +17,14 @@ namespace fast {
 /// initial weights of rank 0 did not come.
 [[nodiscard]] std::string not_reached(const stencil::PumpStatus& status,
                                       const SessionOptions& options);
+/// A wait that takes long, for others that are at work.
+[[nodiscard]] std::string waits_for(const stencil::PumpStatus& status, const std::string& what);
 /// In mid-run, in modes sync and bounded. `what` the neighbours have not done: "to complete round
 /// 7".
 [[nodiscard]] std::string overdue(const stencil::PumpStatus& status, const SessionOptions& options,
                                   const std::string& what);
+
+/// Whether no neighbour is away: each is heard, or has left in good order.
+[[nodiscard]] bool nobody_away(const stencil::PumpStatus& status);
 
 }  // namespace fast

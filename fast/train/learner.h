@@ -56,8 +56,8 @@ struct LearnerOptions {
   OptimizerOptions optimizer;
   std::uint64_t seed = 1;  ///< equal seeds give equal initial weights in every process
   int threads = 1;         ///< compute threads of this process
-  /// Float buffers (BatchNorm statistics) are exchanged and fixed during training: only the calls
-  /// from begin_statistics() on and the exchange change them.
+  /// Running statistics (BatchNorm's) become the mean over workers when training is over; see
+  /// AveragedAtEnd.
   bool mix_buffers = false;
   /// Steps are taken part by part in the backward pass, so that the exchange begins there (torch
   /// models only; see adapters/torch/step_in_backward.h).

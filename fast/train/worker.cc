@@ -18,6 +18,7 @@
 #include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
 #include "fast/run/summary.h"
+#include "fast/session/peers.h"
 #include "fast/session/recorder.h"
 #include "fast/session/session.h"
 #include "fast/train/aim.h"
@@ -112,7 +113,7 @@ class TrainingRun {
     SessionOptions options = common_options(config_, data_, budget_);
     options.data_size = shard_.size();
     options.generation = life_.generation();
-    options.checkpoint = folder_.checkpoint(rank_).string();
+    options.checkpoint = literal_in_template(folder_.checkpoint(rank_).string());
     options.checkpoint_every = config_.checkpoint_every;
     if (!config_.fresh) options.resume = options.checkpoint;
     options.stop = &stop_;
@@ -200,6 +201,7 @@ class TrainingRun {
               "trained alone: no exchange with any neighbour took place; the model is of this "
               "worker's own data"};
     }
+    if (agreement != Agreement::kAgreed && !stop_) return not_agreed(agreement);
     if (!result->learnt() && recorder_.network_samples(*exchange_) >= kJudgedFrom) {
       return {ExitCode::kNotLearnt,
               fmt::format("the model has learnt nothing: {:.2f} % of the test set are right, and "
@@ -211,7 +213,19 @@ class TrainingRun {
   }
 
   [[nodiscard]] bool trained() const {
-    return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= 1;
+    return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= kWholeRun;
+  }
+
+  /// A model that others have not agreed with is not the result of the run.
+  [[nodiscard]] WorkerOutcome not_agreed(Agreement agreement) const {
+    if (agreement == Agreement::kDeadline) {
+      return {ExitCode::kDeadline,
+              "neighbours did not agree with this worker before settle_deadline; the model is what "
+              "there was then"};
+    }
+    return {ExitCode::kWorkerLost,
+            "cut off at the end: no neighbour was left to agree with; the model is this worker's "
+            "own. To wait for the link to come back, use --wait-at-end SECONDS"};
   }
 
   void warn_of(Agreement agreement) {

@@ -74,11 +74,17 @@ struct Refused {
   std::string text;  ///< why
 };
 
+/// Tell the user something about this neighbour.
+struct Warn {
+  Neighbour* about;
+  std::string text;
+};
+
 }  // namespace action
 
-using Action =
-    std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge, action::Settle,
-                 action::Share, action::Serve, action::Adopt, action::Absorb, action::Refused>;
+using Action = std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge,
+                            action::Settle, action::Share, action::Serve, action::Adopt,
+                            action::Absorb, action::Refused, action::Warn>;
 /// To be carried out in order, after the call that appended them returns.
 using Actions = std::vector<Action>;
 

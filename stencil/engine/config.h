@@ -25,6 +25,7 @@ struct EngineConfig {
   std::string topology;     ///< as it was given, for messages
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
+  std::uint32_t carried = 0;  ///< numbered after these: what a newcomer takes over beside them
 
   /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
   std::uint32_t sweeps_per_mille = 1000;

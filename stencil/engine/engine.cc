@@ -103,6 +103,7 @@ void Engine::on_message(TimePoint now, Neighbour& neighbour, const Message& mess
   liveness_.heard(now, neighbour, message.header);
   exchange_.release(neighbour, message.header.settled);
   handle(now, neighbour, message, out);
+  joining_.compare_origins(now, neighbour, out);
   ending_.update(now, out);
   joining_.consider(now, out);
   issue(now, out);

@@ -193,6 +193,7 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
   life.host = hello.host;
   life.generation = hello.generation;
   life.fresh = message.header.state == WorkerState::kJoining;
+  life.apart = false;
   life.their_epoch = 0;
   life.acknowledged = false;
   return true;

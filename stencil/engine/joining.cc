@@ -1,6 +1,7 @@
 #include "stencil/engine/joining.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace stencil {
@@ -9,16 +10,38 @@ namespace {
 /// How long a newcomer that hears only fellow newcomers waits for an established neighbour.
 constexpr Duration kJoinGrace = std::chrono::seconds(5);
 
+/// Of two that meet, the one that is far behind begins to copy the other's model by then.
+constexpr Duration kAdoptionBegins = std::chrono::seconds(1);
+
 /// In memory of its own, so that a transport's pool need not hold a whole model.
 Payload copy_of(const Payload& payload) {
   const std::span<const std::byte> bytes = view(payload);
   return Payload(Bytes(bytes.begin(), bytes.end()));
 }
 
+std::string text(const Origin& origin) {
+  return origin.rank == kNoRank ? "a checkpoint" : "rank " + std::to_string(origin.rank);
+}
+
 }  // namespace
 
 void Joining::on_synchronised(TimePoint now) {
   if (first_heard_ == kNever) first_heard_ = now;
+}
+
+void Joining::compare_origins(TimePoint now, Neighbour& neighbour, Actions& out) const {
+  const Origin ours = self_.config.hello.initial();
+  const Origin& theirs = neighbour.life.initial;
+  if (ours.hash == theirs.hash || neighbour.life.apart || !neighbour.up()) return;
+  if (now - neighbour.life.met < kAdoptionBegins) return;
+  if (self_.state == WorkerState::kJoining) return;
+  if (neighbour.report.said == 0 || neighbour.report.state == WorkerState::kJoining) return;
+  neighbour.life.apart = true;
+  out.push_back(action::Warn{
+      &neighbour, "it began from other initial weights, of " + text(theirs) +
+                      ", this worker from those of " + text(ours) +
+                      ": two models are averaged; start all workers within " +
+                      self_.config.naming("start_deadline") + ", or load the same weights at all"});
 }
 
 void Joining::start_over() {
@@ -40,7 +63,7 @@ void Joining::discard(Actions& out) {
   set_origin(held_);
   if (rank == kNoRank) return;
   Neighbour* const copied = self_.neighbours.find(rank);
-  for (std::uint32_t bucket = 0; bucket < self_.config.buckets; ++bucket) {
+  for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
     out.push_back(action::Adopt{copied, Snapshot{.bucket = bucket}});
   }
 }
@@ -110,19 +133,22 @@ bool Joining::copies_on(const Around& around) const {
 
 void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& out) {
   copies_initial_ = initial;
+  // Of equal weights, by their hash, what is carried is equal too.
+  const bool carried = from.life.initial.hash != held_.hash;
   if (initial) {
     coming_ = from.life.initial;
-    come_.assign(self_.config.buckets, {});
+    come_.assign(everything(), {});
   } else {
     set_origin(from.life.initial);
   }
-  puller_.plan().start(0, {&from.rank, 1});
+  puller_.plan().start(0, {&from.rank, 1}, carried ? self_.config.carried : 0);
   puller_.issue(now, out);
 }
 
 /// All of the weights have come.
 void Joining::hold(TimePoint now, Neighbour& from, Actions& out) {
-  for (std::uint32_t bucket = 0; bucket < self_.telemetry(); ++bucket) {
+  for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
+    if (bucket == self_.telemetry()) continue;
     out.push_back(action::Adopt{
         &from, Snapshot{.bucket = bucket, .payload = std::move(come_[bucket])}, true});
   }
@@ -140,7 +166,7 @@ bool Joining::may_begin(const Around& around, bool waited) const {
   if (!around.fellow || around.ahead) return false;
   const bool need_all = self_.in_lock_step() && self_.config.lowest_initial;
   if (!around.all_heard && (need_all || !waited)) return false;
-  if (!differed_ || !asked()) return true;
+  if (!asked()) return true;
   if (around.differing) return false;
   return self_.config.hello.initial_rank <= 0 || (waited && around.alike_begun);
 }
@@ -153,10 +179,9 @@ void Joining::consider(TimePoint now, Actions& out) {
     puller_.plan().stop();
     discard(out);
   }
-  differed_ |= around.differing;
   if (around.model != nullptr) return copy(now, *around.model, /*initial=*/false, out);
   if (around.initial != nullptr) return copy(now, *around.initial, /*initial=*/true, out);
-  if (differed_ && around.nearest < self_.config.hello.initial_rank) {
+  if (around.nearest < self_.config.hello.initial_rank) {
     held_.rank = around.nearest;
     set_origin(held_);
     handshake_.announce(now, out);
@@ -186,7 +211,7 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
   if (!puller_.plan().finished()) return false;
   const bool other = self_.config.hello.initial_hash != held_.hash;
   begin_with(now, neighbour.rank, out);
-  if (other && self_.config.lowest_initial) handshake_.announce(now, out);
+  if (other) handshake_.announce(now, out);
   return true;
 }
 

@@ -28,16 +28,16 @@ namespace stencil {
 ///     lowest Origin, and tells its neighbours, so the weights of rank 0 walk over the grid. It
 ///     takes them bit for bit, all at once: until the last bucket has come it holds, and serves,
 ///     those that it had. Telemetry is not taken over: it says what each worker brings.
-///  6. Where all neighbours hold its own weights from the start, it takes them for everybody's:
-///     nothing travels, and it begins as by 2. So weights that one rank alone brings must meet
-///     weights that differ everywhere, or be there at every rank.
-///  7. Otherwise it begins once it and all neighbours hold the weights of rank 0, none of which can
-///     change any more. Where those do not come, it begins with the lowest that have come, when it
-///     gives up waiting (give_up()), or a moment after a neighbour of the same weights has begun.
-///     In lock step nobody begins before all neighbours have come.
+///  6. Weights that are equal, by their hash, do not travel; that rank 0 holds them does, from
+///     neighbour to neighbour.
+///  7. It begins once it and all neighbours hold the weights of rank 0, none of which can change
+///  any
+///     more, whatever its neighbours held before. Where those do not come, it begins with the
+///     lowest that have come, when it gives up waiting (give_up()), or a moment after a neighbour
+///     of the same weights has begun. In lock step nobody begins before all neighbours have come.
 ///  8. Whoever has begun keeps what it has. Weights of a lower origin that come later count no
-///     more: the one that brings them is a newcomer to an established neighbour (1.), and workers
-///     of two origins that have both begun average.
+///     more: the one that brings them is a newcomer to an established neighbour (1.). Workers of
+///     two origins that have both begun average, and say so (compare_origins()).
 ///  9. For a model that was trained before (EngineConfig::trained) no initial weights are taken
 ///     over; newcomers of other weights copy it once its worker has begun.
 ///
@@ -55,6 +55,9 @@ class Joining {
   }
   /// Makes the worker a newcomer again, whatever it has trained.
   void start_over();
+  /// Tells, once for each of the neighbour's lives, that both began from other initial weights and
+  /// neither is taking over the other's model.
+  void compare_origins(TimePoint now, Neighbour& neighbour, Actions& out) const;
   /// Decides whether the worker may begin, or whom it copies. Call it after every input.
   void consider(TimePoint now, Actions& out);
   /// Whether a newcomer may have a copy of what this worker holds.
@@ -100,6 +103,10 @@ class Joining {
   [[nodiscard]] bool may_begin(const Around& around, bool waited) const;
   /// Whether the present copy goes on.
   [[nodiscard]] bool copies_on(const Around& around) const;
+  /// The buckets of a copy, with what is carried.
+  [[nodiscard]] std::uint32_t everything() const {
+    return self_.config.buckets + self_.config.carried;
+  }
   void discard(Actions& out);
   void copy(TimePoint now, const Neighbour& from, bool initial, Actions& out);
   void hold(TimePoint now, Neighbour& from, Actions& out);
@@ -123,7 +130,6 @@ class Joining {
   TimePoint first_heard_ = kNever;
   Rank joined_from_ = kNoRank, initial_by_ = kNoRank;
   Rank copying_from_ = kNoRank;  ///< the neighbour whose buckets came last
-  bool differed_ = false;        ///< a neighbour has told of other initial weights
   std::uint64_t copied_ = 0, adopted_ = 0;
   // While initial weights are copied:
   bool copies_initial_ = false;

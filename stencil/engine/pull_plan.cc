@@ -4,12 +4,13 @@
 
 namespace stencil {
 
-void PullPlan::start(std::uint64_t round, std::span<const Rank> sources) {
+void PullPlan::start(std::uint64_t round, std::span<const Rank> sources, std::uint32_t more) {
   round_ = round;
   sources_.assign(sources.begin(), sources.end());
   in_work_.clear();
   due_.clear();
-  begun_ = sources_.empty() ? buckets_ : 0;
+  total_ = buckets_ + more;
+  begun_ = sources_.empty() ? total_ : 0;
   active_ = true;
 }
 
@@ -22,7 +23,7 @@ void PullPlan::stop() {
 std::optional<PullPlan::Pull> PullPlan::next(TimePoint now) {
   if (!active_) return std::nullopt;
   if (due_.empty()) {
-    if (begun_ == buckets_ || in_work_.size() >= window_) return std::nullopt;
+    if (begun_ == total_ || in_work_.size() >= window_) return std::nullopt;
     due_.push_back({{begun_++, sources_.front(), now}, 0});
   }
   Work work = due_.front();

@@ -22,8 +22,8 @@ class PullPlan {
 
   PullPlan(std::uint32_t buckets, std::uint32_t window) : buckets_(buckets), window_(window) {}
 
-  /// Begins to pull every bucket from each of `sources` in turn.
-  void start(std::uint64_t round, std::span<const Rank> sources);
+  /// Begins to pull every bucket, and `more` that follow them, from each of `sources` in turn.
+  void start(std::uint64_t round, std::span<const Rank> sources, std::uint32_t more = 0);
   /// Stops, complete or not. No pull is outstanding then.
   void stop();
 
@@ -49,7 +49,7 @@ class PullPlan {
   [[nodiscard]] std::vector<Rank> awaited() const;
 
   [[nodiscard]] bool finished() const {
-    return active_ && in_work_.empty() && due_.empty() && begun_ == buckets_;
+    return active_ && in_work_.empty() && due_.empty() && begun_ == total_;
   }
 
  private:
@@ -61,9 +61,9 @@ class PullPlan {
   bool active_ = false;
   std::uint64_t round_ = 0;
   std::vector<Rank> sources_;
-  std::uint32_t begun_ = 0;
-  std::vector<Work> in_work_;  ///< sent, awaiting a snapshot
-  std::vector<Work> due_;      ///< to be sent
+  std::uint32_t total_ = 0, begun_ = 0;  ///< buckets
+  std::vector<Work> in_work_;            ///< sent, awaiting a snapshot
+  std::vector<Work> due_;                ///< to be sent
 };
 
 }  // namespace stencil

@@ -156,6 +156,7 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
+    ++told_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
@@ -170,6 +171,7 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, reply);
+    ++told_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
@@ -183,6 +185,7 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
   if (bucket == telemetry_bucket()) {
     const std::lock_guard lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
+    ++told_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);

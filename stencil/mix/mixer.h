@@ -133,6 +133,8 @@ class Mixer {
   /// z = y + p of the whole model, for tests and the simulator's statistics. Waits for every lock.
   void read_z(std::span<float> z) const;
   void read_telemetry_z(std::span<double> z) const;
+  /// How often the scalars were averaged with a neighbour's by message.
+  [[nodiscard]] std::uint64_t told() const { return told_; }
   /// Steps that a worker has made, in the mean over all, as far as word has come.
   [[nodiscard]] double steps_known() const;
 
@@ -169,7 +171,7 @@ class Mixer {
   SetAside aside_{layout_};
   std::vector<double> telemetry_y_, telemetry_p_;
   mutable std::mutex telemetry_lock_;
-  std::atomic<std::uint64_t> inherited_{0}, deferred_{0};
+  std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, told_{0};
   std::atomic<Rank> held_by_{kNoRank};
   std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread and its team
   Team team_;

@@ -39,6 +39,7 @@ struct Life {
   double progress = 0;       ///< see Hello::progress; as of the last link
   bool behind = false;       ///< it was far behind us then and has not begun anew since
   bool fresh = false;        ///< a newcomer when its present life sent us its first Hello
+  bool apart = false;        ///< it began from other initial weights, as has been said
   bool ever_heard = false;   ///< any of its lives
   std::uint64_t raised = 0;  ///< added to our generation on this edge
 };

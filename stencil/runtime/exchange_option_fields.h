@@ -161,7 +161,9 @@ void visit_fields(Options& options, Visitor& visit) {
   visit_seconds("gone_after", options.gone_after,
                 "a neighbour that is silent for so long is given up", 60, true);
   visit_seconds("wait_deadline", options.wait_deadline,
-                "bounded and sync: longest wait for a neighbour", 60, false);
+                "bounded and sync: longest wait for a neighbour that is not heard of", 60, false);
+  visit_seconds("busy_deadline", options.busy_deadline,
+                "longest wait for a neighbour that is heard of, but makes no step", 600, false);
   visit_seconds("start_deadline", options.start_deadline, "longest wait for a first neighbour", 60,
                 false);
   visit(OptionField<double>{.key = "settle_target",
@@ -173,7 +175,17 @@ void visit_fields(Options& options, Visitor& visit) {
                             .before = 1e-3},
         options.settle_target);
   visit_seconds("settle_deadline", options.settle_deadline,
-                "longest time spent on settling after training", 30, true);
+                "longest time spent on settling when training is over everywhere", 30, true);
+  visit(OptionField<double>{.key = "wait_at_end",
+                            .unit = "SECONDS",
+                            .help = "how long to wait, when training is over, for neighbours that "
+                                    "are away",
+                            .range = {.least = 0, .most = 1e7},
+                            .remedy = "use 0 to 10 million seconds",
+                            .example = 60,
+                            .before = 0,
+                            .simulated = false},
+        options.wait_at_end);
   visit(
       OptionField<std::string>{
           .key = "initial",

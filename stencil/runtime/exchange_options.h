@@ -32,9 +32,11 @@ struct ExchangeOptions {
   double suspect_after = 3;
   double gone_after = 60;
   double wait_deadline = 60;
+  double busy_deadline = 600;
   double start_deadline = 60;
   double settle_target = 1e-3;
   double settle_deadline = 30;
+  double wait_at_end = 0;
   std::string initial = "lowest";
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.

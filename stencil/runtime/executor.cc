@@ -5,10 +5,12 @@
 
 namespace stencil {
 
-Executor::Executor(Engine& engine, Mixer& mixer, PayloadForms& forms, Outbox& outbox,
-                   Settlement& settlement, Complaints& complaints, PumpCounters& counters)
+Executor::Executor(Engine& engine, Mixer& mixer, Carried& carried, PayloadForms& forms,
+                   Outbox& outbox, Settlement& settlement, Complaints& complaints,
+                   PumpCounters& counters)
     : engine_(engine),
       mixer_(mixer),
+      carried_(carried),
       forms_(forms),
       outbox_(outbox),
       settlement_(settlement),
@@ -66,6 +68,10 @@ void Executor::operator()(action::Refused& refused) {
   complaints_.about(refused.by->rank, "refused", refused.text);
   if (!refused_.empty()) return;
   refused_ = "neighbour " + std::to_string(refused.by->rank) + ": " + refused.text;
+}
+
+void Executor::operator()(action::Warn& warning) {
+  complaints_.about(warning.about->rank, "warning", warning.text);
 }
 
 void Executor::operator()(action::MakeOffer& offer) {
@@ -222,6 +228,11 @@ bool Executor::apply(const action::Merge& merge) {
   return true;
 }
 
+std::optional<std::uint32_t> Executor::chunk(std::uint32_t bucket) const {
+  if (bucket < mixer_.bucket_count()) return std::nullopt;
+  return bucket - mixer_.bucket_count();
+}
+
 bool Executor::apply(const action::Serve& serve) {
   const bool joining = serve.round == 0;
   const CodedForm form = forms_.snapshot(serve.bucket, joining);
@@ -229,6 +240,11 @@ bool Executor::apply(const action::Serve& serve) {
       serve.to, Snapshot{.bucket = serve.bucket, .round = serve.round, .codec = form.codec});
   const std::span<std::byte> bytes =
       forms_.give(std::get<Snapshot>(message.body).payload, form.bytes);
+  if (const auto carried = chunk(serve.bucket)) {
+    carried_.copy(*carried, bytes);
+    outbox_.send(*serve.to, message);
+    return true;
+  }
   const MixReport report = joining ? mixer_.copy(serve.bucket, bytes)
                                    : mixer_.snapshot(serve.bucket, forms_.pulled(), bytes);
   if (report.applied) {
@@ -243,6 +259,11 @@ bool Executor::apply(const action::Serve& serve) {
 bool Executor::apply(const action::Adopt& adopt) {
   const Snapshot& snapshot = adopt.snapshot;
   const std::span<const std::byte> values = view(snapshot.payload);
+  if (const auto carried = chunk(snapshot.bucket)) {
+    if (snapshot.payload) carried_.take(*carried, values);
+    if (!snapshot.payload) carried_.discard(*carried);
+    return true;
+  }
   const MixReport report = adopt.initial      ? mixer_.begin_with(snapshot.bucket, values)
                            : snapshot.payload ? mixer_.adopt(snapshot.bucket, values)
                                               : mixer_.discard(snapshot.bucket);

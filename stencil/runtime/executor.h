@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stencil/engine/engine.h"
 #include "stencil/mix/mixer.h"
+#include "stencil/runtime/carried.h"
 #include "stencil/runtime/complaints.h"
 #include "stencil/runtime/outbox.h"
 #include "stencil/runtime/payload_forms.h"
@@ -19,7 +21,7 @@ namespace stencil {
 /// owed and applied later. One thread.
 class Executor {
  public:
-  Executor(Engine& engine, Mixer& mixer, PayloadForms& forms, Outbox& outbox,
+  Executor(Engine& engine, Mixer& mixer, Carried& carried, PayloadForms& forms, Outbox& outbox,
            Settlement& settlement, Complaints& complaints, PumpCounters& counters);
 
   /// Carries out `actions`, which one input of the engine's produced, in order, and empties it.
@@ -46,6 +48,7 @@ class Executor {
   void operator()(action::Adopt& adopt) { apply_or_owe(adopt); }
   void operator()(action::Absorb& absorb) { apply_or_owe(absorb); }
   void operator()(action::Refused& refused);
+  void operator()(action::Warn& warning);
 
  private:
   void close(std::uint32_t bucket);
@@ -59,6 +62,8 @@ class Executor {
   bool apply(const action::Serve& serve);
   bool apply(const action::Adopt& adopt);
   bool apply(const action::Absorb& absorb);
+  /// The chunk of what is carried that a bucket of a newcomer's copy is; nullopt for one of values.
+  [[nodiscard]] std::optional<std::uint32_t> chunk(std::uint32_t bucket) const;
   /// Counts and logs why what a neighbour sent was not applied.
   void reject(const Neighbour& from, const MixReport& report, const char* cause, const char* what);
   void measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
@@ -67,6 +72,7 @@ class Executor {
 
   Engine& engine_;
   Mixer& mixer_;
+  Carried& carried_;
   PayloadForms& forms_;
   Outbox& outbox_;
   Settlement& settlement_;

@@ -7,13 +7,15 @@
 
 namespace stencil {
 
-PayloadForms::PayloadForms(const CodecSpec& spec, const Mixer& mixer)
+PayloadForms::PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried)
     : spec_(spec),
       mixer_(mixer),
+      carried_(carried),
       exact_(std::make_unique<DenseEdgeCodec>()),
       pulled_as_(pulled_as(spec)),
       pulled_(stencil::make_codec(pulled_as_)) {
   const auto codec = make_codec({});
+  if (carried.chunks() > 0) largest_ = carried.size(0);
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
     for (const bool exact : {true, false}) {
       largest_ = std::max({largest_, offer(*codec, bucket, exact).bytes,
@@ -45,6 +47,8 @@ CodedForm PayloadForms::reply(const EdgeCodec& codec, std::uint32_t bucket, bool
 }
 
 CodedForm PayloadForms::snapshot(std::uint32_t bucket, bool exact) const {
+  const std::uint32_t buckets = mixer_.bucket_count();
+  if (bucket >= buckets) return {kExact, carried_.size(bucket - buckets)};
   if (exact) return in_fp32(bucket);
   if (is_telemetry(bucket)) return {pulled_as_, mixer_.telemetry_bytes()};
   return {pulled_as_, pulled_->encoded_size(mixer_.floats(bucket))};
@@ -65,7 +69,8 @@ bool PayloadForms::fits(const Neighbour& from, const Message& message) const {
     return is(reply(*from.codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
   }
   if (const auto* sent = message.as<Snapshot>()) {
-    if (sent->bucket >= mixer_.bucket_count()) return false;
+    const std::uint32_t carried = sent->round == 0 ? carried_.chunks() : 0;
+    if (sent->bucket >= mixer_.bucket_count() + carried) return false;
     return is(snapshot(sent->bucket, sent->round == 0), sent->codec, sent->payload);
   }
   return true;

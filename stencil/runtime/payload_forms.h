@@ -9,6 +9,7 @@
 #include "stencil/core/payload_pool.h"
 #include "stencil/mix/mixer.h"
 #include "stencil/neighbour/neighbour.h"
+#include "stencil/runtime/carried.h"
 
 namespace stencil {
 
@@ -16,8 +17,8 @@ namespace stencil {
 /// our own payloads. One thread.
 class PayloadForms {
  public:
-  /// `mixer` must outlive this.
-  PayloadForms(const CodecSpec& spec, const Mixer& mixer);
+  /// `mixer` and `carried` must outlive this.
+  PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried);
 
   /// The codec of a new edge.
   [[nodiscard]] std::unique_ptr<EdgeCodec> make_codec(std::span<const float> initial) const;
@@ -51,6 +52,7 @@ class PayloadForms {
 
   CodecSpec spec_;
   const Mixer& mixer_;
+  const Carried& carried_;
   std::unique_ptr<EdgeCodec> exact_;
   CodecNumber pulled_as_;
   std::unique_ptr<const Codec> pulled_;

@@ -16,8 +16,9 @@ constexpr int kMostReceived = 256;
 /// How often a full link, or a bucket that another process holds, is tried again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
-EngineConfig checked(EngineConfig config) {
+EngineConfig checked(EngineConfig config, const Carried* carried) {
   check_codec(config.hello.codec, config.mode);
+  config.carried = carried == nullptr ? 0 : carried->chunks();
   return config;
 }
 
@@ -29,12 +30,14 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       transport_(transport),
       complaints_(log),
       neighbours_(options.engine.turns),
-      engine_(checked(std::move(options.engine)), neighbours_, now),
+      engine_(checked(std::move(options.engine), options.carried), neighbours_, now),
       links_(engine_.config().rank, neighbours_, transport, std::move(resolver), log),
       settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),
-      forms_(engine_.config().hello.codec, mixer),
+      forms_(engine_.config().hello.codec, mixer,
+             options.carried == nullptr ? nothing_ : *options.carried),
       outbox_(transport, engine_.config().window, counters_.frames_dropped),
-      executor_(engine_, mixer, forms_, outbox_, settlement_, complaints_, counters_),
+      executor_(engine_, mixer, options.carried == nullptr ? nothing_ : *options.carried, forms_,
+                outbox_, settlement_, complaints_, counters_),
       reception_(options.keys, engine_, links_, transport, complaints_, counters_),
       sharing_(engine_, mixer, meeting, settlement_, complaints_, counters_) {
   for (Neighbour& neighbour : neighbours_) neighbour.codec = forms_.make_codec(mixer.segment().y());

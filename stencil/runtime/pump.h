@@ -7,6 +7,7 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/mix/mixer.h"
+#include "stencil/runtime/carried.h"
 #include "stencil/runtime/complaints.h"
 #include "stencil/runtime/executor.h"
 #include "stencil/runtime/link_book.h"
@@ -25,6 +26,7 @@ struct PumpOptions {
   EngineConfig engine;
   double settle_threshold = 1e-3;  ///< see settle_threshold()
   bool keys = false;               ///< only links whose other end has proven its rank count
+  Carried* carried = nullptr;      ///< what newcomers take over beside the model; must outlive it
 };
 
 /// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport). All background
@@ -75,6 +77,7 @@ class Pump {
 
   Mixer& mixer_;
   Transport& transport_;
+  Carried nothing_;  ///< carried, where nothing is
   PumpCounters counters_;
   Complaints complaints_;
   Neighbours neighbours_;

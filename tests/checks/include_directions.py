@@ -37,16 +37,17 @@ LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 FAST_ROOMS = {
     "run": (),
     "checkpoint": ("run",),
-    "session": ("checkpoint", "run"),
+    "model": ("checkpoint", "run"),
+    "session": ("checkpoint", "model", "run"),
     "data": (),
-    "train": ("session", "checkpoint", "data", "run"),
+    "train": ("session", "checkpoint", "data", "model", "run"),
     "report": ("run",),
     "programs": ("session", "checkpoint", "data", "run", "train", "report"),
 }
 # These use the adapters.
 ABOVE_ADAPTERS = ("c", "programs")
 # The rooms of fast/ that an adapter may include, beside headers outside rooms.
-FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)|checkpoint/saved_state"
+FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)|checkpoint/saved_state|model/\w+"
                           r"|train/(learner|models|optimizer_options)|data/(batch|image_shape))\.h$")
 
 FRAMEWORK = re.compile(r"^(torch|ATen|c10|caffe2|tensorflow|mxnet)/")

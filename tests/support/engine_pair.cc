@@ -89,6 +89,7 @@ Message Wire::front(Rank from) const {
 
 struct EnginePair::Side {
   std::unique_ptr<Mixer> mixer;
+  Carried carried;
   std::unique_ptr<sim::DirectMeeting> meeting;
   std::unique_ptr<Pump> pump;
   std::vector<double> telemetry;
@@ -116,6 +117,8 @@ void EnginePair::make(Rank rank, std::uint64_t generation,
       layout, x[rank], side->telemetry,
       Segment(layout, rank, shared ? Segment::Reach::kShared : Segment::Reach::kOwn));
   PumpOptions options;
+  side->carried = Carried(std::vector(options_.carried, static_cast<std::byte>(10 + rank)), 3);
+  options.carried = &side->carried;
   options.keys = options_.keys;
   EngineConfig& engine = options.engine;
   engine.stand(Topology::parse("ring:2"), rank);
@@ -174,6 +177,18 @@ std::size_t EnginePair::open_offers(Rank rank) {
 }
 const Neighbour& EnginePair::edge(Rank rank) {
   return pump(rank).engine().neighbours().at(1 - rank);
+}
+
+std::vector<std::byte> EnginePair::carried(Rank rank) {
+  Carried& carried = sides_[rank]->carried;
+  (void)carried.taken();
+  std::vector<std::byte> all;
+  for (std::uint32_t chunk = 0; chunk < carried.chunks(); ++chunk) {
+    std::vector<std::byte> bytes(carried.size(chunk));
+    carried.copy(chunk, bytes);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
 }
 
 void EnginePair::turn(Rank rank) {

@@ -54,9 +54,10 @@ class EnginePair {
     std::uint32_t window = 4;
     std::uint32_t retained_total = 64;
     Duration tell_every{};
-    bool shareable = false;  ///< memory that other processes could map
-    bool sharing = false;    ///< the two workers map each other's memory
-    bool keys = false;       ///< in use: see Wire::proven
+    bool shareable = false;   ///< memory that other processes could map
+    bool sharing = false;     ///< the two workers map each other's memory
+    bool keys = false;        ///< in use: see Wire::proven
+    std::size_t carried = 0;  ///< bytes that newcomers take over, in chunks of 3
   };
   explicit EnginePair(Options options);
   EnginePair() : EnginePair(Options()) {}
@@ -90,6 +91,8 @@ class EnginePair {
   /// Sum of both models, which every delta keeps once nothing is in flight.
   [[nodiscard]] double sum();
   std::vector<float> x[2];
+  /// What newcomers take over, as its training thread finds it.
+  [[nodiscard]] std::vector<std::byte> carried(Rank rank);
 
  private:
   struct Side;

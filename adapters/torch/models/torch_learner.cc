@@ -157,7 +157,7 @@ void TorchLearner::update() {
 }
 
 torch::Tensor TorchLearner::loss_of(const Batch& batch, std::size_t& correct) {
-  trainer_->statistics().train();
+  trainer_->statistics().end();
   set_training(true);
   const auto logits = model_->forward(images(batch, shape_));
   correct = count_correct(logits, batch.labels);
@@ -182,7 +182,8 @@ void TorchLearner::begin_statistics() {
 void TorchLearner::accumulate_statistics(const Batch& batch) {
   with_plain_errors([&] {
     set_training(true);
-    trainer_->statistics().gather([&] { model_->forward(images(batch, shape_)); });
+    const torch::NoGradGuard no_grad;
+    model_->forward(images(batch, shape_));
   });
 }
 

@@ -257,6 +257,7 @@ bool restart_may_help(const ChildExit& exit) {
     case ExitCode::kNonFinite:
     case ExitCode::kModel:
     case ExitCode::kNoExchange:
+    case ExitCode::kWorkerLost:
     case ExitCode::kNotLearnt:
     case ExitCode::kInterrupted:
       return false;

@@ -51,7 +51,7 @@ std::unique_ptr<AttachedModel> module(torch::ScalarType type) {
   nn::Sequential net(nn::Conv2d(nn::Conv2dOptions(3, 4, 3).bias(false)), nn::BatchNorm2d(4),
                      nn::Linear(5, 7));
   net->to(type);
-  return std::make_unique<Tensors>(registered_tensors(*net, false));
+  return std::make_unique<Tensors>(registered_tensors(*net));
 }
 
 torch::Tensor leaf(std::vector<std::int64_t> shape, torch::ScalarType type) {

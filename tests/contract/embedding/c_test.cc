@@ -10,8 +10,8 @@ class CWorker : public EmbeddedWorker {
   explicit CWorker(const std::vector<stencil::ElementType>& types)
       : EmbeddedWorker(types), session_(fast_new()) {
     for (const NamedTensor& tensor : model.parameters()) {
-      EXPECT_EQ(fast_parameter(session_, tensor.name.c_str(), tensor.dtype.c_str(),
-                               tensor.shape.size(), tensor.shape.data(), tensor.bytes.data()),
+      EXPECT_EQ(fast_array(session_, FAST_TRAINED, tensor.name.c_str(), tensor.dtype.c_str(),
+                           tensor.shape.size(), tensor.shape.data(), tensor.bytes.data()),
                 FAST_OK)
           << fast_error(session_);
     }
@@ -28,7 +28,7 @@ class CWorker : public EmbeddedWorker {
     return code(fast_finish(session_, nullptr));
   }
   ExitCode save(const std::string& path) override {
-    return code(fast_save(session_, path.c_str()));
+    return code(fast_save_model(session_, path.c_str()));
   }
   std::string endpoint() override { return fast_endpoint(session_); }
   std::string error() override { return fast_error(session_); }

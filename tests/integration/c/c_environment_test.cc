@@ -36,8 +36,7 @@ std::map<std::string, std::string> options_of(const fast_session* session) {
 }
 
 TEST(CEnvironment, WhatWasSetWinsOverTheEnvironment) {
-  const Variables variables({{"FAST_TOPOLOGY", "ring:9"},
-                             {"FAST_CODEC", "int8"},
+  const Variables variables({{"FAST_CODEC", "int8"},
                              {"FAST_MODE", "sync"},
                              {"OMPI_COMM_WORLD_RANK", "7"},
                              {"OMPI_COMM_WORLD_SIZE", "4"}});
@@ -56,12 +55,25 @@ TEST(CEnvironment, WhatWasSetWinsOverTheEnvironment) {
 }
 
 TEST(CEnvironment, ALauncherCountsTheWorkersOfTheTopologyThatWasSet) {
-  const Variables variables(
-      {{"FAST_TOPOLOGY", "ring:9"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
+  const Variables variables({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
   fast_session* const session = fast_new();
   fast_set(session, "topology", "ring:4");
   EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
   EXPECT_EQ(options_of(session)["rank"], "3");
+  fast_close(session);
+}
+
+/// Two workers of a torus:2x2, say, which would wait for two others.
+TEST(CEnvironment, ATopologyOtherThanThatOfWhoeverStartedTheProgramIsRefused) {
+  const Variables variables({{"FAST_TOPOLOGY", "ring:2"}, {"FAST_RANK", "1"}});
+  fast_session* const session = fast_new();
+  fast_set(session, "topology", "torus:2x2");
+  EXPECT_EQ(fast_set_from_environment(session), FAST_USAGE);
+  const std::string error = fast_error(session);
+  EXPECT_NE(error.find("torus:2x2"), std::string::npos) << error;
+  EXPECT_NE(error.find("FAST_TOPOLOGY is ring:2"), std::string::npos) << error;
+  fast_set(session, "topology", "ring:2");
+  EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
   fast_close(session);
 }
 

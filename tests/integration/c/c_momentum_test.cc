@@ -80,7 +80,7 @@ TEST(CMomentum, OfNoParameterOrByNoShareIsRefused) {
   EXPECT_EQ(fast_momentum(worker.session, 0, momentum, 0.1, 0.9, 0.5), FAST_USAGE) << "not open";
   worker.open();
   EXPECT_EQ(fast_momentum(worker.session, 2, momentum, 0.1, 0.9, 0.5), FAST_USAGE);
-  EXPECT_THAT(fast_error(worker.session), HasSubstr("parameter 2 of 2"));
+  EXPECT_THAT(fast_error(worker.session), HasSubstr("array 2 of 2"));
   EXPECT_EQ(fast_momentum(worker.session, 0, momentum, 0.1, 0.9, 1.5), FAST_USAGE);
   EXPECT_THAT(fast_error(worker.session), HasSubstr("share 1.5"));
   EXPECT_EQ(fast_momentum(worker.session, 0, momentum, std::nan(""), 0.9, 1), FAST_USAGE);

@@ -51,8 +51,8 @@ struct Device {
   explicit Device(int rank) : worker(rank) {
     const std::array<std::int64_t, 1> three = {3}, one = {1};
     fast_session* const session = worker.session;
-    fast_parameter(session, "doubles", "F64", 1, three.data(), doubles);
-    fast_parameter(session, "bf16", "BF16", 1, one.data(), &half);
+    fast_array(session, FAST_TRAINED, "doubles", "F64", 1, three.data(), doubles);
+    fast_array(session, FAST_TRAINED, "bf16", "BF16", 1, one.data(), &half);
     const auto pull = [](void* self, std::uint64_t first, std::uint64_t count) {
       return static_cast<Device*>(self)->pull(first, count);
     };
@@ -165,17 +165,17 @@ TEST(CSession, SavesParametersAndBuffersAndNamesWhatIsExchanged) {
   Worker worker(0);
   std::array<std::int64_t, 1> shape = {3};
   std::array<std::int64_t, 3> seen = {7, 8, 9};
-  fast_buffer(worker.session, "seen", "I64", 1, shape.data(), seen.data());
+  fast_array(worker.session, FAST_CARRIED, "seen", "I64", 1, shape.data(), seen.data());
   worker.open();
   const std::string path = ::testing::TempDir() + "c_session_" + std::to_string(getpid());
-  ASSERT_EQ(fast_save(worker.session, path.c_str()), FAST_OK) << fast_error(worker.session);
+  ASSERT_EQ(fast_save_model(worker.session, path.c_str()), FAST_OK) << fast_error(worker.session);
   const auto file = fast::SafetensorsFile::open(path);
   ASSERT_NE(file.find("matrix"), nullptr);
   EXPECT_EQ(file.find("matrix")->shape, (std::vector<std::int64_t>{2, 2}));
   ASSERT_NE(file.find("seen"), nullptr);
   EXPECT_EQ(file.metadata().at(fast::kExchangedKey), R"(["matrix","scalar"])");
   unlink(path.c_str());
-  EXPECT_EQ(fast_save(worker.session, "/proc/no/such/folder"), FAST_FILE);
+  EXPECT_EQ(fast_save_model(worker.session, "/proc/no/such/folder"), FAST_FILE);
   EXPECT_THAT(fast_error(worker.session), HasSubstr("; "));
 }
 
@@ -189,10 +189,11 @@ TEST(CSession, CodesSayWhatIsWrongAndTextsTheRemedy) {
   EXPECT_EQ(fast_set(session, "topologie", "ring:2"), FAST_USAGE);
   EXPECT_THAT(fast_error(session), HasSubstr("did you mean topology"));
   EXPECT_EQ(fast_set(session, nullptr, "ring:2"), FAST_USAGE);
-  EXPECT_EQ(fast_parameter(session, "x", "F23", 1, shape.data(), worker.x.data()), FAST_USAGE);
+  EXPECT_EQ(fast_array(session, FAST_TRAINED, "x", "F23", 1, shape.data(), worker.x.data()),
+            FAST_USAGE);
   EXPECT_THAT(fast_error(session), HasSubstr("'F23'"));
-  EXPECT_EQ(fast_parameter(session, "x", "F32", 1, shape.data(), nullptr), FAST_USAGE);
-  EXPECT_EQ(fast_parameter(session, "x", "F32", 1, nullptr, worker.x.data()), FAST_USAGE);
+  EXPECT_EQ(fast_array(session, FAST_TRAINED, "x", "F32", 1, shape.data(), nullptr), FAST_USAGE);
+  EXPECT_EQ(fast_array(session, FAST_TRAINED, "x", "F32", 1, nullptr, worker.x.data()), FAST_USAGE);
   EXPECT_EQ(fast_set(session, "listen", "203.0.113.7:5555"), FAST_OK);
   EXPECT_EQ(fast_open(session), FAST_USAGE);
   EXPECT_THAT(fast_error(session), HasSubstr("insecure"));

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 struct Program {
   explicit Program(std::string text, bool with_state = true) : kept(std::move(text)) {
     const std::array<std::int64_t, 1> shape = {3};
-    fast_parameter(session, "x", "F32", 1, shape.data(), x);
+    fast_array(session, FAST_TRAINED, "x", "F32", 1, shape.data(), x);
     for (const char* key : {"checkpoint", "resume"}) fast_set(session, key, path().c_str());
     if (!with_state) return;
     const auto save = [](void* self, const void** bytes, size_t* size) {

@@ -30,8 +30,8 @@ struct Worker {
   }
   void open() {
     const std::array<std::int64_t, 2> shape = {2, 2};
-    fast_parameter(session, "matrix", "F32", 2, shape.data(), x.data());
-    fast_parameter(session, "scalar", "F32", 0, nullptr, &x[4]);
+    fast_array(session, FAST_TRAINED, "matrix", "F32", 2, shape.data(), x.data());
+    fast_array(session, FAST_TRAINED, "scalar", "F32", 0, nullptr, &x[4]);
     ASSERT_EQ(fast_open(session), FAST_OK) << fast_error(session);
   }
   void step() {

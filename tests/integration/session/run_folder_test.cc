@@ -106,7 +106,7 @@ TEST_F(RunFolderTest, ASecondSessionThatResumesContinuesTheRecord) {
   {
     Session first(worker.adapter, options);
     train(worker, first, 2);
-    first.save(checkpoint);
+    first.save_checkpoint(checkpoint);
   }
   options.resume = checkpoint.string();
   Session second(worker.adapter, options);

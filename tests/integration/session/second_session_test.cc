@@ -39,7 +39,7 @@ class SecondSessionTest : public SessionTest {
         first.join();
         for (int step = 0; step < steps; ++step) train(worker, first);
         between = true;  // or it would be far ahead
-        if (!saved.empty()) first.save(saved);
+        if (!saved.empty()) first.save_checkpoint(saved);
       }
       const std::vector<float> trained = worker.x;
       const float near = distance(trained, std::vector<float>(kSize, 0.5F)) / 2;

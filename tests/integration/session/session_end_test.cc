@@ -1,6 +1,8 @@
 // Stopping, leaving, and workers that come when others have left.
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -73,10 +75,128 @@ TEST_F(SessionTest, WhoeverReachedNobodyEndsAlone) {
   EXPECT_EQ(session.finish(), Agreement::kAlone);
 }
 
-TEST_F(SessionTest, WhoeverWaitsForANeighbourThatTrainsOnEndsAtTheDeadline) {
+/// It cannot count on work of others that it does not hear of.
+TEST_F(SessionTest, WhoeverReachedNobodyHasTheWholeBudgetToItself) {
+  Quadratic worker(0);
+  SessionOptions alone = options("ring:4", 0);
+  alone.exchange.start_deadline = 0.05;
+  alone.budget = 100;
+  Session session(worker.adapter, alone);
+  int steps = 0;
+  for (; !session.done(); ++steps) {
+    worker.step();
+    session.exchange({.samples = 1, .loss = 1});
+  }
+  EXPECT_EQ(steps, 100);
+}
+
+/// Fixed passes of unequal length: who is done first waits for the other, which is at work.
+TEST_F(SessionTest, WhoeverIsDoneWaitsForANeighbourThatTrainsOn) {
+  std::atomic<bool> done = false;
+  in_threads(2, [&](int rank) {
+    Quadratic worker(rank);
+    SessionOptions hasty = options("ring:2", rank);
+    hasty.exchange.settle_deadline = 0.05;
+    Session session(worker.adapter, hasty);
+    session.join();
+    for (int step = 0; step < 5; ++step) {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      while (rank == 1 && (!done || std::chrono::steady_clock::now() < until)) {
+        std::this_thread::yield();
+      }
+      worker.step();
+      session.exchange({.samples = 1, .loss = 1});
+    }
+    if (rank == 0) done = true;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+  });
+}
+
+/// It has no data, say.
+TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
+  in_threads(2, [this](int rank) {
+    Quadratic worker(rank);
+    SessionOptions of = options("ring:2", rank);
+    of.budget = 50;
+    Session session(worker.adapter, of);
+    session.join();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!session.done() && std::chrono::steady_clock::now() < end) {
+      if (rank == 1) {
+        std::this_thread::yield();
+        continue;
+      }
+      worker.step();
+      session.exchange({.samples = 1, .loss = 1});
+    }
+    EXPECT_TRUE(session.done()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+  });
+}
+
+TEST_F(SessionTest, OneEndsTheRunForAll) {
+  in_threads(4, [this](int rank) {
+    Quadratic worker(rank);
+    SessionOptions endless = options("ring:4", rank);
+    endless.log = [](stencil::LogLevel, std::string_view) {};
+    Session session(worker.adapter, endless);
+    session.join();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!session.done() && std::chrono::steady_clock::now() < end) {
+      worker.step();
+      session.exchange({.samples = 1, .loss = 1});
+      if (rank == 2 && session.steps() == 10) session.stop_all("it is good enough");
+    }
+    EXPECT_TRUE(session.done()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+  });
+}
+
+TEST_F(SessionTest, ARunWithoutAnEndSaysSo) {
+  Quadratic worker(0);
+  SessionOptions endless = options("ring:1", 0);
+  std::string warnings;
+  endless.log = [&warnings](stencil::LogLevel level, std::string_view text) {
+    if (level >= stencil::LogLevel::kWarning) warnings += std::string(text) + "\n";
+  };
+  Session session(worker.adapter, endless);
+  session.exchange({.samples = 1, .loss = 1});
+  for (int call = 0; call < 2; ++call) EXPECT_FALSE(session.done());
+  EXPECT_EQ(warnings,
+            "done() is asked for, and without budget or epochs only stop_all() makes it true\n");
+}
+
+/// Its link is down at the end, say.
+TEST_F(SessionTest, WhoeverIsAskedToWaitsAtTheEndForANeighbourThatIsAway) {
+  Quadratic models[2] = {Quadratic(0), Quadratic(1)};
+  SessionOptions patient = options("ring:2", 0);
+  patient.exchange.start_deadline = 0.05;
+  patient.exchange.wait_at_end = 300;
+  patient.exchange.settle_deadline = 0.05;
+  std::promise<void> waits;
+  patient.log = [&waits](stencil::LogLevel, std::string_view line) {
+    if (line.starts_with("waits for neighbour 1")) waits.set_value();
+  };
+  std::jthread first([&] {
+    Session session(models[0].adapter, patient);
+    for (int step = 0; step < 5; ++step) {
+      models[0].step();
+      session.exchange({.samples = 1, .loss = 1});
+    }
+    EXPECT_EQ(session.finish(), Agreement::kAgreed);
+  });
+  ASSERT_EQ(waits.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  Session session(models[1].adapter, options("ring:2", 1));
+  session.join();
+  EXPECT_EQ(session.finish(), Agreement::kAgreed);
+  first.join();
+  EXPECT_LT(distance(models[0].x, models[1].x), 1e-3F);
+}
+
+TEST_F(SessionTest, WhoeverWaitsForANeighbourThatMakesNoStepEndsAtTheDeadline) {
   Quadratic models[2] = {Quadratic(0), Quadratic(1)};
   SessionOptions hasty = options("ring:2", 0);
-  hasty.exchange.settle_deadline = 0.05;
+  hasty.exchange.settle_deadline = hasty.exchange.busy_deadline = 0.05;
   Session zero(models[0].adapter, hasty), one(models[1].adapter, options("ring:2", 1));
   zero.join();
   one.join();

@@ -70,7 +70,8 @@ TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
   for (const char* const mode : {"sync", "bounded:2"}) {
     Quadratic first(0), second(1);
     SessionOptions hasty = options("ring:2", 0, mode);
-    hasty.exchange.wait_deadline = 0.2;
+    hasty.exchange.wait_deadline = 0.1;
+    hasty.exchange.busy_deadline = 0.2;
     Session zero(first.adapter, hasty), one(second.adapter, options("ring:2", 1, mode));
     zero.join();
     one.join();
@@ -82,7 +83,7 @@ TEST_F(SessionTest, AWaitThatPassesItsDeadlineNamesTheNeighbourAndTheRemedy) {
       }
       ADD_FAILURE() << mode << ": went on without its neighbour";
     } catch (const DeadlineError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("1 (up, step 0)"), HasSubstr("wait_deadline")))
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("1 (up, step 0)"), HasSubstr("busy_deadline")))
           << mode;
     }
     network_ = std::make_shared<stencil::InprocNetwork>();

@@ -72,9 +72,10 @@ using MakeOptimizer =
 
 /// A loop of a user's own, of `steps`; returns the model's values.
 std::vector<float> train(MakeOptimizer make, int steps, const std::string& resume,
-                         const std::string& save) {
+                         const std::string& save, torch::ScalarType type = torch::kFloat32) {
   torch::manual_seed(resume.empty() ? 1 : 99);
   Net model;
+  model->to(type);
   const auto optimizer = make(model->parameters());
   TorchTrainer trainer(*model, *optimizer);
   SessionOptions options;
@@ -82,12 +83,27 @@ std::vector<float> train(MakeOptimizer make, int steps, const std::string& resum
   Session session(trainer.adapter(), options);
   session.join();
   while (session.steps() < static_cast<std::uint64_t>(steps)) {
-    const torch::Tensor x = torch::randn({16, 4});
+    const torch::Tensor x = torch::randn({16, 4}).to(type);
     trainer.step((model->forward(x) - x.sum(1, true)).square().mean(), session, 16);
   }
-  if (!save.empty()) session.save(save);
+  if (!save.empty()) session.save_checkpoint(save);
   const auto values = trainer.adapter().values();
   return {values.begin(), values.end()};
+}
+
+TEST(TorchTrainerResumeTest, ModelsOfOtherTypesComeAlong) {
+  const MakeOptimizer adam = [](auto p) -> std::unique_ptr<torch::optim::Optimizer> {
+    return std::make_unique<torch::optim::Adam>(p);
+  };
+  const testing::TemporaryFolder folder;
+  for (const auto type : {torch::kFloat64, torch::kBFloat16}) {
+    SCOPED_TRACE(torch::toString(type));
+    const std::string file =
+        (folder.path() / (std::string(torch::toString(type)) + ".st")).string();
+    const std::vector<float> whole = train(adam, 10, "", "", type);
+    (void)train(adam, 5, "", file, type);
+    EXPECT_EQ(train(adam, 10, file, "", type), whole);
+  }
 }
 
 /// As in a user's program: only the session is configured for checkpoints.

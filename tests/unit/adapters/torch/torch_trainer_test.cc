@@ -10,6 +10,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "adapters/torch/step_in_backward.h"
@@ -213,12 +214,12 @@ TEST(TorchTrainer, OptimizersAndOptionsThatCannotBeAreRefused) {
               ThrowsMessage<ConfigError>(HasSubstr("clip_norm is -1")));
 }
 
-TEST(TorchTrainer, StatisticsStandStillInTrainingAndAreTheMeanOfWhatIsGathered) {
+TEST(TorchTrainer, StatisticsFollowTrainingUntilTheyAreGathered) {
   Net net = make_net();
   torch::optim::SGD optimizer = kGroups(net);
   TorchTrainer trainer(*net, optimizer);
   for (int step = 0; step < 5; ++step) (void)trainer.update(loss_of(net, batch(2)));
-  EXPECT_TRUE(torch::equal(net->norm->running_mean, torch::zeros({32})));
+  EXPECT_FALSE(torch::equal(net->norm->running_mean, torch::zeros({32})));
   torch::Tensor mean = torch::zeros({32});
   int asked = 0;
   trainer.gather_statistics(4, [&] {
@@ -230,59 +231,64 @@ TEST(TorchTrainer, StatisticsStandStillInTrainingAndAreTheMeanOfWhatIsGathered) 
   EXPECT_TRUE(torch::allclose(net->norm->running_mean, mean, 1e-4, 1e-5));
   const torch::Tensor gathered = net->norm->running_mean.clone();
   (void)trainer.update(loss_of(net, batch(3)));
-  EXPECT_TRUE(torch::equal(net->norm->running_mean, gathered)) << "and again";
+  const torch::Tensor moved = (net->norm->running_mean - gathered).abs().max();
+  EXPECT_GT(moved.item<float>(), 0);
+  EXPECT_LT(moved.item<float>(), 0.5) << "a tenth of one batch's";
 }
 
-/// As the exchange does.
-void average(TorchTrainer& a, TorchTrainer& b) {
-  const std::span<float> x = a.adapter().values(), y = b.adapter().values();
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = y[i] = (x[i] + y[i]) / 2;
-}
-
-/// The first has ended, and has averaged its statistics with the second, before that ends too.
-TEST(TorchTrainer, StatisticsOfAWorkerThatEndsEarlierAreNotLostWhereALaterOneGathersItsOwn) {
+/// Nobody has called gather_statistics(), and rank 0 brings others than 0 and 1.
+TEST(TorchTrainer, StatisticsOfAnyLoopAreTheMeanOverWorkersAtTheEnd) {
+  auto network = make_inproc_network();
   Net nets[2] = {make_net(), make_net()};
-  torch::optim::SGD optimizers[2] = {kGroups(nets[0]), kGroups(nets[1])};
-  TorchTrainer first(*nets[0], optimizers[0]), second(*nets[1], optimizers[1]);
-  (void)first.update(loss_of(nets[0], batch(2)));
-  (void)second.update(loss_of(nets[1], batch(2)));
-  average(first, second);
-  const auto gather = [&](TorchTrainer& trainer, Net& net, double scale) {
-    trainer.gather_statistics(3, [&] { (void)net->forward(batch(20).x * scale); });
-    return net->norm->running_var.clone();
+  const Examples examples[2] = {batch(2), batch(3)};
+  torch::Tensor own[2];
+  const auto work = [&](int rank) {
+    Net& net = nets[rank];
+    if (rank == 0) {
+      const torch::NoGradGuard no_grad;
+      net->norm->running_mean += 5;
+    }
+    torch::optim::SGD optimizer = kGroups(net);
+    TorchTrainer trainer(*net, optimizer);
+    SessionOptions options{.topology = "ring:2", .rank = rank};
+    options.listen = "inproc://worker-" + std::to_string(rank);
+    options.peer_template = "inproc://worker-{rank}";
+    options.inproc = network;
+    Session session(trainer.adapter(), options);
+    session.join();
+    EXPECT_TRUE(torch::equal(net->norm->running_mean, torch::full({32}, 5.0))) << rank;
+    for (int step = 0; step < 3; ++step) {
+      (void)trainer.step(loss_of(net, examples[rank]), session, 16);
+    }
+    own[rank] = net->norm->running_mean.clone();
+    EXPECT_EQ(session.finish(), Agreement::kAgreed);
   };
-  const torch::Tensor mean = (gather(first, nets[0], 1) + gather(second, nets[1], 2)) / 2;
-  for (int meeting = 0; meeting < 3; ++meeting) {
-    average(first, second);
-    (void)gather(second, nets[1], 2);
+  {
+    std::jthread other([&] { work(1); });
+    work(0);
   }
-  average(first, second);
+  const torch::Tensor mean = (own[0] + own[1]) / 2;
+  EXPECT_FALSE(torch::allclose(own[0], own[1], 1e-3, 1e-3));
   for (Net& net : nets) {
-    EXPECT_TRUE(torch::allclose(net->norm->running_var, mean, 1e-4, 1e-6));
+    EXPECT_TRUE(torch::allclose(net->norm->running_mean, mean, 1e-2, 1e-2));
   }
 }
 
-TEST(TorchTrainer, AWorkerThatIsCutOffHasNoNegativeVariance) {
+TEST(TorchTrainer, AWorkerThatIsCutOffKeepsItsOwnStatistics) {
   Net net = make_net();
   torch::optim::SGD optimizer = kGroups(net);
   TorchTrainer trainer(*net, optimizer);
-  Session session(trainer.adapter(), {.topology = "ring:1"});
-  session.join();
+  SessionOptions alone{.topology = "ring:2"};
+  alone.log = [](LogLevel, std::string_view) {};
+  alone.exchange.start_deadline = 0.1;
+  Session session(trainer.adapter(), alone);
   (void)trainer.step(loss_of(net, batch(2)), session, 16);
-  {
-    const torch::NoGradGuard no_grad;
-    net->norm->running_var -= 1e3;  // the exchange, with one that has ended
-  }
-  torch::Tensor own;
-  trainer.gather_statistics(1, [&] {
-    own = net->first->forward(batch(3).x).var(0);
-    (void)net->forward(batch(3).x);
-  });
-  session.finish();
-  EXPECT_TRUE(torch::allclose(net->norm->running_var, own, 1e-4, 1e-6));
+  const torch::Tensor own = net->norm->running_var.clone();
+  EXPECT_EQ(session.finish(), Agreement::kAlone);
+  EXPECT_TRUE(torch::equal(net->norm->running_var, own));
 }
 
-TEST(TorchTrainer, StatisticsThatAreNotExchangedFollowTraining) {
+TEST(TorchTrainer, StatisticsThatAreNotAveragedFollowTrainingToo) {
   Net net = make_net();
   torch::optim::SGD optimizer = kGroups(net);
   TorchTrainer trainer(*net, optimizer, {.mix_buffers = false});

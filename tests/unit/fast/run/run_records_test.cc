@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "fast/errors.h"
 #include "fast/report/mean_model.h"
+#include "stencil/core/half_floats.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -204,6 +206,48 @@ TEST_F(Gather, TheMeanIsOfThoseWhoEndedInAgreement) {
   ASSERT_EQ(means.parts.size(), 1U);
   EXPECT_THAT(means.parts[0].ranks, ElementsAre(1, 2));
   EXPECT_THAT(left_out(means), ElementsAre(0, 3));
+}
+
+/// A slow worker trains on when the others have given up waiting for it, and agrees with itself.
+TEST_F(Gather, OneThatAgreedAloneIsNotTheWholeResult) {
+  for (int rank = 0; rank < 3; ++rank) {
+    write_worker(run_, rank, 3, 0.5, {1});
+    save_model(run_.worker_model(rank), {1}, {1, 2}, 3, rank == 2 ? "agreed" : "deadline");
+  }
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  EXPECT_THAT(means.parts[0].ranks, ElementsAre(0, 1, 2));
+}
+
+TEST_F(Gather, HalfPrecisionHasAMeanAndWhatIsCarriedHasNone) {
+  for (int rank = 0; rank < 2; ++rank) {
+    write_worker(run_, rank, 2, 0.5, {1});
+    std::uint16_t half[] = {stencil::to_half(rank == 0 ? 1.5F : 2.5F)};
+    std::uint16_t brain[] = {stencil::to_bf16(rank == 0 ? -1.0F : 3.0F)};
+    float frozen[] = {rank == 0 ? 7.0F : 8.0F};
+    const NamedTensor tensors[] = {
+        {"half", "F16", {1}, std::as_writable_bytes(std::span(half))},
+        {"brain", "BF16", {1}, std::as_writable_bytes(std::span(brain))},
+        {"frozen", "F32", {1}, std::as_writable_bytes(std::span(frozen))}};
+    save_safetensors(run_.worker_model(rank), tensors,
+                     {{kExchangedKey, R"(["half","brain"])"}, {kCarriedKey, R"(["frozen"])"}});
+  }
+  MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_EQ(means.parts.size(), 1U);
+  for (const NamedTensor& tensor : means.parts[0].views()) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, tensor.bytes.data(), sizeof bits);
+    if (tensor.name == "half") {
+      EXPECT_EQ(stencil::float_from_half(bits), 2.0F);
+    }
+    if (tensor.name == "brain") {
+      EXPECT_EQ(stencil::float_from_bf16(bits), 1.0F);
+    }
+    if (tensor.name == "frozen") {
+      EXPECT_THAT(floats(tensor.bytes), ElementsAre(7));
+    }
+  }
+  EXPECT_GT(means.parts[0].consensus_distance, 0.1);
 }
 
 TEST_F(Gather, WhereNobodyEndedInAgreementAllAreInTheMean) {

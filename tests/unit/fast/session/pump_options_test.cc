@@ -15,7 +15,8 @@ namespace {
 
 stencil::PumpOptions options_of(const SessionOptions& options) {
   const auto topology = stencil::Topology::parse(options.topology);
-  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77);
+  stencil::Carried nothing;
+  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77, "none", nothing);
 }
 
 TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {

@@ -201,7 +201,8 @@ TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
 
 /// Two newcomers of other weights, before they meet.
 struct Unlike : EnginePair {
-  explicit Unlike(bool zero_wants_the_same = false) : EnginePair({.join_at_once = false}) {
+  explicit Unlike(bool zero_wants_the_same = false, std::size_t carried = 0)
+      : EnginePair({.join_at_once = false, .carried = carried}) {
     restart(0, [&](EngineConfig& c) { c.lowest_initial = !zero_wants_the_same; });
     restart(1, [](EngineConfig& c) {
       c.lowest_initial = true;
@@ -287,6 +288,81 @@ TEST(InitialWeights, a_resumed_worker_is_not_asked_and_newcomers_copy_it) {
     EXPECT_EQ(pair.z(1 - resumed), saved);
     EXPECT_EQ(pair.pump(1 - resumed).status().joined_from, resumed);
     EXPECT_EQ(pair.pump(resumed).status().adopted, 0U);
+  }
+}
+
+/// Frozen parameters and buffers: 7 bytes in chunks of 3.
+TEST(InitialWeights, bring_what_is_carried_beside_them) {
+  Unlike pair(false, 7);
+  ASSERT_NE(pair.carried(0), pair.carried(1));
+  const auto lowest = pair.carried(0);
+  pair.meet();
+  EXPECT_EQ(pair.carried(0), lowest);
+  EXPECT_EQ(pair.carried(1), lowest);
+  ASSERT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+}
+
+TEST(InitialWeights, that_break_off_leave_what_the_worker_carries) {
+  Unlike pair(false, 7);
+  const auto own = pair.carried(1);
+  pair.wire.connect();
+  for (int i = 0; i < 100 && pair.pump(1).status().copied < 4; ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  ASSERT_EQ(pair.pump(1).status().copied, 4U);
+  pair.wire.cut();
+  pair.pass(1);
+  EXPECT_EQ(pair.carried(1), own);
+}
+
+TEST(Joining, who_comes_late_with_other_weights_copies_what_is_carried_too) {
+  for (const bool breaks_off : {false, true}) {
+    Unlike pair(false, 7);
+    const auto own = pair.carried(1), theirs = pair.carried(0);
+    pair.standing[0].stop_joining = true;
+    for (int i = 0; i < 3; ++i) pair.boundary(0);
+    pair.wire.connect();
+    for (int i = 0; i < 100 && pair.pump(1).status().copied < 5; ++i) {
+      pair.turn(1);
+      pair.wire.deliver(1, 1);
+      pair.turn(0);
+      pair.wire.deliver(0, 1);
+      pair.turn(1);
+    }
+    ASSERT_EQ(pair.pump(1).status().copied, 5U);
+    if (breaks_off) {
+      pair.wire.cut();
+      pair.turn(1);
+      pair.standing[1].stop_joining = true;
+      pair.turn(1);
+      EXPECT_EQ(pair.carried(1), own);
+    } else {
+      pair.settle();
+      EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+      EXPECT_EQ(pair.carried(1), theirs);
+    }
+  }
+}
+
+/// Each gave up waiting for the other.
+TEST(InitialWeights, of_two_workers_that_have_both_begun_are_told_of_once) {
+  Unlike pair;
+  for (const Rank rank : {0, 1}) {
+    pair.standing[rank].stop_joining = true;
+    pair.boundary(rank);
+    pair.standing[rank].stop_joining = false;
+  }
+  pair.meet();
+  pair.pass(2);
+  for (const Rank rank : {0, 1}) {
+    ASSERT_EQ(pair.log(rank).size(), 1U);
+    EXPECT_THAT(pair.log(rank).front(),
+                HasSubstr("other initial weights, of rank " + std::to_string(1 - rank) +
+                          ", this worker from those of rank " + std::to_string(rank)));
   }
 }
 

@@ -16,7 +16,7 @@ class PayloadFormsTest : public testing::Test {
  protected:
   PayloadFormsTest() { use("fp32"); }
   void use(const char* codec) {
-    forms_.emplace(parse_codec(codec), mixer_);
+    forms_.emplace(parse_codec(codec), mixer_, carried_);
     neighbour_.codec = forms_->make_codec(model_);
   }
   template <typename Body>
@@ -34,6 +34,7 @@ class PayloadFormsTest : public testing::Test {
   std::vector<float> model_ = std::vector<float>(1500, 1.0F);
   std::vector<double> telemetry_ = {1.0, 2.0};
   Mixer mixer_{Layout::flat(1500, 1000), model_, telemetry_};
+  Carried carried_{Bytes(10), 8};  ///< numbered 3 and 4, after the telemetry
   Neighbour neighbour_{1};
   std::optional<PayloadForms> forms_;
 };
@@ -79,6 +80,15 @@ TEST_F(PayloadFormsTest, an_offer_of_nothing_is_one_and_so_is_a_decline) {
   EXPECT_TRUE(forms_->fits(neighbour_, declined));
   EXPECT_FALSE(fits<Reply>("fp32", 0)) << "a delta without one";
   EXPECT_TRUE(forms_->fits(neighbour_, {{}, Heartbeat{}}));
+}
+
+TEST_F(PayloadFormsTest, what_is_carried_comes_in_its_chunks_and_only_with_a_whole_model) {
+  EXPECT_TRUE(fits<Snapshot>("fp32", 8, 3));
+  EXPECT_TRUE(fits<Snapshot>("fp32", 2, 4));
+  EXPECT_FALSE(fits<Snapshot>("fp32", 8, 4));
+  EXPECT_FALSE(fits<Snapshot>("fp32", 8, 5));
+  EXPECT_FALSE(fits<Snapshot>("fp16", 8, 3)) << "of a round in lock step";
+  EXPECT_FALSE(fits<Offer>("fp32", 8, 3));
 }
 
 TEST_F(PayloadFormsTest, telemetry_passes_no_codec) {

@@ -1,23 +1,30 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "adapters/c/handle.h"
 #include "fast/run/safetensors.h"
 
 namespace fast::c {
 
-NamedTensor tensor(const char* name, const char* type, std::size_t rank, const std::int64_t* shape,
-                   void* memory) {
+NamedTensor array(fast_role role, const char* name, const char* type, std::size_t rank,
+                  const std::int64_t* shape, void* memory) {
   if (name == nullptr || type == nullptr || (shape == nullptr && rank > 0)) {
-    throw ConfigError("a parameter or buffer without name, type or shape",
+    throw ConfigError("an array without name, type or shape",
                       "give all of them; the shape of a scalar has rank 0");
   }
-  NamedTensor tensor{.name = name, .dtype = type, .shape = {}, .bytes = {}};
+  if (role != FAST_TRAINED && role != FAST_AVERAGED && role != FAST_CARRIED) {
+    throw ConfigError("the array '" + std::string(name) + "' has the role " + std::to_string(role),
+                      "use FAST_TRAINED, FAST_AVERAGED or FAST_CARRIED");
+  }
+  NamedTensor tensor{
+      .name = name, .dtype = type, .shape = {}, .bytes = {}, .role = static_cast<Role>(role)};
   std::uint64_t bytes = dtype_size(tensor.dtype);
   if (bytes == 0) {
-    throw ConfigError("'" + tensor.name + "' is of type '" + tensor.dtype + "', which is unknown",
-                      "use F32, F64, F16, BF16, I64, I32, I16, I8, U8 or BOOL");
+    throw ConfigError(
+        "'" + tensor.name + "' is of type '" + tensor.dtype + "', which is unknown",
+        "use F32, F64, F16 or BF16, or of FAST_CARRIED one of those that fast_array() lists");
   }
   for (const std::int64_t side : std::span(shape, rank)) {
     const auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());

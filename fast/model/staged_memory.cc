@@ -1,4 +1,4 @@
-#include "adapters/flat/staged_memory.h"
+#include "fast/model/staged_memory.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,70 @@
+#include "fast/model/carried_arrays.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "fast/errors.h"
+
+namespace fast {
+namespace {
+
+std::vector<NamedTensor> carried_of(ModelAdapter& adapter) {
+  std::vector<NamedTensor> arrays = adapter.state();
+  std::erase_if(arrays, [](const NamedTensor& array) { return array.role != Role::kCarried; });
+  return arrays;
+}
+
+std::uint64_t add(std::uint64_t hash, std::string_view text) {
+  return XXH64(text.data(), text.size(), hash);
+}
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::to_chars(text.data(), text.data() + text.size(), value, 16);
+  return text.data();
+}
+
+}  // namespace
+
+std::vector<std::byte> carried_bytes(ModelAdapter& adapter) {
+  std::vector<std::byte> bytes;
+  for (const NamedTensor& array : carried_of(adapter)) {
+    bytes.insert(bytes.end(), array.bytes.begin(), array.bytes.end());
+  }
+  return bytes;
+}
+
+void set_carried(ModelAdapter& adapter, std::span<const std::byte> bytes) {
+  for (const NamedTensor& array : carried_of(adapter)) {
+    if (bytes.size() < array.bytes.size()) {
+      throw AdapterError("the array '" + array.name + "' has changed its size in training",
+                         "keep the shapes of frozen parameters and buffers");
+    }
+    std::ranges::copy(bytes.first(array.bytes.size()), array.bytes.begin());
+    bytes = bytes.subspan(array.bytes.size());
+  }
+}
+
+std::string describe_carried(ModelAdapter& adapter) {
+  const std::vector<NamedTensor> arrays = carried_of(adapter);
+  if (arrays.empty()) return "none";
+  std::uint64_t hash = 0;
+  std::size_t bytes = 0;
+  for (const NamedTensor& array : arrays) {
+    hash = add(add(hash, array.name), array.dtype);
+    hash = XXH64(array.shape.data(), array.shape.size() * sizeof array.shape[0], hash);
+    bytes += array.bytes.size();
+  }
+  return std::to_string(arrays.size()) + " of " + std::to_string(bytes) + " bytes (" + hex(hash) +
+         ")";
+}
+
+std::uint64_t hash_of_start(std::span<const float> values, std::span<const std::byte> carried) {
+  const std::uint64_t hash = XXH64(values.data(), values.size_bytes(), 0);
+  return carried.empty() ? hash : XXH64(carried.data(), carried.size(), hash);
+}
+
+}  // namespace fast

@@ -1,0 +1,95 @@
+#include <array>
+#include <utility>
+
+#include "fast/errors.h"
+#include "fast/session/session_impl.h"
+
+namespace fast {
+
+bool Session::Impl::done() {
+  if (options_.budget == 0 && options_.epochs == 0 && !std::exchange(endless_, true)) {
+    options_.log(LogLevel::kWarning,
+                 "done() is asked for, and without " + options_.naming("budget") + " or " +
+                     options_.naming("epochs") + " only stop_all() makes it true");
+  }
+  if (progress_.share() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
+  if (sync()) return false;
+  std::array<double, Progress::kScalars> heard{};
+  mixer_.read_telemetry_z(heard);
+  return progress_.share_of(heard) >= kWholeRun || Progress::stopped(heard);
+}
+
+void Session::Impl::stop_all(std::string_view reason) {
+  progress_.stop();
+  options_.log(LogLevel::kInfo, "ends the run for all workers: " + std::string(reason));
+}
+
+bool Session::Impl::end_training() {
+  if (std::exchange(training_ended_, true)) return false;
+  bool changed = false;
+  for (Resumable* const part : adapter_.parts()) changed |= part->finishing();
+  return changed;
+}
+
+Agreement Session::Impl::finish() {
+  if (agreement_) return *agreement_;
+  agreement_ = agree();
+  if (const std::string text = losses_.grown(); !text.empty()) {
+    options_.log(LogLevel::kWarning, text);
+  }
+  const bool agreed = *agreement_ == Agreement::kAgreed;
+  for (Resumable* const part : adapter_.parts()) part->finished(agreed);
+  resuming_.end();
+  return *agreement_;
+}
+
+Agreement Session::Impl::agree() {
+  if (!joined_) return Agreement::kAlone;
+  if (!sync() && background_.adopts(adopted_)) (void)await_model();
+  const bool changed = end_training();
+  if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
+  if (sync()) return agree_in_lock_step(changed);
+  fold_all();  // buckets that were held at the last boundary still lack the last step
+  mixer_.fold_telemetry(progress_.scalars());  // and stop_all() may have come since then
+  want(WorkerState::kSettling);
+  const bool settled = settle();
+  want(WorkerState::kFrozen);
+  background_.flush([](const PumpStatus& s) { return s.state == WorkerState::kFrozen; });
+  // Replies that neighbours still owe to our own requests belong to this model.
+  background_.flush([](const PumpStatus& s) { return s.flushed; });
+  fold_all();
+  if (!settled) return Agreement::kDeadline;
+  return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
+}
+
+/// `changed`: the model was since the last round, and all workers make one more.
+Agreement Session::Impl::agree_in_lock_step(bool changed) {
+  if (changed) {
+    try {
+      (void)exchange_in_lock_step(values_.pull());
+    } catch (const DeadlineError& error) {
+      options_.log(LogLevel::kWarning, error.what());
+      return Agreement::kDeadline;
+    }
+    values_.push();
+  }
+  const bool completed = await_others(options_.exchange.wait_deadline, "to complete the last round",
+                                      [](const PumpStatus& s) { return s.neighbours_completed; });
+  want(WorkerState::kFrozen);
+  return completed ? Agreement::kAgreed : Agreement::kDeadline;
+}
+
+bool Session::Impl::settle() {
+  const TimePoint until = EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
+  return await_others(options_.exchange.settle_deadline, "to be done, too",
+                      [until](const PumpStatus& s) {
+                        return s.may_freeze && (nobody_away(s) || EventLoop::now() >= until);
+                      });
+}
+
+void Session::Impl::want(WorkerState state) {
+  steps_.standing().wanted = state;
+  publish();
+}
+
+}  // namespace fast

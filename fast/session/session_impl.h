@@ -1,0 +1,168 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fast/session/background.h"
+#include "fast/session/boundary_wait.h"
+#include "fast/session/loss_watch.h"
+#include "fast/session/model_values.h"
+#include "fast/session/patience.h"
+#include "fast/session/patient_fold.h"
+#include "fast/session/progress.h"
+#include "fast/session/resuming.h"
+#include "fast/session/session.h"
+#include "fast/session/wait_texts.h"
+#include "stencil/core/topology.h"
+#include "stencil/io/event_loop.h"
+#include "stencil/runtime/carried.h"
+#include "stencil/runtime/step_boundary.h"
+
+namespace fast {
+
+/// The training thread's half of a session; Background is the other. How it begins is in
+/// session_start.cc, its steps in session_step.cc, its end in session_end.cc.
+class Session::Impl {
+  using Duration = stencil::Duration;
+  using EventLoop = stencil::EventLoop;
+  using PumpStatus = stencil::PumpStatus;
+  using TimePoint = stencil::TimePoint;
+
+ public:
+  Impl(ModelAdapter& adapter, SessionOptions options);
+  ~Impl() { adapter_.on_ready({}); }
+
+  void join();
+  void exchange(const StepReport& report);
+  void save(const std::filesystem::path& file);
+  void save_model(const std::filesystem::path& file);
+  Agreement finish();
+
+  [[nodiscard]] SessionStatus status() const;
+  /// The process of the background thread.
+  [[nodiscard]] pid_t process() const { return process_; }
+
+  [[nodiscard]] const Background& background() const { return background_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+  [[nodiscard]] bool done();
+  void stop_all(std::string_view reason);
+  [[nodiscard]] double exchange_seconds() const;
+  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
+  [[nodiscard]] const SessionOptions& options() const { return options_; }
+  [[nodiscard]] int size() const { return topology_.size(); }
+
+ private:
+  Agreement agree();
+  Agreement agree_in_lock_step(bool changed);
+
+  /// Averages until all agree, and those that are away have come back or were waited for.
+  bool settle();
+  void note_loss(double loss);
+
+  /// Once: this worker's last changes of the model that all agree on. Returns whether any were
+  /// made.
+  bool end_training();
+
+  /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
+  /// given.
+  SessionRecord first_record();
+
+  /// Waits until the worker may begin, or begin anew with the model of a neighbour that is far
+  /// ahead. Returns true where it adopted such a model; the step in progress, which was of another
+  /// model, is then dropped.
+  bool await_model();
+
+  /// What came while this worker waited to begin belongs to its initial model: its first gradient
+  /// is taken there, and no momentum follows that move.
+  void begin_first_step();
+
+  [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
+  [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
+
+  /// Passes this thread's state to the background thread.
+  void publish() { background_.publish(steps_.standing()); }
+
+  void want(WorkerState state);
+
+  /// No neighbour was reached: the worker trains alone until one is. In lock step this is an error,
+  /// and where one called itself a neighbour whose options or weights differ. It may have been no
+  /// neighbour at all, so this is an error only now.
+  void begin_alone(const PumpStatus& status);
+
+  /// In the middle of a step: see ModelAdapter::ready_from().
+  void ready_from(std::size_t first);
+  void fold_all() { fold_patiently(mixer_, values_, options_.log); }
+
+  bool exchange_edge_delta(std::span<float> x);
+  bool exchange_in_lock_step(std::span<float> x);
+
+  /// Waits for others with patience, and tells the user whom it waits for. `what` makes the text or
+  /// is it.
+  template <typename What>
+  bool await_others(double deadline, What what, const Background::Condition& condition) {
+    const double busy = std::max(options_.exchange.busy_deadline, options_.exchange.wait_at_end);
+    return background_.await(Patience(deadline, busy, EventLoop::now()), condition,
+                             [&](const PumpStatus& status) {
+                               options_.log(LogLevel::kInfo, waits_for(status, text_of(what)));
+                             });
+  }
+  static std::string text_of(const char* text) { return text; }
+  template <typename What>
+  static std::string text_of(const What& what) {
+    return what();
+  }
+
+  /// Waits for neighbours, or throws DeadlineError naming those awaited. Returns false where the
+  /// user wants to stop. `what` makes the text, which is needed only at the deadline.
+  template <typename What>
+  bool await_neighbours(What what, const Background::Condition& condition) {
+    if (await_others(options_.exchange.wait_deadline, what, condition)) return true;
+    if (background_.stopped()) return false;
+    throw DeadlineError(overdue(background_.status(), options_, what()));
+  }
+
+  // Constant after construction.
+  const pid_t process_ = getpid();
+  ModelAdapter& adapter_;
+  SessionOptions options_;
+  ModelValues values_;  ///< training thread
+  stencil::Layout layout_;
+  stencil::Topology topology_;
+  Resuming resuming_;     ///< training thread
+  SessionRecord record_;  ///< as this life began
+  stencil::Carried carried_;
+  Progress progress_;  ///< training thread
+  std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};
+  stencil::PumpOptions config_;
+  std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
+  double self_weight_;
+
+  // Training thread.
+  Duration exchange_time_{};
+  std::optional<Agreement> agreement_;  ///< once finished
+  bool joined_ = false;
+  std::uint64_t told_ = 0;  ///< Mixer::told() as of the last boundary
+  bool training_ended_ = false;
+  bool endless_ = false;       ///< it was said that done() never comes
+  bool loss_grown_ = false;    ///< that was said once
+  std::uint64_t adopted_ = 0;  ///< models of neighbours that were adopted
+
+  // Each provides its own locking.
+  std::atomic<std::uint64_t> non_finite_losses_{0};
+  LossWatch losses_;
+  stencil::Mixer mixer_;
+  stencil::StepBoundary steps_;  ///< training thread
+  mutable BoundaryWait boundary_;
+  Background background_;  ///< last: its thread stops before what it uses is destroyed
+};
+
+}  // namespace fast

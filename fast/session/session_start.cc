@@ -1,0 +1,81 @@
+#include <utility>
+
+#include "fast/errors.h"
+#include "fast/model/carried_arrays.h"
+#include "fast/session/session_impl.h"
+
+namespace fast {
+
+SessionRecord Session::Impl::first_record() {
+  if (auto record = resuming_.load(adapter_)) {
+    (void)values_.pull();
+    return *std::move(record);
+  }
+  return {.initial_hash = hash_of_start(values_.get(), carried_bytes(adapter_))};
+}
+
+void Session::Impl::join() {
+  if (agreement_) {
+    throw OrderError("the session is finished: its model is fixed",
+                     "exchange before finish(), or open another session");
+  }
+  if (joined_) return;
+  (void)await_model();
+  joined_ = true;
+}
+
+bool Session::Impl::await_model() {
+  const double patience = options_.exchange.start_deadline;
+  const bool first = !joined_;
+  const auto begun = [first](const PumpStatus& s) {
+    return s.joined || (first && !s.refused.empty());
+  };
+  bool ready = background_.await(patience, begun);
+  PumpStatus status = background_.status();
+  // Copying a large model over a thin link may take long; wait as long as it progresses.
+  for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
+    copied = status.copied;
+    ready = background_.await(patience, begun);
+    status = background_.status();
+  }
+  if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);
+  if (!ready) begin_alone(status);
+  if (status.adopted == adopted_) {
+    if (first && !sync()) begin_first_step();
+    return false;
+  }
+  adopted_ = status.adopted;
+  record_.initial_hash = status.initial.hash;
+  options_.log(LogLevel::kInfo, taken_over(status));
+  adapter_.followers().clear();  // this move is no part of any step
+  (void)steps_.take_over(values_.pull(), progress_.scalars());
+  values_.push();
+  fold_all();
+  if (const auto bytes = carried_.taken()) set_carried(adapter_, *bytes);
+  for (Resumable* const part : adapter_.parts()) part->model_replaced();
+  publish();
+  return true;
+}
+
+void Session::Impl::begin_first_step() {
+  (void)steps_.begin(values_.pull(), progress_.scalars());
+  values_.push();
+}
+
+void Session::Impl::begin_alone(const PumpStatus& status) {
+  if (!joined_ && !background_.stopped() && !status.turned_away.empty()) {
+    throw RefusedError("no neighbour was reached, and " + status.turned_away);
+  }
+  const std::string text = not_reached(status, options_);
+  if (sync() && !background_.stopped()) throw DeadlineError(text);
+  if (!background_.stopped()) {
+    options_.log(LogLevel::kWarning, text + "; begins all the same");
+  }
+  steps_.standing().stop_joining = true;
+  publish();
+  background_.flush([](const PumpStatus& s) { return s.joined; });
+  steps_.standing().stop_joining = false;
+  publish();
+}
+
+}  // namespace fast

@@ -1,0 +1,38 @@
+// How far the network has come, as a worker knows it.
+#include "fast/session/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace fast {
+namespace {
+
+TEST(Progress, OfAWorkerThatHearsNobodyIsItsOwnAlone) {
+  Progress progress(4, Aim{.budget = 400}, 0);
+  for (int step = 0; step < 100; ++step) progress.add(1, 1);
+  EXPECT_NEAR(progress.share(), 0.25, 1e-9);
+  EXPECT_NEAR(progress.scalars()[1], 1, 1e-9) << "the mean over four workers, where three did none";
+}
+
+TEST(Progress, CountsForAllWhatOthersHaveBeenTold) {
+  Progress progress(4, Aim{.budget = 400}, 0);
+  for (int step = 0; step < 100; ++step) progress.add(1, 1);
+  progress.heard();
+  EXPECT_NEAR(progress.share(), 1, 1e-9);
+  progress.add(4, 1);
+  EXPECT_NEAR(progress.share(), 1.01, 1e-9);
+}
+
+TEST(Progress, OfEpochsIsOfThisWorkersOwnExamples) {
+  Progress progress(2, Aim{.epochs = 2}, 100);
+  for (int step = 0; step < 100; ++step) progress.add(1, 1);
+  EXPECT_NEAR(progress.share(), 0.5, 1e-9);
+}
+
+TEST(Progress, OfTheOnlyWorkerIsItsOwn) {
+  Progress progress(1, Aim{.budget = 100}, 0);
+  progress.add(25, 1);
+  EXPECT_NEAR(progress.share(), 0.25, 1e-9);
+}
+
+}  // namespace
+}  // namespace fast
