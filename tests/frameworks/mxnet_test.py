@@ -4,16 +4,16 @@ import unittest
 
 import fast_training as fast
 import mxnet as mx
-from contract import FrameworkContract
+from contract import FrameworkContract, FrameworkModel
 from fast_training.mxnet import BlockAdapter, join
 from mxnet import autograd, gluon
 
 
-class Model:
-    def __init__(self):
+class Model(FrameworkModel):
+    def __init__(self, kind="float32"):
         self.block = gluon.nn.Block()
-        self.w = gluon.Parameter("w", shape=(3, 4), init=mx.init.Constant(0.5))
-        self.b = gluon.Parameter("b", shape=(4,), init=mx.init.Constant(0.5))
+        self.w = gluon.Parameter("w", shape=(3, 4), init=mx.init.Constant(0.5), dtype=kind)
+        self.b = gluon.Parameter("b", shape=(4,), init=mx.init.Constant(0.5), dtype=kind)
         self.block.w, self.block.b = self.w, self.b
         for parameter in (self.w, self.b):
             parameter.initialize()
@@ -26,11 +26,55 @@ class Model:
 
     def assign(self, values):
         for parameter, value in zip((self.w, self.b), values):
-            parameter.set_data(mx.nd.array(value))
+            parameter.set_data(mx.nd.array(value, dtype=value.dtype))
+
+    def replace(self, values):
+        for parameter, value in zip((self.w, self.b), values):
+            parameter._data = [mx.nd.array(value, dtype=value.dtype)]
+            parameter._init_grad()
+
+
+class Full(Model):
+    def __init__(self):
+        super().__init__()
+        self.norm = gluon.nn.BatchNorm(center=False, scale=False, in_channels=4)
+        self.last = gluon.nn.Dense(1, use_bias=False, in_units=2)
+        self.block.norm, self.block.last = self.norm, self.last
+        self.norm.initialize()
+        self.last.initialize()
+        for parameter in (*self.norm.collect_params().values(), self.last.weight):
+            parameter.grad_req = "null"
+        self.set(0, 0)
+        options = {"learning_rate": 0.1, "momentum": 0.5}
+        self.trainer = gluon.Trainer({"w": self.w, "b": self.b}, "sgd", options)
+
+    def session(self, **options):
+        return fast.Session(BlockAdapter(self.block, self.trainer), **options)
+
+    def train(self):
+        with autograd.record():
+            loss = sum((p.data() - 1).square().sum() for p in (self.w, self.b)) / 2
+        loss.backward()
+        self.trainer.step(1)
+
+    def momentum(self):
+        states = self.trainer._updaters[0].states.values()
+        return max((float(abs(state.asnumpy()).max()) for state in states), default=0)
+
+    def statistics(self):
+        return self.norm.running_mean.data().asnumpy()
+
+    def frozen(self):
+        return self.last.weight.data().asnumpy()
+
+    def set(self, statistics, frozen):
+        self.norm.running_mean.set_data(mx.nd.full((4,), statistics))
+        self.last.weight.set_data(mx.nd.full((1, 2), frozen))
 
 
 class MxnetTest(FrameworkContract, unittest.TestCase):
-    make = Model
+    make, make_full = Model, Full
+    types = (("float16", "F16"), ("float64", "F64"))
 
     @staticmethod
     def normalised():
@@ -50,7 +94,7 @@ class MxnetTest(FrameworkContract, unittest.TestCase):
         losses = []
         with join(net, trainer) as session:
             homes = [home.copy() for home in session.adapter.parameters.values()]
-            statistics = [home.copy() for home in session.adapter.buffers.values()]
+            statistics = [home.copy() for home in session.adapter.averaged.values()]
             for _ in range(20):
                 with autograd.record():
                     loss = (net(x) - 1).square().mean()
@@ -61,7 +105,7 @@ class MxnetTest(FrameworkContract, unittest.TestCase):
             for home, before in zip(session.adapter.parameters.values(), homes):
                 self.assertTrue((home != before).any())
             self.assertEqual(len(statistics), 2)
-            for home, before in zip(session.adapter.buffers.values(), statistics):
+            for home, before in zip(session.adapter.averaged.values(), statistics):
                 self.assertTrue((home != before).any())
             trainer._updaters[0].states[0][:] = 1
             session.adapter.model_replaced()

@@ -1,16 +1,17 @@
 """Parameters of PaddlePaddle, copied."""
 
+import functools
 import unittest
 
 import numpy as np
 import paddle
 from contract import FrameworkContract
-from fast_training import Session
-from fast_training.arrays import CopiedArrays
+from copied import CopiedModel
 
 
-class Model:
-    def __init__(self):
+class Model(CopiedModel):
+    def __init__(self, full=False):
+        super().__init__(full)
         self.layer = paddle.nn.Linear(3, 4)
         self.assign([np.full((3, 4), 0.5, "f"), np.full(4, 0.5, "f")])
 
@@ -21,18 +22,9 @@ class Model:
         for name, parameter in self.layer.named_parameters():
             parameter.set_value(values[name].copy())
 
-    def session(self, **options):
-        return Session(CopiedArrays(self.read, self.write), **options)
-
-    def values(self):
-        return list(self.read().values())
-
-    def assign(self, values):
-        self.write(dict(zip(self.read(), values)))
-
 
 class PaddleTest(FrameworkContract, unittest.TestCase):
-    make = Model
+    make, make_full = Model, functools.partial(Model, full=True)
 
 
 if __name__ == "__main__":

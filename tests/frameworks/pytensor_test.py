@@ -1,19 +1,20 @@
 """Shared variables of PyTensor, copied: updates of a function replace their memory."""
 
+import functools
 import unittest
 
 import numpy as np
 import pytensor
 from contract import FrameworkContract
-from fast_training import Session
-from fast_training.arrays import CopiedArrays
+from copied import CopiedModel
 
 
-class Model:
-    def __init__(self):
+class Model(CopiedModel):
+    def __init__(self, kind="float32", full=False):
+        super().__init__(full)
         self.shared = {
-            "w": pytensor.shared(np.full((3, 4), 0.5, "f")),
-            "b": pytensor.shared(np.full(4, 0.5, "f")),
+            "w": pytensor.shared(np.full((3, 4), 0.5, kind)),
+            "b": pytensor.shared(np.full(4, 0.5, kind)),
         }
 
     def read(self):
@@ -23,18 +24,10 @@ class Model:
         for name, one in self.shared.items():
             one.set_value(values[name])  # a copy, since not borrowed
 
-    def session(self, **options):
-        return Session(CopiedArrays(self.read, self.write), **options)
-
-    def values(self):
-        return [one.get_value() for one in self.shared.values()]
-
-    def assign(self, values):
-        self.write(dict(zip(self.shared, values)))
-
 
 class PytensorTest(FrameworkContract, unittest.TestCase):
-    make = Model
+    make, make_full = Model, functools.partial(Model, full=True)
+    types = (("float16", "F16"), ("float64", "F64"))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """Variables of TensorFlow, copied."""
 
+import functools
 import unittest
 
 import numpy as np
 import tensorflow as tf
 from contract import FrameworkContract
-from fast_training import Session
-from fast_training.arrays import CopiedArrays
+from copied import CopiedModel
 
 
-class Model(tf.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = tf.Variable(np.full((3, 4), 0.5, "f"))
-        self.b = tf.Variable(np.full(4, 0.5, "f"))
+class Model(CopiedModel):
+    def __init__(self, kind="float32", full=False):
+        super().__init__(full)
+        self.w = tf.Variable(np.full((3, 4), 0.5, kind))
+        self.b = tf.Variable(np.full(4, 0.5, kind))
 
     def read(self):
         return {"w": self.w.numpy(), "b": self.b.numpy()}
@@ -22,18 +22,10 @@ class Model(tf.Module):
         self.w.assign(values["w"])
         self.b.assign(values["b"])
 
-    def session(self, **options):
-        return Session(CopiedArrays(self.read, self.write), **options)
-
-    def values(self):
-        return [array.copy() for array in self.read().values()]
-
-    def assign(self, values):
-        self.write(dict(zip("wb", values)))
-
 
 class TensorflowTest(FrameworkContract, unittest.TestCase):
-    make = Model
+    make, make_full = Model, functools.partial(Model, full=True)
+    types = (("float16", "F16"), ("float64", "F64"))
 
 
 if __name__ == "__main__":

@@ -6,32 +6,71 @@ import unittest
 
 import fast_training as fast
 import torch
-from contract import FrameworkContract
+from contract import FrameworkContract, FrameworkModel
 from fast_training.torch import TorchAdapter
 
 torch.set_num_threads(1)
 
 
-class Model:
-    def __init__(self):
+class Model(FrameworkModel):
+    def __init__(self, kind="float32"):
+        kind = getattr(torch, kind)
         self.module = torch.nn.Module()
-        self.module.w = torch.nn.Parameter(torch.full((3, 4), 0.5))
-        self.module.b = torch.nn.Parameter(torch.full((4,), 0.5))
+        self.module.w = torch.nn.Parameter(torch.full((3, 4), 0.5, dtype=kind))
+        self.module.b = torch.nn.Parameter(torch.full((4,), 0.5, dtype=kind))
 
     def session(self, **options):
         return fast.Session(TorchAdapter(self.module), **options)
 
+    def trained(self):
+        return [self.module.w, self.module.b]
+
     def values(self):
-        return [parameter.detach().numpy().copy() for parameter in self.module.parameters()]
+        return [parameter.detach().numpy().copy() for parameter in self.trained()]
 
     def assign(self, values):
         with torch.no_grad():
-            for parameter, value in zip(self.module.parameters(), values):
+            for parameter, value in zip(self.trained(), values):
                 parameter.copy_(torch.from_numpy(value))
+
+    def replace(self, values):
+        for parameter, value in zip(self.trained(), values):
+            parameter.data = torch.from_numpy(value)
+
+
+class Full(Model):
+    def __init__(self):
+        super().__init__()
+        self.module.norm = torch.nn.BatchNorm1d(4, affine=False)
+        self.module.mask = torch.nn.Parameter(torch.zeros(2), requires_grad=False)
+        self.optimizer = torch.optim.SGD(self.trained(), lr=0.1, momentum=0.5)
+
+    def session(self, **options):
+        return fast.Session(TorchAdapter(self.module, self.optimizer), **options)
+
+    def train(self):
+        sum((parameter - 1).square().sum() / 2 for parameter in self.trained()).backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+    def momentum(self):
+        states = self.optimizer.state.values()
+        return max((s["momentum_buffer"].abs().max().item() for s in states), default=0)
+
+    def statistics(self):
+        return self.module.norm.running_mean.numpy().copy()
+
+    def frozen(self):
+        return self.module.mask.detach().numpy().copy()
+
+    def set(self, statistics, frozen):
+        self.module.norm.running_mean.fill_(statistics)
+        self.module.mask.data.fill_(frozen)
 
 
 class TorchTest(FrameworkContract, unittest.TestCase):
-    make = Model
+    make, make_full = Model, Full
+    types = (("float16", "F16"), ("float64", "F64"))
 
 
 class OneWorker(unittest.TestCase):

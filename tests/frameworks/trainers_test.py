@@ -1,45 +1,190 @@
 """Callbacks for the trainers of Lightning and Hugging Face, over models of PyTorch."""
 
+import json
 import logging
+import pathlib
+import random
 import tempfile
 import unittest
 import warnings
 
 import fast_training as fast
 import lightning
+import numpy as np
 import torch
 import transformers
+from fast_training import _trainers
 from fast_training import lightning as fast_lightning
 from fast_training import transformers as fast_transformers
 
 torch.set_num_threads(1)
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+logging.getLogger("fast_training").addHandler(logging.NullHandler())  # nothing on stderr
 warnings.simplefilter("ignore")
 
 
 class Module(lightning.LightningModule):
-    def __init__(self, optimizers=1):
+    def __init__(self, optimizers=1, interval=None):
         super().__init__()
         torch.manual_seed(1)
         self.layer, self.optimizers_made = torch.nn.Linear(4, 1), optimizers
+        self.interval, self.seen = interval, []
 
     def training_step(self, batch, index):
+        self.seen.append(batch[0, 0].item())
         return (self.layer(batch) - 1).square().mean()
 
     def configure_optimizers(self):
         made = [torch.optim.SGD(self.parameters(), lr=0.05) for _ in range(self.optimizers_made)]
-        return made[0] if len(made) == 1 else made
+        if self.interval is None:
+            return made[0] if len(made) == 1 else made
+        steps = self.trainer.estimated_stepping_batches
+        ends = steps if self.interval == "step" else self.trainer.max_epochs
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(made[0], ends)
+        return {
+            "optimizer": made[0],
+            "lr_scheduler": {"scheduler": schedule, "interval": self.interval},
+        }
+
+
+def second_of_two(**options):
+    """Options of a worker of rank 1 whose neighbour never comes."""
+    return {
+        "topology": "ring:2",
+        "rank": 1,
+        "peers": {0: "ipc:///nowhere/0"},
+        "start_deadline": 0.05,
+        "settle_deadline": 0.05,
+        **options,
+    }
+
+
+class Randomness(unittest.TestCase):
+    """What workers draw who have seeded their generators alike."""
+
+    def drawn(self, rank):
+        torch.manual_seed(42)
+        random.seed(42)
+        np.random.seed(42)
+        _trainers.own_randomness(rank)
+        return torch.rand(()).item(), random.random(), float(np.random.random())
+
+    def test_each_rank_draws_its_own_and_the_same_again(self):
+        drawn = [self.drawn(rank) for rank in range(3)]
+        for kind in zip(*drawn):
+            self.assertEqual(len(set(kind)), 3)
+        self.assertEqual([self.drawn(rank) for rank in range(3)], drawn)
+
+    def test_rank_0_draws_as_without_a_session(self):
+        torch.manual_seed(42)
+        expected = torch.rand(()).item()
+        self.assertEqual(self.drawn(0)[0], expected)
+
+    def test_a_generator_of_the_sampler_gets_a_seed_of_its_own(self):
+        orders = []
+        for rank in range(2):
+            generator = torch.Generator().manual_seed(42)
+            loader = torch.utils.data.DataLoader(range(50), 5, shuffle=True, generator=generator)
+            _trainers.own_order(loader, rank)
+            orders.append(torch.cat(list(loader)).tolist())
+        self.assertNotEqual(*orders)
+
+
+class Folders(unittest.TestCase):
+    def test_each_rank_has_its_own_once(self):
+        for folder, own in (
+            ("out", "out/worker-3"),
+            ("out/", "out/worker-3"),
+            ("out/worker-3", "out/worker-3"),
+            ("out/{rank}/last", "out/3/last"),
+        ):
+            self.assertEqual(_trainers.own_folder(folder, 3), own)
+
+
+class Schedules(unittest.TestCase):
+    def rates(self, make, shares):
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+        scheduler, share = make(optimizer), [0.0]
+        _trainers.follow_progress(scheduler, lambda: 100 * share[0])
+        found = []
+        optimizer.step()
+        for share[0] in shares:
+            scheduler.step()
+            found.append(optimizer.param_groups[0]["lr"])
+        json.dumps(scheduler.state_dict())  # nothing of ours is in it
+        return found
+
+    def test_every_scheduler_is_where_the_network_is(self):
+        kinds = torch.optim.lr_scheduler
+        for make in (
+            lambda optimizer: kinds.CosineAnnealingLR(optimizer, 100),
+            lambda optimizer: kinds.OneCycleLR(optimizer, 1.0, total_steps=101),
+            lambda optimizer: kinds.StepLR(optimizer, 30),
+            lambda optimizer: kinds.LinearLR(optimizer, 1.0, 0.01, 100),
+        ):
+            expected = self.rates(make, [step / 100 for step in range(101)])
+            found = self.rates(make, [0, 0.005, 0.02, 0.5, 0.5, 1])
+            for index, step in enumerate((0, 0, 2, 50, 50, 100)):
+                self.assertAlmostEqual(found[index], expected[step])
+
+    def test_a_warm_up_keeps_its_number_of_steps(self):
+        def at(share, **sizes):
+            return _trainers.position(share, **{"total": 1000, "warmup": 10, **sizes})
+
+        self.assertAlmostEqual(at(0.05, expected=100), 5)
+        self.assertAlmostEqual(at(0.10, expected=100), 10)
+        self.assertAlmostEqual(at(0.55, expected=100), 505)
+        self.assertAlmostEqual(at(1.00, expected=100), 1000)
+        self.assertAlmostEqual(at(0.50, expected=5), 500)  # no room for it
+        self.assertAlmostEqual(at(0.50, expected=100, warmup=0), 500)
 
 
 class Lightning(unittest.TestCase):
-    def fit(self, module, callback, **options):
-        quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+    def fit(self, module, callback, *more, shuffle=False, **options):
+        quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
+        quiet["enable_checkpointing"] = bool(more)
         trainer = lightning.Trainer(
-            accelerator="cpu", callbacks=[callback], enable_model_summary=False, **quiet, **options
+            accelerator="cpu", callbacks=[callback, *more], **quiet, **options
         )
         x = torch.randn(64, 4, generator=torch.Generator().manual_seed(1))
-        trainer.fit(module, torch.utils.data.DataLoader(x, 8))
+        trainer.fit(module, torch.utils.data.DataLoader(x, 8, shuffle=shuffle))
         return trainer
+
+    def test_rates_come_to_their_end_with_the_budget(self):
+        for interval, most in (("step", 0.001), ("epoch", 0.02)):
+            trainer = self.fit(
+                Module(interval=interval), fast_lightning.FastCallback(8, budget=512), max_epochs=50
+            )
+            self.assertEqual(trainer.global_step, 64)  # of 400
+            self.assertLess(trainer.optimizers[0].param_groups[0]["lr"], most)
+
+    def test_workers_of_one_seed_see_examples_in_other_orders(self):
+        seen = []
+        for options in ({}, second_of_two(), second_of_two()):
+            lightning.seed_everything(42, verbose=False)
+            module = Module()
+            callback = fast_lightning.FastCallback(8, **options)
+            self.fit(module, callback, shuffle=True, max_epochs=1)
+            seen.append(module.seen)
+        self.assertNotEqual(seen[0], seen[1])
+        self.assertEqual(seen[1], seen[2])
+
+    def test_each_worker_has_a_folder_of_checkpoints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for root in (None, f"{folder}/own"):
+                kept = lightning.pytorch.callbacks.ModelCheckpoint(root)
+                callback = fast_lightning.FastCallback(8, **second_of_two())
+                self.fit(Module(), callback, kept, max_epochs=1, default_root_dir=folder)
+                where = pathlib.Path(root or f"{folder}/checkpoints", "worker-1")
+                self.assertEqual(len(list(where.glob("*.ckpt"))), 1)
+            kept = lightning.pytorch.callbacks.ModelCheckpoint(f"{folder}/alone")
+            self.fit(Module(), fast_lightning.FastCallback(8), kept, max_epochs=1)
+            self.assertEqual(kept.dirpath, f"{folder}/alone")
+
+    def test_an_end_before_the_budgets_is_told(self):
+        with self.assertLogs("fast_training", "WARNING") as log:
+            self.fit(Module(), fast_lightning.FastCallback(8, budget=640), max_epochs=2)
+        self.assertRegex(log.output[-1], "20 %.*max_epochs")
 
     def test_training_stops_when_the_budget_is_used(self):
         callback = fast_lightning.FastCallback(8, budget=800)
@@ -68,32 +213,95 @@ class Lightning(unittest.TestCase):
 
 
 class Transformers(unittest.TestCase):
-    def test_training_stops_when_the_budget_is_used_and_accumulation_counts(self):
+    def train(self, folder, callback, **options):
         transformers.set_seed(1)
-        config = transformers.GPT2Config(vocab_size=5, n_positions=4, n_embd=8, n_layer=1, n_head=2)
-        line = torch.tensor([0, 1, 2, 3])
+        config = transformers.GPT2Config(
+            vocab_size=30,
+            n_positions=4,
+            n_embd=8,
+            n_layer=1,
+            n_head=2,
+            bos_token_id=None,
+            eos_token_id=None,
+        )
+        data = [torch.tensor([i % 30] * 4) for i in range(24)]
+        self.seen = []
+
+        def collate(batch):
+            self.seen.append(int(batch[0]["labels"][0]))
+            return {name: torch.stack([one[name] for one in batch]) for name in batch[0]}
+
+        settings = transformers.TrainingArguments(
+            folder,
+            per_device_train_batch_size=4,
+            use_cpu=True,
+            report_to=[],
+            logging_strategy="no",
+            disable_tqdm=True,
+            **{"num_train_epochs": 100, "save_strategy": "no", **options},
+        )
+        trainer = transformers.Trainer(
+            transformers.GPT2LMHeadModel(config),
+            settings,
+            data_collator=collate,
+            train_dataset=[{"input_ids": line, "labels": line} for line in data],
+            callbacks=[callback],
+        )
+        trainer.train()
+        return trainer
+
+    def test_training_stops_when_the_budget_is_used_and_accumulation_counts(self):
         callback = fast_transformers.FastCallback(budget=240)
         with tempfile.TemporaryDirectory() as folder:
-            settings = transformers.TrainingArguments(
-                folder,
-                num_train_epochs=100,
-                per_device_train_batch_size=4,
-                gradient_accumulation_steps=3,
-                use_cpu=True,
-                report_to=[],
-                save_strategy="no",
-                logging_strategy="no",
-                disable_tqdm=True,
-            )
-            trainer = transformers.Trainer(
-                transformers.GPT2LMHeadModel(config),
-                settings,
-                train_dataset=[{"input_ids": line, "labels": line}] * 24,
-                callbacks=[callback],
-            )
-            trainer.train()
+            trainer = self.train(folder, callback, gradient_accumulation_steps=3)
         self.assertEqual(trainer.state.global_step, 20)  # of 12 examples each
         self.assertIsNotNone(callback.session.agreed)
+
+    def test_rates_come_to_their_end_with_the_budget_after_a_whole_warm_up(self):
+        class Watched(fast_transformers.FastCallback):
+            def on_step_end(self, args, state, control, **others):
+                rates.append(others["optimizer"].param_groups[0]["lr"])
+                super().on_step_end(args, state, control, **others)
+
+        for kind in ("linear", "cosine"):
+            rates = []
+            schedule = {"learning_rate": 1e-3, "lr_scheduler_type": kind, "warmup_steps": 20}
+            with tempfile.TemporaryDirectory() as folder:
+                self.train(folder, Watched(budget=400), num_train_epochs=200, **schedule)
+            self.assertEqual(len(rates), 100)  # of 1,200
+            self.assertLess(rates[9], 0.6e-3)
+            self.assertGreater(max(rates[18:24]), 0.95e-3)
+            self.assertLess(rates[-1], 0.02e-3)
+
+    def test_workers_of_one_seed_see_examples_in_other_orders(self):
+        seen = []
+        for options in ({}, second_of_two(), second_of_two()):
+            with tempfile.TemporaryDirectory() as folder:
+                callback = fast_transformers.FastCallback(**options)
+                self.train(folder, callback, num_train_epochs=1)
+            seen.append(self.seen)
+        self.assertNotEqual(seen[0], seen[1])
+        self.assertEqual(seen[1], seen[2])
+
+    def test_each_worker_has_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            callback = fast_transformers.FastCallback(**second_of_two())
+            trainer = self.train(
+                folder, callback, num_train_epochs=1, save_strategy="epoch", save_total_limit=1
+            )
+            self.assertEqual(trainer.args.output_dir, f"{folder}/worker-1")
+            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["worker-1"])
+            alone = self.train(folder, fast_transformers.FastCallback(), num_train_epochs=1)
+            self.assertEqual(alone.args.output_dir, folder)
+
+    def test_an_end_before_the_budgets_is_told(self):
+        callback = fast_transformers.FastCallback(budget=480)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            self.assertLogs("fast_training", "WARNING") as log,
+        ):
+            self.train(folder, callback, num_train_epochs=2)
+        self.assertRegex(log.output[-1], "10 %.*num_train_epochs")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,13 @@ with fast.join(model, optimizer, topology="torus:2x2", rank=rank, budget=250000)
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 from ._library import library
-from .adapter import Adapter
+from ._model_file import load_arrays
+from .adapter import Adapter, named
 from .errors import (
     DataError,
     DeadlineError,
@@ -43,6 +45,7 @@ __all__ = [
     "Status",
     "UsageError",
     "join",
+    "load_model",
     "version",
 ]
 
@@ -60,6 +63,22 @@ def version() -> str:
     """The version of libfast.so, such as "0.1.0"."""
     text: bytes = library().fast_version()
     return text.decode()
+
+
+def load_model(path: str | os.PathLike[str], model: Any) -> None:
+    """Loads a model that a session or `fast report` has saved into `model`: a PyTorch module, or
+    arrays as Session takes them.
+
+    Each array must be there, of its type and shape; of tied ones, one. Raises ModelError, by name,
+    and FileError.
+    """
+    framework = sys.modules.get("torch")
+    if framework is not None and isinstance(model, framework.nn.Module):
+        from ._torch_load import load
+
+        load(path, model)
+        return
+    load_arrays(path, named(model))
 
 
 def join(model: Any, optimizer: Any = None, **options: Any) -> Session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import logging
@@ -11,21 +12,29 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ._library import (
-    CounterVisitor,
     LoadState,
     LogCallback,
-    OptionVisitor,
+    ModelReplaced,
     SaveState,
-    StatusStruct,
     WaitingCallback,
     library,
 )
+from ._status import READERS, Status
 from .adapter import Momentum
 from .errors import FastError, UsageError, error_of
 
 _LOGGER = logging.getLogger("fast_training")
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _CLOSED = "the session is closed; open another one"
+# What read() returns before it could look, by function.
+_AT_FIRST = {
+    "fast_done": 0,
+    "fast_progress": 0.0,
+    "fast_loss": 0.0,
+    "fast_steps": 0,
+    "fast_exchange_seconds": 0.0,
+    "fast_endpoint": b"",
+}
 _CLOSE_SECONDS = 10.0  # for a call of another thread, which stop() has ended, to return
 
 
@@ -33,9 +42,11 @@ class ClosedError(UsageError):
     """The session is closed."""
 
 
-def _logging_to(label: str) -> Callable[[int | None, int, bytes], None]:
+def _logging_to(label: str, expected: str) -> Callable[[int | None, int, bytes], None]:
     def log(_context: int | None, level: int, line: bytes) -> None:
-        _LOGGER.log(_LEVELS[level], "%s: %s", label, line.decode(errors="replace"))
+        text = line.decode(errors="replace")
+        as_level = logging.INFO if expected and expected in text else _LEVELS[level]
+        _LOGGER.log(as_level, "%s: %s", label, text)
 
     return log
 
@@ -68,20 +79,39 @@ class Handle:
         if self._pointer is None:
             raise MemoryError("libfast.so is out of memory")
         self._process = os.getpid()
-        self._closing = False
-        self._in_use = threading.Lock()  # a session belongs to one thread at a time
-        self._until_closed = threading.RLock()  # a handler of signals may interrupt its holder
-        self._raised: list[BaseException] = []  # by handlers of signals during a wait
+        self._why_closed = ""
+        self._stopped = False
+        self.finished = False  # finish() has returned; set by the session
+        self._in_use = threading.Lock()  # held by a call of the training thread
+        # A handler of signals may interrupt the holder of these and take them, too.
+        self._reading = threading.RLock()  # held by that call too, and by read()
+        self._until_closed = threading.RLock()  # the pointer does not change meanwhile
+        self._seen: dict[str, Any] = dict(_AT_FIRST)  # what read() has returned at last
+        self._last: dict[str, Any] = {}  # what told() returns once closed
+        self._raised: list[BaseException] = []  # within callbacks
+        self._replaced = [False]  # the model was, since take_replaced()
         stop = functools.partial(self._library.fast_stop, self._pointer)
         waiting = _signals(stop, self._raised)
         next(waiting)
         # Whatever the library uses until it is closed: functions, memory of parameters.
         self._kept: list[object] = [WaitingCallback(waiting.send)]
         self.call("fast_set_waiting", self._kept[0], None)
+        self._hear_of_replaced()
 
-    def log_as(self, label: str) -> None:
-        """Sends the session's log to the package's logger, each line after `label`."""
-        self.keep(LogCallback(_logging_to(label)))
+    @property
+    def is_own(self) -> bool:
+        """Whether this is the process that opened the session, no child of it by fork()."""
+        return os.getpid() == self._process
+
+    @property
+    def stopped(self) -> bool:
+        """Whether stop() was called."""
+        return self._stopped
+
+    def log_as(self, label: str, expected: str) -> None:
+        """Sends the session's log to the package's logger, each line after `label`. Lines with the
+        text `expected`, unless it is empty, are no warnings."""
+        self.keep(LogCallback(_logging_to(label, expected)))
         self.call("fast_set_log", self._kept[-1], None)
 
     def keep(self, owner: object) -> None:
@@ -115,39 +145,72 @@ class Handle:
         self.keep(functions)
         self.call("fast_set_state", *functions, None)
 
-    def get(self, name: str, *arguments: Any) -> Any:
-        """What a function without a result code returns.
+    def _hear_of_replaced(self) -> None:
+        replaced = self._replaced
 
-        Raises UsageError where the session is closed, in a child of fork(), and where another call
-        of this session has not returned yet.
+        def hear(_context: int | None) -> None:
+            replaced[0] = True
+
+        self.keep(ModelReplaced(hear))
+        self.call("fast_set_model_replaced", self._kept[-1], None)
+
+    def take_replaced(self) -> bool:
+        """Whether the model was replaced by another worker's since this was asked last."""
+        found, self._replaced[0] = self._replaced[0], False
+        return found
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls a function that returns a result code. Training thread.
+
+        Raises FastError by that code, or what a handler of signals has raised while the function
+        waited (KeyboardInterrupt). UsageError where the session is closed, in a child of fork(),
+        and where another call of this session has not returned yet.
         """
-        if os.getpid() != self._process:
-            raise UsageError(
-                f"the session belongs to process {self._process}, of which this one is a child; "
-                "open a session of its own after fork()"
-            )
+        self._demand_own_process()
         if not self._in_use.acquire(blocking=False):
-            if self._closing:
-                raise ClosedError(_CLOSED)
+            self._demand_open()
             raise UsageError(
                 "the session is in another call, whose thread it belongs to until that returns; "
-                "call it from one thread at a time (stop() may be called from any)"
+                "call it from one thread at a time (what only looks, and stop(), any may call)"
             )
         try:
-            if self._pointer is None:
-                raise ClosedError(_CLOSED)
-            return getattr(self._library, name)(self._pointer, *arguments)
+            with self._reading:
+                self._demand_open()
+                code = getattr(self._library, name)(self._pointer, *arguments)
+                if self._raised:
+                    raise self._raised.pop()
+                if code != 0:
+                    text: bytes = self._library.fast_error(self._pointer)
+                    raise error_of(code, text.decode(errors="replace"))
         finally:
             self._in_use.release()
 
-    def call(self, name: str, *arguments: Any) -> None:
-        """Calls a function that returns a result code. Raises FastError by that code, or what a
-        handler of signals has raised while the function waited (KeyboardInterrupt)."""
-        code = self.get(name, *arguments)
-        if self._raised:
-            raise self._raised.pop()
+    def read(self, name: str) -> Any:
+        """What a function without a result code returns. Any thread: while another one is in a
+        call, and once the session is closed, it is what was seen last."""
+        self._demand_own_process()
+        if not self._in_use.locked() and self._reading.acquire(blocking=False):
+            try:
+                if self._pointer is not None:
+                    self._seen[name] = getattr(self._library, name)(self._pointer)
+            finally:
+                self._reading.release()
+        return self._seen[name]
+
+    def told(self, what: str) -> Any:
+        """What a session tells, by a name of READERS. Any thread; once closed, what it was."""
+        self._demand_own_process()
+        with self._until_closed:
+            if self._pointer is not None:
+                return READERS[what](self._call_of_any_thread)
+        if what not in self._last:
+            raise ClosedError(self._why_closed)
+        return self._last[what]
+
+    def _call_of_any_thread(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._library, name)(self._pointer, *arguments)
         if code != 0:
-            raise self._error(code)
+            raise error_of(code, "the session is not open; it tells this once it is")
 
     def follow(self, number: int, momentum: Momentum | None) -> None:
         """See Adapter.follow."""
@@ -155,60 +218,59 @@ class Handle:
 
     def likeness(self) -> float:
         """See Status.likeness."""
-        seen = StatusStruct()
-        self.call("fast_get_status", ctypes.byref(seen))
-        return float(seen.likeness)
-
-    def _error(self, code: int) -> FastError:
-        text: bytes = self.get("fast_error")
-        return error_of(code, text.decode(errors="replace"))
-
-    def options(self) -> dict[str, tuple[str, str]]:
-        """Each option's present value and a sentence on it."""
-        found: dict[str, tuple[str, str]] = {}
-
-        def visit(_context: int | None, key: bytes, value: bytes, text: bytes) -> None:
-            found[key.decode()] = (value.decode(), text.decode())
-
-        self.call("fast_options", OptionVisitor(visit), None)
-        return found
-
-    def counters(self) -> dict[str, int]:
-        """Events since the session began."""
-        found: dict[str, int] = {}
-
-        def visit(_context: int | None, name: bytes, value: int) -> None:
-            found[name.decode()] = value
-
-        self.call("fast_counters", CounterVisitor(visit), None)
-        return found
+        status: Status = self.told("status")
+        return status.likeness
 
     def stop(self) -> None:
         """Ends every wait, of other threads too. Any thread and any handler of signals."""
         with self._until_closed:
             if self._pointer is not None:
                 self._library.fast_stop(self._pointer)
+                self._seen["fast_done"], self._stopped = 1, True
 
-    def close(self) -> None:
-        """Leaves in good order (2 s at most) and frees the session. Does nothing once closed."""
-        if os.getpid() != self._process:  # locks may be held by threads that are not here
+    def close(self, why: str = _CLOSED) -> bool:
+        """Leaves in good order (2 s at most) and frees the session. Does nothing once closed.
+        `why`: what calls that come later are told. Whether it was open in this process."""
+        if not self.is_own:  # locks may be held by threads that are not here
             pointer, self._pointer = self._pointer, None
             self._library.fast_close(pointer)
-            return
-        self._closing = True
-        self.stop()
-        if not self._in_use.acquire(timeout=_CLOSE_SECONDS):
-            _LOGGER.error("a session is still in a call of another thread and stays open")
-            return
+            return False
+        self._why_closed = self._why_closed or why
+        if not self._in_use.acquire(blocking=False):
+            self.stop()
+            if not self._in_use.acquire(timeout=_CLOSE_SECONDS):
+                _LOGGER.error("a session is still in a call of another thread and stays open")
+                return False
         try:
-            with self._until_closed:
-                pointer, self._pointer = self._pointer, None
-            self._library.fast_close(pointer)
-            self._kept.clear()
+            with self._reading:
+                was_open = self._pointer is not None
+                self._look_back()
+                with self._until_closed:
+                    pointer, self._pointer = self._pointer, None
+                self._library.fast_close(pointer)
+                self._kept.clear()
+                return was_open
         finally:
             self._in_use.release()
 
+    def _look_back(self) -> None:
+        """Notes what is told from now on."""
+        if self._pointer is None:
+            return
+        for name in self._seen.keys() - {"fast_done"}:
+            self._seen[name] = getattr(self._library, name)(self._pointer)
+        self._seen["fast_done"] = 1
+        for what, read in READERS.items():
+            with contextlib.suppress(FastError):  # where it was never open
+                self._last[what] = read(self._call_of_any_thread)
 
-def shape_argument(shape: tuple[int, ...]) -> Any:
-    """`shape` as fast.h takes it."""
-    return (ctypes.c_int64 * len(shape))(*shape)
+    def _demand_open(self) -> None:
+        if self._why_closed:
+            raise ClosedError(self._why_closed)
+
+    def _demand_own_process(self) -> None:
+        if not self.is_own:
+            raise UsageError(
+                f"the session belongs to process {self._process}, of which this one is a child; "
+                "open a session of its own after fork()"
+            )

@@ -27,6 +27,7 @@ WaitingCallback = ctypes.CFUNCTYPE(None, c_void_p)
 OptionVisitor = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p)
 SaveState = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(c_void_p), POINTER(c_size_t))
 LoadState = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
+ModelReplaced = ctypes.CFUNCTYPE(None, c_void_p)
 CounterVisitor = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_uint64)
 
 
@@ -71,7 +72,7 @@ class NeighbourStruct(ctypes.Structure):
         super().__init__(struct_size=ctypes.sizeof(type(self)))
 
 
-_TENSOR = (c_void_p, c_char_p, c_char_p, c_size_t, POINTER(c_int64), c_void_p)
+ROLES = ("trained", "averaged", "carried")  # fast_role, by number
 
 # name: (result, arguments)
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -85,15 +86,22 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_set_log": (c_int, (c_void_p, LogCallback, c_void_p)),
     "fast_set_waiting": (c_int, (c_void_p, WaitingCallback, c_void_p)),
     "fast_set_state": (c_int, (c_void_p, SaveState, LoadState, c_void_p)),
-    "fast_parameter": (c_int, _TENSOR),
-    "fast_buffer": (c_int, _TENSOR),
+    "fast_set_model_replaced": (c_int, (c_void_p, ModelReplaced, c_void_p)),
+    "fast_array": (
+        c_int,
+        (c_void_p, c_int, c_char_p, c_char_p, c_size_t, POINTER(c_int64), c_void_p),
+    ),
+    "fast_array_moved": (c_int, (c_void_p, c_size_t, c_void_p)),
+    "fast_set_averages": (c_int, (c_void_p, c_void_p)),
     "fast_open": (c_int, (c_void_p,)),
     "fast_join": (c_int, (c_void_p,)),
     "fast_exchange": (c_int, (c_void_p, c_uint64, c_double)),
     "fast_ready_from": (c_int, (c_void_p, c_uint64)),
     "fast_momentum": (c_int, (c_void_p, c_size_t, c_void_p, c_double, c_double, c_double)),
     "fast_finish": (c_int, (c_void_p, POINTER(c_int))),
-    "fast_save": (c_int, (c_void_p, c_char_p)),
+    "fast_save_model": (c_int, (c_void_p, c_char_p)),
+    "fast_save_checkpoint": (c_int, (c_void_p, c_char_p)),
+    "fast_stop_all": (c_int, (c_void_p, c_char_p)),
     "fast_stop": (None, (c_void_p,)),
     "fast_done": (c_int, (c_void_p,)),
     "fast_progress": (c_double, (c_void_p,)),

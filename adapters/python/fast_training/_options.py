@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from .errors import UsageError
 
 _PAIRS = re.compile(r"\s*\d+=")
 
@@ -14,6 +17,8 @@ def text_of(value: Any) -> str:
     """An option's value as the command line has it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():  # 5e4, of a budget
+        return str(int(value))
     if isinstance(value, Mapping):  # peers: {rank: endpoint}
         return ",".join(f"{key}={item}" for key, item in value.items())
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
@@ -24,11 +29,36 @@ def from_arguments(arguments: Mapping[str, Any]) -> dict[str, str]:
 
     ``peers`` may be {rank: "host:port"} or the same as text, which the library calls ``peer``, or
     name a file, its ``peers``. The other of the two is then empty, so that the environment does not
-    add to it.
+    add to it. Raises UsageError for a list.
     """
+    peers = arguments.get("peers")
+    if isinstance(peers, (list, tuple, set)):
+        raise UsageError(
+            f"peers is a {type(peers).__name__}; give {{rank: endpoint}}, or the name of a file"
+        )
     options = {key: text_of(value) for key, value in arguments.items() if value is not None}
     if "peers" in options and (not options["peers"] or _PAIRS.match(options["peers"])):
         options.setdefault("peer", options.pop("peers"))
     if "peers" in options or "peer" in options:
         options = {"peer": "", "peers": "", **options}
+    return options
+
+
+def with_number(
+    given: Mapping[str, str], environment: Mapping[str, str], number: int
+) -> dict[str, str]:
+    """`given` for session `number` of a process, from 2 on: where run id and files come from the
+    environment, it has its own."""
+    options = dict(given)
+
+    def derive(name: str, form: str) -> None:
+        value = environment.get(f"FAST_{name.upper()}", "")
+        if name not in options and value:
+            path = pathlib.PurePath(value)
+            options[name] = form.format(value, number, path.with_suffix(""), path.suffix)
+
+    derive("run_id", "{0}-{1}")
+    derive("out", "{0}/session-{1}")
+    derive("checkpoint", "{2}-{1}{3}")
+    derive("resume", "{2}-{1}{3}")
     return options

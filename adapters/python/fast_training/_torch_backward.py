@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from ._torch_homes import Group
+from ._torch_step import StepAround
 from .errors import ModelError, UsageError
 
 _PARTS = 8
@@ -67,13 +67,13 @@ class StepInBackward:
         self._step = type(optimizer).step  # without what schedulers have put around it
         self._versions: dict[torch.Tensor, tuple[int, int]] = {}
         self._parts = self._parts_of(groups)
-        for part in self._parts:
-            for parameter in part.parameters:
-                parameter.register_post_accumulate_grad_hook(self._hook_of(part))
+        self._hooks = [
+            parameter.register_post_accumulate_grad_hook(self._hook_of(part))
+            for part in self._parts
+            for parameter in part.parameters
+        ]
 
-        around = optimizer.step
-
-        def step(_self: torch.optim.Optimizer, closure: Any = None) -> Any:
+        def step(before: Callable[[], Any], closure: Any = None) -> Any:
             if closure is not None:
                 raise UsageError("step_in_backward takes no closure; compute the loss before step")
             if _by_scaler():
@@ -83,9 +83,15 @@ class StepInBackward:
                 )
             self._finish()
             with self._only(()):  # for schedulers, which count the calls
-                return around()
+                return before()
 
-        setattr(optimizer, "step", types.MethodType(step, optimizer))
+        self._around = StepAround(optimizer, step)
+
+    def leave(self) -> None:
+        """Makes the backward pass and ``optimizer.step()`` what they were before."""
+        for hook in self._hooks:
+            hook.remove()
+        self._around.leave()
 
     def _parts_of(self, groups: Sequence[Group]) -> list[_Part]:
         stepped = {p for group in self._optimizer.param_groups for p in group["params"]}
@@ -157,7 +163,7 @@ class StepInBackward:
 def _by_scaler() -> bool:
     """Whether a GradScaler calls step(): what it does to gradients raises no version."""
     frame = sys._getframe(2)
-    for _ in range(3):
+    for _ in range(4):
         if frame is None:
             return False
         if str(frame.f_globals.get("__name__")).endswith("amp.grad_scaler"):

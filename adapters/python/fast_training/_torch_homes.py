@@ -21,6 +21,18 @@ TYPES = {
     torch.int8: "I8",
     torch.uint8: "U8",
     torch.bool: "BOOL",
+    torch.complex64: "C64",
+    **{
+        getattr(torch, name): saved
+        for name, saved in (  # of newer versions
+            ("uint64", "U64"),
+            ("uint32", "U32"),
+            ("uint16", "U16"),
+            ("float8_e4m3fn", "F8_E4M3"),
+            ("float8_e5m2", "F8_E5M2"),
+        )
+        if hasattr(torch, name)
+    },
 }
 _EXCHANGED = ("F32", "F64", "F16", "BF16")
 _ALIGNMENT = 64  # bytes, of each home where not all are float32
@@ -60,13 +72,14 @@ class Group:
         self.name = name
         self.names = [name]
         self.tensors = [tensor]
+        self.device = tensor.device
         self.home = tensor  # of shape and type of the first; on the CPU, contiguous
         self.views: list[torch.Tensor] = []  # what each tensor's data is at home
 
     @property
     def on_host(self) -> bool:
         """Whether the home is the tensors' own memory, not a copy of a device's."""
-        return bool(self.tensors[0].device.type == "cpu")
+        return bool(self.device.type == "cpu")
 
 
 def _extent(tensor: torch.Tensor) -> tuple[int, int]:
@@ -147,24 +160,55 @@ def _refuse_overlaps(groups: Iterable[Group]) -> None:
             raise _overlap(name, next_name)
 
 
-def settle(groups: list[Group]) -> None:
-    """Gives each group its home, and makes tensors on the CPU views of it.
+def settle(groups: list[Group], averages: int = 0) -> Memory | None:
+    """Gives each group its home, and makes tensors on the CPU views of it. What lies in memory that
+    is shared with other processes stays there, which is then its home.
 
-    The homes are one memory; where all are float32 they lie end to end, so that they are exchanged
-    in place.
+    The other homes are one memory; where all are float32 they lie end to end, so that they are
+    exchanged in place, and `averages` more floats follow, whose memory is returned.
     """
     plain = all(group.tensors[0].dtype == torch.float32 for group in groups)
+    movers = [group for group in groups if not _stays(group)]
     offsets, end = [], 0
-    for group in groups:
+    for group in movers:
         offsets.append(end)
         first = group.tensors[0]
         end += first.numel() * first.element_size()
         if not plain:
             end = -(-end // _ALIGNMENT) * _ALIGNMENT
     on_device = any(not group.on_host for group in groups)
-    memory = torch.empty(end, dtype=torch.uint8, pin_memory=on_device and torch.cuda.is_available())
-    for group, offset in zip(groups, offsets):
+    size = end + (4 * averages if plain else 0)
+    memory = torch.empty(
+        size,
+        dtype=torch.uint8,
+        device="cpu",  # whatever the default is
+        pin_memory=on_device and torch.cuda.is_available(),
+    )
+    for group, offset in zip(movers, offsets):
         _move_in(group, memory, offset)
+    for group in groups:
+        if group not in movers:
+            _stay(group, group.tensors[0])
+    if averages == 0 or not plain:
+        return None
+    return Memory(memory.data_ptr() + end, "F32", (averages,), memory)
+
+
+def _stays(group: Group) -> bool:
+    first = group.tensors[0]
+    if not group.on_host or not _in_shared_memory(first):
+        return False
+    if not first.is_contiguous():
+        raise refuse(
+            group.name,
+            "in memory that is shared with other processes, and not contiguous there",
+            "share it after .contiguous()",
+        )
+    return True
+
+
+def _in_shared_memory(tensor: torch.Tensor) -> bool:
+    return bool(tensor.numel() > 0 and tensor.device.type == "cpu" and tensor.is_shared())
 
 
 def _move_in(group: Group, memory: torch.Tensor, offset: int) -> None:
@@ -174,61 +218,98 @@ def _move_in(group: Group, memory: torch.Tensor, offset: int) -> None:
     group.home.copy_(first.detach())
     if not group.on_host:
         return
+    # Sharing a tensor with another process moves its storage, which is not the home's, therefore.
+    theirs = _tensor_at(memory, offset, first.dtype, first.numel())
     for tensor in group.tensors:
-        view = _tensor_at(memory, offset, first.dtype, first.numel())
         # Tied tensors of another shape (a transposed view) keep their strides. If the first had to
         # be made contiguous, all get its layout.
         strides = tensor.stride() if was_contiguous else group.home.stride()
-        group.views.append(view.as_strided(tuple(tensor.shape), strides))
+        group.views.append(theirs.as_strided(tuple(tensor.shape), strides))
         tensor.data = group.views[-1]
+
+
+def _stay(group: Group, where: torch.Tensor) -> None:
+    """Makes the memory of `where`, a tensor of the group, its home."""
+    group.home = where.detach().view(group.tensors[0].shape)
+    views = group.views or group.tensors
+    group.views = [where.detach().as_strided(tuple(v.shape), v.stride()) for v in views]
+    for tensor, view in zip(group.tensors, group.views):
+        if tensor is not where:
+            tensor.data = view
 
 
 def _tensor_at(memory: torch.Tensor, offset: int, dtype: torch.dtype, count: int) -> torch.Tensor:
     """A part of `memory` as a tensor whose storage is that part: torch.save() writes whole
     storages, and would write all parameters for each."""
     if count == 0:
-        return torch.empty(0, dtype=dtype)
-    size = count * torch.empty(0, dtype=dtype).element_size()
+        return torch.empty(0, dtype=dtype, device="cpu")
+    size = count * torch.empty(0, dtype=dtype, device="cpu").element_size()
     part = (ctypes.c_char * size).from_address(memory.data_ptr() + offset)
     setattr(part, "memory", memory)  # keeps it alive as long as the tensor
     return torch.frombuffer(part, dtype=dtype, count=count)
 
 
 def bring_home(groups: list[Group]) -> list[str]:
-    """Notices tensors whose memory was replaced (by `p.data = ..`, say), takes their
-    values, and makes them views again. Returns their names. Raises ModelError where one has another
+    """Notices tensors on the host whose memory was replaced (by `p.data = ..`, say), takes their
+    values, and makes them views again; those that were moved to memory that other processes share
+    have their home there from now on. Returns their names. Raises ModelError where one has another
     type, shape or device, or where tied ones were given different values."""
     moved: list[str] = []
     for group in groups:
         at = group.home.data_ptr()
-        if group.views and any(tensor.data_ptr() != at for tensor in group.tensors):
-            moved += _bring_group_home(group)
+        for tensor in group.tensors:
+            if tensor.data_ptr() != at:
+                moved += _bring_group_home(group)
+                break
     return moved
 
 
+def check_away(groups: list[Group]) -> None:
+    """Raises ModelError where a tensor on a device has another type, or is elsewhere."""
+    for group in groups:
+        for name, tensor in zip(group.names, group.tensors):
+            if (tensor.device, tensor.dtype) != (group.device, group.home.dtype):
+                _demand_same(name, tensor, tensor, group)
+
+
+def _demand_same(name: str, tensor: torch.Tensor, like: torch.Tensor, group: Group) -> None:
+    now = why_not(tensor)
+    if not now and tensor.device != group.device:
+        now = f"on {tensor.device}"
+    if not now and (tensor.dtype, tensor.shape) != (group.home.dtype, like.shape):
+        now = f"{tuple(tensor.shape)} of {tensor.dtype}"
+    if now:
+        raise ModelError(
+            f"'{name}' was replaced since the session was opened, and is now {now}; keep the "
+            "model in its types, shapes and places, or open another session"
+        )
+
+
 def _bring_group_home(group: Group) -> list[str]:
+    at = group.home.data_ptr()
     moved: list[str] = []
+    shared: torch.Tensor | None = None
     for name, tensor, view in zip(group.names, group.tensors, group.views):
-        if tensor.data_ptr() == view.data_ptr():
+        if tensor.data_ptr() == at:
             continue
-        now = why_not(tensor)
-        if not now and tensor.device.type != "cpu":
-            now = f"on {tensor.device}"
-        if not now and (tensor.dtype, tensor.shape) != (view.dtype, view.shape):
-            now = f"{tuple(tensor.shape)} of {tensor.dtype}"
-        if now:
-            raise ModelError(
-                f"'{name}' was replaced since the session was opened, and is now {now}; keep the "
-                "model in its types, shapes and places, or open another session"
-            )
+        _demand_same(name, tensor, view, group)
+        values = group.home.as_strided(tuple(view.shape), view.stride())
         if not moved:
-            view.copy_(tensor.detach())
-        elif not torch.equal(view, tensor.detach()):
+            values.copy_(tensor.detach())
+        elif not torch.equal(values, tensor.detach()):
             raise ModelError(
                 f"'{name}' and '{moved[0]}' were tied when the session was opened, and were given "
                 "different values; give both the same, or open another session"
             )
         moved.append(name)
+        if _in_shared_memory(tensor) and tensor.stride() == group.home.stride():
+            shared = tensor
+    if shared is not None:
+        _stay(group, shared)
+        return moved
+    if group.views[0].data_ptr() != at:  # their storage was shared before
+        theirs = _tensor_at(group.home, 0, group.home.dtype, group.home.numel())
+        group.views = [theirs.as_strided(tuple(v.shape), v.stride()) for v in group.views]
     for tensor, view in zip(group.tensors, group.views):
         tensor.data = view
     return moved

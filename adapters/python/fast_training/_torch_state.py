@@ -1,21 +1,105 @@
-"""States of optimizers and schedulers as bytes that nobody can hide a program in, as in a pickle.
+"""What a checkpoint holds of a PyTorch worker beside its arrays.
 
-The bytes are those of torch.save() over a list: the structure as JSON, then its tensors. PyTorch
-since 1.13 loads that with ``weights_only``.
+It is bytes that nobody can hide a program in, as in a pickle: those of torch.save() over a list, of
+the structure as JSON and then its tensors. PyTorch since 1.13 loads that with ``weights_only``.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import logging
+import random
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 
+from ._torch_parts import Part
 from .errors import UsageError
 
+_LOGGER = logging.getLogger("fast_training")
 _PLAIN = (str, int, float, bool, type(None))
+_GENERATORS = "generators"
+
+
+class KeptState:
+    """The states of an optimizer and of what the user names, tensors apart from the session's
+    arrays, and the generators of random numbers."""
+
+    def __init__(
+        self, optimizer: torch.optim.Optimizer | None, kept: dict[str, Any], apart: list[Part]
+    ) -> None:
+        """Raises UsageError where one of `kept` has no state, or one that cannot be packed."""
+        for name, one in kept.items():
+            if not hasattr(one, "state_dict") or not hasattr(one, "load_state_dict"):
+                raise UsageError(
+                    f"'{name}' of kept is a {type(one).__name__}, which has no state_dict() and "
+                    "load_state_dict(); give something that has both"
+                )
+            packed({f"state {name}": one.state_dict()})
+        self._kept = kept if optimizer is None else {**kept, "optimizer": optimizer}
+        self._apart = apart
+        self._left_out: set[str] = set()  # which was said
+
+    def packed(self, buffers: Mapping[str, torch.Tensor]) -> bytes:
+        """The present states, and `buffers`. What cannot be packed is left out with a warning."""
+        states: dict[str, Any] = {f"state {n}": one.state_dict() for n, one in self._kept.items()}
+        states |= {f"apart {one.name}": one.now() for one in self._apart if _dense(one.now())}
+        states |= {f"buffer {name}": tensor for name, tensor in buffers.items()}
+        states[_GENERATORS] = generators()
+        for name in list(states):
+            try:
+                _tree_of(states[name], name, [])
+            except UsageError as error:
+                del states[name]
+                if name not in self._left_out:
+                    self._left_out.add(name)
+                    _LOGGER.warning("checkpoints lack a part: %s", error)
+        return packed(states)
+
+    def resume(self, found: dict[str, Any]) -> None:
+        """Sets all to the states of a checkpoint. What it does not hold begins anew, with a
+        warning."""
+        for part in self._apart:
+            value = found.get(f"apart {part.name}")
+            if value is not None:
+                part.now().detach().copy_(value)
+        for name, one in self._kept.items():
+            if f"state {name}" in found:
+                one.load_state_dict(found[f"state {name}"])
+            else:
+                _LOGGER.warning("the checkpoint holds no state of '%s', which begins anew", name)
+        set_generators(found.get(_GENERATORS, {}))
+
+
+def generators() -> dict[str, Any]:
+    """The states of the generators of PyTorch, NumPy (where it is in use) and Python."""
+    states: dict[str, Any] = {"torch": torch.get_rng_state(), "random": random.getstate()}
+    if torch.cuda.is_initialized():
+        states["cuda"] = torch.cuda.get_rng_state_all()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        kind, keys, *others = numpy.random.get_state()
+        states["numpy"] = (kind, keys.tolist(), *others)
+    return states
+
+
+def set_generators(states: Mapping[str, Any]) -> None:
+    """Sets them to what generators() has returned."""
+    if "torch" in states:
+        torch.set_rng_state(states["torch"])
+    if "cuda" in states and len(states["cuda"]) == torch.cuda.device_count():
+        torch.cuda.set_rng_state_all(states["cuda"])
+    if "random" in states:
+        random.setstate(states["random"])
+    if "numpy" in states and "numpy" in sys.modules:
+        sys.modules["numpy"].random.set_state(states["numpy"])
+
+
+def _dense(value: Any) -> bool:
+    return torch.is_tensor(value) and value.layout == torch.strided and not value.is_meta
 
 
 def packed(states: Mapping[str, Any]) -> bytes:

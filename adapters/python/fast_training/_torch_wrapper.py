@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import types
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 
+from ._torch_step import StepAround
 from .session import Session
 
 
@@ -15,9 +16,10 @@ class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
 
     ``model = Decentralized(model, optimizer, topology="torus:2x2")``. Each ``optimizer.step()``
     ends with an exchange of as many samples as were in the batches since the last one: the length
-    of the first tensor that the module is given in training. `options` are those of join(). The
-    session is `session`: its ``done()`` ends a loop, its ``finish()``, to be called once after it,
-    brings all workers to one model. The mean of the loss over workers is not known here.
+    of the first tensor that the module is given in training, where gradients are taken. `options`
+    are those of join(). The session is `session`: its ``done()`` ends a loop, its ``finish()``, to
+    be called once after it, brings all workers to one model. The mean of the loss over workers is
+    not known here. Once the session is closed, a step is a step.
     """
 
     def __init__(
@@ -29,21 +31,28 @@ class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         self.module = module
         self.session: Session = join(module, optimizer, **options)
         self._samples = 0
-        step = optimizer.step
 
-        def step_and_exchange(_self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+        def step_and_exchange(step: Any, *args: Any, **kwargs: Any) -> Any:
             result = step(*args, **kwargs)
             samples, self._samples = self._samples, 0
             self.session.exchange(samples)
             return result
 
-        # A method, as schedules of the learning rate expect it.
-        setattr(optimizer, "step", types.MethodType(step_and_exchange, optimizer))
+        adapter: Any = self.session.adapter
+        adapter.at_close(StepAround(optimizer, step_and_exchange).leave)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """The module's own."""
-        if self.training:
-            tensors = (one for one in (*inputs, *named.values()) if torch.is_tensor(one))
-            first = next(tensors, None)
-            self._samples += len(first) if first is not None and first.dim() > 0 else 1
+        if self.training and torch.is_grad_enabled():
+            self._samples += _length((*inputs, *named.values()))
         return self.module(*inputs, **named)
+
+
+def _length(inputs: Iterable[Any]) -> int:
+    """Of the first tensor, also one of a dictionary or a sequence; 1 where there is none."""
+    for one in inputs:
+        if torch.is_tensor(one):
+            return len(one) if one.dim() > 0 else 1
+        if isinstance(one, (Mapping, list, tuple)) and one:
+            return _length(one.values() if isinstance(one, Mapping) else one)
+    return 1

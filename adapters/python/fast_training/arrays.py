@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import json
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy
 
 from .adapter import Adapter, named
-from .errors import ModelError
+from .errors import FileError, ModelError
 
 _ALIGNMENT = 64  # bytes, of each array where not all are float32
 
@@ -48,13 +50,63 @@ def take(name: str, place: Any, value: Any) -> None:
     place[...] = array
 
 
+def packed(arrays: Mapping[str, Any], **plain: Any) -> bytes:
+    """Arrays, and values that JSON has, as bytes for Adapter.save_state(). Raises ModelError, by
+    name, for what is no array of numbers."""
+    contents = {name: numpy.asarray(array) for name, array in arrays.items()}
+    for name, array in contents.items():
+        if array.dtype.hasobject:
+            raise ModelError(
+                f"{name} holds objects of Python, which a checkpoint cannot; keep arrays and "
+                "numbers alone in what is saved"
+            )
+    heads = [[name, str(a.dtype), list(a.shape)] for name, a in contents.items()]
+    text = json.dumps([heads, plain]).encode()
+    return b"".join((text, b"\n", *(array.tobytes() for array in contents.values())))
+
+
+def unpacked(state: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What packed() was given. Raises FileError where it has not made `state`."""
+    try:
+        text, _, contents = state.partition(b"\n")
+        heads, plain = json.loads(text)
+        arrays, at = {}, 0
+        for name, kind, shape in heads:
+            arrays[name] = numpy.ndarray(shape, numpy.dtype(kind), contents, at).copy()
+            at += arrays[name].nbytes
+    except (ValueError, TypeError) as error:
+        raise FileError(
+            f"the checkpoint's optimizer state cannot be read ({error}); it was saved by another "
+            "adapter or version: resume with that, or from another checkpoint"
+        ) from error
+    return arrays, plain
+
+
+def checked(arrays: Mapping[str, Any], present: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """`arrays`, of a checkpoint. Raises FileError, which calls them `what`, where names, shapes or
+    types are not those of the `present` ones."""
+    forms = [
+        [(name, numpy.shape(array), str(array.dtype)) for name, array in found.items()]
+        for found in (arrays, present)
+    ]
+    for saved, here in itertools.zip_longest(*forms, fillvalue="nothing"):
+        if saved != here:
+            raise FileError(
+                f"the checkpoint's {what} has {saved} where this one has {here}; resume with the "
+                "model and the optimizer that it was saved with"
+            )
+    return dict(arrays)
+
+
 class CopiedArrays(Adapter):
-    """Parameters that are read and written as a whole, before and after each exchange.
+    """Arrays that are read and written as a whole, before and after each exchange.
 
     For frameworks whose memory is on a device, or is replaced in training. `read` returns the
     present values by name: anything that ``numpy.asarray`` takes, of the same names, shapes and
-    types at each call. `write` gets arrays of those shapes and types, which it must copy: the next
-    exchange changes them. `replaced` is called where the model was replaced by a neighbour's.
+    types at each call. `write` gets by name the arrays that may have changed, of those shapes and
+    types, and must copy them: the next exchange changes them. `replaced` is called where the model
+    was replaced by a neighbour's. Of the names of `read`, those in `averaged` and `carried` have
+    that role (see Adapter), all others are trained.
     """
 
     def __init__(
@@ -62,25 +114,44 @@ class CopiedArrays(Adapter):
         read: Callable[[], Mapping[str, Any]],
         write: Callable[[Mapping[str, Any]], None],
         replaced: Callable[[], None] | None = None,
+        averaged: Container[str] = (),
+        carried: Container[str] = (),
     ) -> None:
         self._read = read
         self._write = write
         self._replaced = replaced
-        super().__init__(flat_copies(dict(read())))
+        values = dict(read())
+        roles: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
+        for name, value in values.items():
+            roles[1 if name in averaged else 2 if name in carried else 0][name] = value
+        trained, means, others = map(flat_copies, roles)
+        super().__init__(trained, others, means)
+        copies = {**trained, **means, **others}
+        self._copies = {name: copies[name] for name in values}
 
     def before(self, call: str) -> None:
         """Copies the framework's values to the arrays."""
         if call == "open":
             return
-        for name, value in self._read().items():
-            take(name, self.parameters[name], value)
+        values = self._read()
+        if list(values) != list(self._copies):
+            changed = sorted(set(values).symmetric_difference(self._copies)) or ["their order"]
+            raise ModelError(
+                "the model's arrays are not those that the session was opened with "
+                f"({', '.join(changed)}); keep them, or open another session"
+            )
+        for name, value in values.items():
+            take(name, self._copies[name], value)
 
     def after(self, call: str) -> None:
-        """Copies them back."""
-        if call != "save":  # "open" may have loaded a checkpoint
+        """Copies them back: all that `call` may have changed."""
+        if call == "exchange":  # the others change where the model is replaced
             self._write(self.parameters)
+        elif call not in ("save_model", "save_checkpoint"):
+            self._write(self._copies)
 
     def model_replaced(self) -> None:
-        """Passes it on."""
+        """Copies the others, too, and passes it on."""
+        self._write(self._copies)
         if self._replaced is not None:
             self._replaced()

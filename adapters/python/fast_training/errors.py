@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import sys
+from types import TracebackType
+
 
 class FastError(RuntimeError):
     """A failure of a session. The text gives the cause and the remedy.
@@ -44,7 +48,7 @@ class RefusedError(FastError, ConnectionRefusedError):
 
 
 class NonFiniteError(FastError, ArithmeticError):
-    """The loss or parameters became NaN or infinite."""
+    """Parameters became NaN or infinite."""
 
     exit_code = 7
 
@@ -77,3 +81,17 @@ def error_of(code: int, text: str) -> FastError:
         if one.exit_code == code:
             return one(text)
     return FastError(text)
+
+
+@functools.cache
+def exit_by_code() -> None:
+    """From now on a program that ends by a FastError exits with its code, as a launcher expects
+    that starts again what may be cured by that. Python's own code is 1."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        before(kind, error, trace)
+        if isinstance(error, FastError):
+            raise SystemExit(error.exit_code)
+
+    sys.excepthook = hook

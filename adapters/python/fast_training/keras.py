@@ -2,65 +2,215 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
+import numpy
 
-from .arrays import CopiedArrays
-from .errors import UsageError
+from .arrays import CopiedArrays, checked, packed, unpacked
+from .errors import ModelError, UsageError
 from .session import Session, begun
+
+_LOGGER = logging.getLogger("fast_training")
 
 
 class KerasAdapter(CopiedArrays):
-    """The trainable variables of a built model, on each of Keras's backends."""
+    """The weights of a built model, by their number in get_weights() and their name.
+
+    Trainable ones are trained; moving statistics of BatchNormalization layers are averaged at the
+    end, unless their layer is frozen; all others are carried. States of random generators are none
+    of them, and stay each worker's own. Checkpoints hold those and the state of the optimizer that
+    the model was compiled with, which begins anew where the model is replaced.
+    """
 
     def __init__(self, model: keras.Model) -> None:
         if not model.built:
             raise UsageError("the model is not built; call build() or give it an Input first")
         self._model = model
-        super().__init__(self._arrays, self._set)
+        statistics = {
+            id(variable)
+            for layer in model._flatten_layers()
+            if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
+            for variable in (layer.moving_mean, layer.moving_variance)
+        }
+        self._trained = self._trainable()
+        weights = self._weights()
+        averaged = {name for name, weight in weights.items() if id(weight) in statistics}
+        super().__init__(
+            self._arrays, self._set, self._forget, averaged, set(weights) - averaged - self._trained
+        )
+        self.owner = model
+
+    def before(self, call: str) -> None:
+        """Copies the model's values to the arrays."""
+        changed = sorted(self._trained ^ self._trainable())
+        if changed:
+            raise ModelError(
+                f"'{changed[0]}' was frozen or unfrozen since the session was opened; leave it as "
+                "it is, or open another session"
+            )
+        super().before(call)
+
+    def _weights(self) -> dict[str, Any]:
+        return {f"{n}.{weight.name}": weight for n, weight in enumerate(self._model.weights)}
+
+    def _trainable(self) -> set[str]:
+        trained = {id(weight) for weight in self._model.trainable_weights}
+        return {name for name, weight in self._weights().items() if id(weight) in trained}
 
     def _arrays(self) -> dict[str, Any]:
-        return {
-            f"{number}.{variable.name}": keras.ops.convert_to_numpy(variable)
-            for number, variable in enumerate(self._model.trainable_variables)
-        }
+        return _values(self._weights())
 
     def _set(self, values: Mapping[str, Any]) -> None:
-        for variable, value in zip(self._model.trainable_variables, values.values()):
-            variable.assign(value.copy())
+        weights = self._weights()
+        for name, value in values.items():
+            weights[name].assign(value.copy())
+
+    def _optimizer(self) -> Any:
+        """The model's optimizer, where it has one that has a state."""
+        optimizer = getattr(self._model, "optimizer", None)
+        return optimizer if getattr(optimizer, "built", False) else None
+
+    def _states(self) -> dict[str, Any]:
+        """Variables that only checkpoints hold: the optimizer's, and those of random generators."""
+        weights = {id(weight) for weight in self._model.weights}
+        optimizer = self._optimizer()
+        found = {} if optimizer is None else {f"{n}": v for n, v in enumerate(optimizer.variables)}
+        seeds = (v for v in self._model.variables if id(v) not in weights)
+        return {**found, **{f"seed {n}": variable for n, variable in enumerate(seeds)}}
+
+    def save_state(self) -> bytes:
+        """The state of the optimizer and of random generators."""
+        return packed(_values(self._states()), optimizer=self._optimizer() is not None)
+
+    def load_state(self, state: bytes) -> None:
+        """Takes them over."""
+        arrays, plain = unpacked(state)
+        if plain["optimizer"] and self._optimizer() is None and self._model.optimizer is not None:
+            self._model.optimizer.build(self._model.trainable_variables)
+        variables = self._states()
+        for name, value in checked(arrays, _values(variables), "optimizer").items():
+            variables[name].assign(value)
+
+    def _forget(self) -> None:
+        """Gives the optimizer the state of one that has made no step; a schedule goes on."""
+        optimizer = self._optimizer()
+        if optimizer is None:
+            return
+        fresh = type(optimizer).from_config(optimizer.get_config())
+        fresh.build(self._model.trainable_variables)
+        scheduled = not isinstance(optimizer._learning_rate, keras.Variable)
+        stays = [optimizer._iterations] if scheduled else [optimizer._learning_rate]
+        for variable, initial in zip(optimizer.variables, fresh.variables):
+            if not any(variable is one for one in stays):
+                variable.assign(initial)
+        if optimizer.use_ema:
+            averages = optimizer._model_variables_moving_average
+            for average, variable in zip(averages, self._model.trainable_variables):
+                average.assign(variable)
+
+
+def _values(variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: keras.ops.convert_to_numpy(variable) for name, variable in variables.items()}
 
 
 class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
-    """Makes ``model.fit()`` a worker: ``model.fit(x, y, callbacks=[FastCallback(32, ...)])``.
+    """Makes ``model.fit()`` a worker: ``model.fit(x, y, callbacks=[FastCallback(...)])``.
 
-    `batch_size`: examples of a step. `options` are those of Session; where the budget is used,
-    training stops. All workers begin with the weights of rank 0.
+    `options` are those of Session; where the budget is used, training stops. All workers begin with
+    the weights of rank 0. Examples are counted as the model's loss counts them; `batch_size`, those
+    of a step, is for a train_step() that does not update it. `learning_rate` gives the rate by the
+    share of the budget that all workers have used, from 0 to 1: Keras's own schedules count this
+    worker's steps alone.
+
+    The model that workers have agreed on stays: what callbacks after this one make of it in
+    on_train_end(), as EarlyStopping(restore_best_weights=True) does, is undone with a warning.
     """
 
-    def __init__(self, batch_size: int, **options: Any) -> None:
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        learning_rate: Callable[[float], float] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__()
         self._batch_size = batch_size
+        self._rate = learning_rate
         self._options = options
+        self._seen = (0, 0.0)  # of this epoch: examples, and their losses
+        self._batch = -1  # the last one
         #: The session, from the beginning of training on; closed at its end.
         self.session: Session | None = None
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
         """Opens the session and waits until this worker may begin."""
         self.session = begun(Session(KerasAdapter(self.model), **self._options))
+        schedule = getattr(self.model.optimizer, "_learning_rate", None)
+        if isinstance(schedule, keras.optimizers.schedules.LearningRateSchedule):
+            _LOGGER.warning(
+                "%s counts this worker's steps, while training ends by what all have done; give "
+                "FastCallback(learning_rate=) a function of the share that is done",
+                type(schedule).__name__,
+            )
+        self._set_rate()
+
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Keras counts batches, examples and losses from 0 in each epoch."""
+        self._seen, self._batch = (0, 0.0), -1
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """The step boundary."""
         assert self.session is not None
         if keras.backend.backend() == "jax":  # whose variables are elsewhere within fit()
             self.model.jax_state_sync()
-        self.session.exchange(self._batch_size, float((logs or {}).get("loss", 0.0)))
+        self.session.exchange(*self._made(batch, logs or {}))
+        self._set_rate()
         if self.session.done():
             self.model.stop_training = True
 
+    def _made(self, batch: int, logs: Mapping[str, float]) -> tuple[int, float]:
+        """Examples since the last step boundary, and the mean of their loss."""
+        steps, self._batch = batch - self._batch, batch
+        tracker = getattr(self.model, "_loss_tracker", None)
+        if tracker is not None:
+            before, self._seen = self._seen, (int(tracker.count), float(tracker.total))
+            samples = self._seen[0] - before[0]
+            if samples > 0:
+                return samples, (self._seen[1] - before[1]) / samples
+        if self._batch_size is None:
+            raise UsageError(
+                "the model's train_step() does not update Keras's loss, which counts examples; "
+                "give FastCallback(batch_size=)"
+            )
+        return steps * self._batch_size, float(logs.get("loss", 0.0))
+
+    def _set_rate(self) -> None:
+        if self._rate is not None:
+            assert self.session is not None
+            self.model.optimizer.learning_rate = self._rate(self.session.progress())
+
     def on_train_end(self, logs: Mapping[str, float] | None = None) -> None:
         """Agrees with the neighbours on one model."""
-        if self.session is not None:
-            with self.session:
-                pass
+        if self.session is None:
+            return
+        with self.session:
+            pass
+        last = getattr(
+            self.model, "history", None
+        )  # the callback that fit() itself adds at the end
+        if isinstance(last, keras.callbacks.Callback):
+            last.on_train_end = functools.partial(_stay, self.model, self.model.get_weights(), last)
+
+
+def _stay(model: keras.Model, agreed: list[Any], last: Any, logs: Any = None) -> None:
+    """Called when all callbacks have had their on_train_end()."""
+    del last.on_train_end
+    if not all(map(numpy.array_equal, model.get_weights(), agreed)):
+        model.set_weights(agreed)
+        _LOGGER.warning(
+            "a callback changed the model after the workers had agreed on it, and was undone; "
+            "callbacks that do (EarlyStopping with restore_best_weights) belong before FastCallback"
+        )

@@ -2,116 +2,94 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import logging
 import math
 import operator
 import os
+import time
 import weakref
 from types import TracebackType
-from typing import Any, NamedTuple, SupportsFloat
+from typing import Any, SupportsFloat
 
-from . import _options
-from ._handle import ClosedError, Handle, shape_argument
-from ._library import NeighbourStruct, StatusStruct
-from ._memory import memory_of
+from . import _options, _sessions
+from ._handle import Handle
+from ._places import Places
+from ._standstill import STEPS, Agreed, Standstill
+from ._status import Neighbour, Status
 from .adapter import Adapter, named
-from .errors import NonFiniteError, UsageError
+from .errors import RefusedError, UsageError, exit_by_code
+
+__all__ = ["Neighbour", "Session", "Status", "begun"]
 
 _LOGGER = logging.getLogger("fast_training")
-
-
-class Status(NamedTuple):
-    """A recent snapshot of a worker's exchange."""
-
-    state: str  # "joining", "training", "settling", "settled", "frozen"
-    rank: int
-    workers: int  # in the topology
-    neighbours: int  # of this worker
-    joined_from: int | None  # rank whose model was adopted at the start
-    consensus_distance: float  # rms distance to neighbours' models over the norm of this one
-    flushed: bool  # nothing is in flight with any neighbour
-    initial_from: int | None  # rank whose initial values were taken over
-    likeness: float  # of this worker's steps and its neighbours' in length, 0 to 1
-
-
-class Neighbour(NamedTuple):
-    """One neighbour, as this worker sees it. Counters begin at 0 with the session."""
-
-    rank: int
-    shared: bool  # the model is averaged in shared memory
-    link: str  # "connecting", "up", "suspect", "gone", "left", "refused"
-    state: str  # as last reported: see Status
-    step: int  # last reported
-    sweeps: int  # completed with it, begun here
-    bytes_sent: int  # to it, headers included
-    bytes_shared: int  # that this worker averaged in shared memory
-    round_trip: float  # seconds, of a bucket, decayed mean; 0 before the first
-    since_sweep: float | None  # seconds since the last sweep with it
+_OTHER_RUN = "run id differs"  # as the library says it
+_AGAIN_SECONDS = 0.2  # between two attempts to begin
 
 
 class Session:
     """One worker: its options, its model and its exchange with its neighbours.
 
     `parameters` are the arrays that neighbours average: a mapping from names, a sequence, or one
-    array; see Adapter, which may be given instead. Their memory must not move until close().
-    `options` have the names and values of the command line (``topology="torus:2x2"``, ``rank=3``,
-    ``listen="*:5555"``, ``peers={1: "node1:5555"}``, ``budget=250000`` (samples over all workers),
-    ``codec="int8"`` ..; options() lists all). One that is not given comes from its environment
-    variable (FAST_TOPOLOGY), and the rank from mpirun, srun or torchrun.
+    array; see Adapter, which may be given instead. A mapping or a sequence may be given new arrays
+    between two calls, of the same names, types and shapes. `buffers` are saved, and begin as those
+    of rank 0. `options` have the names and values of the command line (``topology="torus:2x2"``,
+    ``rank=3``, ``listen="*:5555"``, ``keys="keys"``, ``peers={1: "node1:5555"}``,
+    ``budget=250000`` (samples over all workers), ``codec="int8"`` ..; options() lists all). One
+    that is not given comes from its environment variable (FAST_TOPOLOGY), and the rank from mpirun,
+    srun or torchrun.
 
     The constructor binds the address and begins to look for neighbours, on a thread of its own.
     Parameters must then have their initial values. They may differ between workers: all begin with
     those of rank 0, unless ``initial`` is "same".
 
-    Methods belong to one thread at a time, stop() to any. They raise FastError's classes. Ctrl-C
-    ends a wait and with it the session's training: done() is then true. As a context manager a
-    session finishes where the block ends well, and closes in any case.
+    A session over the same model ends the one before, as does one of the same rank and addresses.
+    Of a process that `fast run` has started, each session is a run of its own, with files of its
+    own, which begins anew.
+
+    Methods belong to one thread at a time, stop() and what only looks to any. They raise
+    FastError's classes. Ctrl-C ends a wait and with it the session's training: done() is then true.
+    As a context manager a session finishes where the block ends well, and closes in any case.
     """
 
     def __init__(self, parameters: Any, buffers: Any = None, **options: Any) -> None:
+        exit_by_code()
         is_adapter = isinstance(parameters, Adapter)
         self.adapter: Adapter = parameters if is_adapter else Adapter(named(parameters))
         if buffers is not None:
             self.adapter.buffers = named(buffers)
         #: What finish() found: whether all neighbours agree; None before it.
         self.agreed: bool | None = None
-        self._joined, self._passed = False, 0  # steps whose boundary was passed
-        self._handle = Handle()
-        self._closer = weakref.finalize(self, self._handle.close)
+        self._joined = False
+        self._result: Agreed | None = None  # of finish(), where all agree
+        given = _options.from_arguments(options)
+        self._options = _sessions.options_of_next(given)
+        self._take_handle()
         try:
-            self._configure(_options.from_arguments(options))
+            self._configure()
+            _sessions.take_place(self)
             self._open()
+            _sessions.opened(self, given)
         except BaseException:
             self.close()
             raise
 
-    def _configure(self, given: dict[str, str]) -> None:
-        for key, value in given.items():
+    def _take_handle(self) -> None:
+        self._handle = Handle()
+        self._closer = weakref.finalize(self, _end, self._handle, weakref.ref(self.adapter))
+
+    def _configure(self) -> None:
+        for key, value in self._options.items():
             self._handle.call("fast_set", key.encode(), value.encode())
         self._handle.call("fast_set_from_environment")
-        self._handle.log_as(f"worker {self._handle.options()['rank'][0]}")
+        expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
+        self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
 
     def _open(self) -> None:
         self.adapter.before("open")
-        for call, arrays in (
-            ("fast_parameter", self.adapter.parameters),
-            ("fast_buffer", self.adapter.buffers),
-        ):
-            for name, array in arrays.items():
-                memory = memory_of(array, name)
-                shape = memory.shape
-                self._handle.keep(memory.owner)
-                self._handle.call(
-                    call,
-                    name.encode(),
-                    memory.type.encode(),
-                    len(shape),
-                    shape_argument(shape),
-                    memory.address,
-                )
+        self._places = Places(self._handle, self.adapter)
+        self._standstill = Standstill(self._places.trained)
         adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
         self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
@@ -119,14 +97,31 @@ class Session:
         self.adapter.follow = self._handle.follow
         self.adapter.likeness = self._handle.likeness
         self.adapter.after("open")
+        if self.options()["checkpoint"][0]:
+            self.adapter.save_state()  # what cannot be saved is known now, and not in a minute
 
     def _run(self, call: str, *arguments: Any) -> None:
         """fast_`call`(), with the adapter's part before and after it."""
         self.adapter.before(call)
         try:
+            self._places.look(self.adapter)
+            if call == "exchange" and self._standstill.stepped():
+                _LOGGER.warning(
+                    "worker %d: its last %d steps have changed nothing of what is exchanged (first "
+                    "array: '%s'); train the arrays that the session was given, or those that it "
+                    "is shown. With a learning rate of 0 all is well",
+                    self.status().rank,
+                    STEPS,
+                    self._places.trained[0].name,
+                )
+            if call == "save_model":
+                self._note_changes()
             self._handle.call(f"fast_{call}", *arguments)
+            self._standstill.exchanged()
         finally:
             self.adapter.after(call)
+        if self._handle.take_replaced():
+            self.adapter.model_replaced()
 
     def join(self) -> None:
         """Waits until this worker may begin.
@@ -135,21 +130,39 @@ class Session:
         ``start_deadline`` it begins alone (mode sync: DeadlineError). The first exchange() calls it
         where nobody has.
         """
-        self._run("join")
         if self._joined:
             return
-        with contextlib.suppress(ClosedError):  # another thread may have closed it meanwhile
-            self._joined, self._passed = True, self.steps()
-            status = self.status()
-            if status.joined_from is not None or status.initial_from is not None:
-                self.adapter.model_replaced()
+        until = time.monotonic() + (float(self.options()["start_deadline"][0]) or math.inf)
+        while not self._joined:
+            try:
+                self._run("join")
+                self._joined = True
+            except RefusedError as error:
+                # A neighbour may still be in the session before this one, which is another run.
+                early = _sessions.is_numbered(self._options) and _OTHER_RUN in str(error)
+                if not early or time.monotonic() > until:
+                    raise
+                self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Opens the session anew, in a moment."""
+        time.sleep(_AGAIN_SECONDS)
+        was_stopped = self._handle.stopped
+        self._handle.close()
+        self._closer.detach()
+        self._take_handle()
+        self._configure()
+        self._open()
+        if was_stopped:
+            self.stop()
 
     def exchange(self, samples: int = 1, loss: SupportsFloat = 0.0) -> None:
         """The step boundary, to be called once after each step of the optimizer.
 
         Folds what was agreed with neighbours since the last one, and shows them the present model.
-        `samples` (examples) and `loss` are of this step. Raises NonFiniteError where the loss or
-        parameters are NaN or infinite.
+        `samples` (examples) and `loss` are of this step; a loss that is NaN or infinite is counted
+        and left out. Raises NonFiniteError where parameters are NaN or infinite, and ModelError, by
+        name, where an array has become another.
         """
         if not self._joined:
             self.join()
@@ -157,98 +170,113 @@ class Session:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
         # PyTorch warns where a tensor with a gradient becomes a number.
         value = float(loss.detach() if hasattr(loss, "detach") else loss)
-        if not math.isfinite(value):
-            raise NonFiniteError(
-                f"the loss became {value} at step {self._passed + 1}; lower the learning rate"
-            )
         self._run("exchange", samples, value)
-        with contextlib.suppress(ClosedError):  # as in join()
-            before, self._passed = self._passed, self.steps()
-            if self._passed == before and not self.done():  # the step went with the old model
-                self.adapter.model_replaced()
 
     def finish(self) -> bool:
         """Ends training: averages until neighbours agree or ``settle_deadline`` passes, then
-        freezes the model. Returns whether they agree."""
+        freezes the model.
+
+        Returns whether they agree. False, too, where none of many steps has changed what is
+        exchanged: what was trained is then something else.
+        """
         agreed = ctypes.c_int(0)
         self._run("finish", ctypes.byref(agreed))
-        self.agreed = bool(agreed.value)
+        self._handle.finished = True
+        self.agreed = bool(agreed.value) and self._standstill.trains
+        if self.agreed:
+            self._result = Agreed(self._places.trained)
         return self.agreed
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes parameters and buffers as one safetensors file: the complete new file or none."""
-        self._run("save", os.fsencode(path))
+    def _note_changes(self) -> None:
+        """Says where the model is no longer what all agreed on."""
+        changed = self._result.changed() if self._result else None
+        if changed is not None:
+            self._result = None
+            _LOGGER.warning(
+                "worker %d: '%s' was changed after finish(), so this model is not the one that its "
+                "neighbours have; what puts weights back, such as early stopping, belongs before "
+                "finish()",
+                self.status().rank,
+                changed,
+            )
+
+    def save_model(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model as one safetensors file: the complete new file or none."""
+        self._run("save_model", os.fsencode(path))
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Saves a checkpoint now, between two steps, as ``checkpoint`` does every minute: all that
+        it takes to go on with the run (``resume``). A thread of its own writes it."""
+        self._run("save_checkpoint", os.fsencode(path))
+
+    def stop_all(self, reason: str) -> None:
+        """Ends the run for all workers, without loss: done() becomes true here, and at each other
+        worker as soon as word has come to it. All then call finish() and agree. `reason` is for the
+        log. In mode sync all workers must call it at the same step."""
+        self._handle.call("fast_stop_all", reason.encode())
 
     def stop(self) -> None:
         """Ends every wait at once, and makes done() true. Any thread and any handler of signals."""
         self._handle.stop()
 
-    def close(self) -> None:
+    def close(self, why: str = "the session is closed; open another one") -> None:
         """Leaves in good order (lets neighbours settle what is in flight, 2 s at most) and frees
-        the session. Also done when the session is collected and when the interpreter ends."""
+        the session. Also done when the session is collected and when the interpreter ends.
+        Afterwards what a session tells is what it was at last. `why`: what calls that come later
+        are told."""
+        if self._handle.is_own:
+            self._note_changes()
+        self._handle.close(why)
         self._closer()
+        _sessions.closed(self)
+
+    # What follows looks only, and belongs to any thread.
 
     def done(self) -> bool:
-        """Whether the budget is used, counted over all workers, or stop() was called."""
-        return bool(self._handle.get("fast_done"))
+        """Whether the budget is used, counted over all workers, or stop_all() or stop() was
+        called."""
+        return bool(self._handle.read("fast_done"))
 
     def progress(self) -> float:
         """Share of the budget used by all workers together; 0 without a budget."""
-        return float(self._handle.get("fast_progress"))
+        return float(self._handle.read("fast_progress"))
 
     def loss(self) -> float:
         """Decayed mean of the loss over all workers, as this worker knows it."""
-        return float(self._handle.get("fast_loss"))
+        return float(self._handle.read("fast_loss"))
 
     def steps(self) -> int:
         """Steps whose boundary this worker has passed."""
-        return int(self._handle.get("fast_steps"))
+        return int(self._handle.read("fast_steps"))
 
     def exchange_seconds(self) -> float:
         """Seconds spent in exchange(), without the adapter's copies."""
-        return float(self._handle.get("fast_exchange_seconds"))
+        return float(self._handle.read("fast_exchange_seconds"))
 
     def endpoint(self) -> str:
         """The address of this worker, such as "zmq://127.0.0.1:40123"."""
-        text: bytes = self._handle.get("fast_endpoint")
+        text: bytes = self._handle.read("fast_endpoint")
         return text.decode()
 
     def options(self) -> dict[str, tuple[str, str]]:
         """Each option's value in this session and a sentence on it, by name."""
-        return self._handle.options()
+        found: dict[str, tuple[str, str]] = self._handle.told("options")
+        return found
 
     def status(self) -> Status:
         """A recent snapshot of the exchange."""
-        seen = StatusStruct()
-        self._handle.call("fast_get_status", ctypes.byref(seen))
-        return Status(
-            state=seen.state.decode(),
-            rank=seen.rank,
-            workers=seen.workers,
-            neighbours=seen.neighbours,
-            joined_from=None if seen.joined_from < 0 else seen.joined_from,
-            consensus_distance=seen.consensus_distance,
-            flushed=bool(seen.flushed),
-            initial_from=None if seen.initial_from < 0 else seen.initial_from,
-            likeness=seen.likeness,
-        )
+        found: Status = self._handle.told("status")
+        return found
 
     def neighbours(self) -> list[Neighbour]:
         """All neighbours, by rank."""
-        found = []
-        for index in range(self.status().neighbours):
-            seen = NeighbourStruct()
-            self._handle.call("fast_get_neighbour", index, ctypes.byref(seen))
-            values = {name: getattr(seen, name) for name in Neighbour._fields}
-            values["shared"] = bool(seen.shared)
-            values["link"], values["state"] = seen.link.decode(), seen.state.decode()
-            values["since_sweep"] = None if seen.since_sweep < 0 else seen.since_sweep
-            found.append(Neighbour(**values))
+        found: list[Neighbour] = self._handle.told("neighbours")
         return found
 
     def counters(self) -> dict[str, int]:
         """Events since the session began: "sweeps", "bytes_sent" .."""
-        return self._handle.counters()
+        found: dict[str, int] = self._handle.told("counters")
+        return found
 
     def __enter__(self) -> Session:
         return self
@@ -266,6 +294,21 @@ class Session:
                 )
         finally:
             self.close()
+
+
+def _end(handle: Handle, adapter: weakref.ref[Adapter]) -> None:
+    """A session is closed, was collected, or is left behind at the end of the interpreter."""
+    try:
+        if handle.close() and handle.read("fast_steps") and not handle.finished:
+            _LOGGER.warning(
+                "worker %d ended without finish(): its model is its own, not one that its "
+                "neighbours agree with",
+                handle.told("status").rank,
+            )
+    finally:
+        found = adapter()
+        if found is not None:
+            found.close()
 
 
 def begun(session: Session) -> Session:

@@ -9,19 +9,11 @@ from typing import Any
 import torch
 
 from ._torch_backward import StepInBackward
-from ._torch_homes import (
-    TYPES,
-    Group,
-    bring_home,
-    grouped,
-    memory_of,
-    refuse,
-    settle,
-    tied_to,
-    why_not,
-)
+from ._torch_copies import WeightCopies
+from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
 from ._torch_momentum import MomentumCorrection
-from ._torch_state import packed, unpacked
+from ._torch_parts import Held, normalising, parts_of
+from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .errors import ModelError, UsageError
@@ -61,14 +53,17 @@ class TorchAdapter(Adapter):
     """The parameters of a module, or tensors by name, as a session exchanges them.
 
     Trainable parameters on the CPU become views of one memory, in which they are exchanged; those
-    on a device are copied through pinned memory. Tied parameters stay tied; frozen ones stay where
-    they are and are saved. Types float32, float64, float16 and bfloat16 may be mixed. An optimizer
-    made before or after works. A parameter whose memory is replaced is noticed at the next
-    exchange, and its values are taken, or refused by name where its type or shape is another.
+    on a device are copied through pinned memory, and those in memory that other processes share
+    stay there. Tied parameters stay tied. Types float32, float64, float16 and bfloat16 may be
+    mixed. An optimizer made before or after works. Frozen parameters and buffers stay where they
+    are, are saved, and begin as rank 0's. A parameter whose memory is replaced, and a buffer that
+    is bound anew, are noticed at the next exchange; one whose type or shape is another is refused
+    by name.
 
     `optimizer`: must have none but the model's parameters. Where it is SGD with momentum, the
     exchange's moves of the model enter momentum by the share `momentum_correction` (0: not), see
-    MomentumCorrection. Its state begins anew where the model is replaced by a neighbour's.
+    MomentumCorrection. Copies of the weights in its state follow what the exchange does to those,
+    see WeightCopies. Its state begins anew where the model is replaced by a neighbour's.
 
     `mix_statistics`: the running statistics of BatchNorm layers follow this worker's own batches in
     training; finish() makes them the mean over workers. gather_statistics() before it makes them
@@ -76,7 +71,7 @@ class TorchAdapter(Adapter):
 
     Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
     GradScaler, a loader, all that has ``state_dict()`` and ``load_state_dict()`` of plain values
-    and tensors.
+    and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
 
     `step_in_backward`: the backward pass takes the step layer by layer, and layers are exchanged
     while it goes on; see StepInBackward for what that refuses.
@@ -92,41 +87,41 @@ class TorchAdapter(Adapter):
         kept: Mapping[str, Any] | None = None,
         step_in_backward: bool = False,
     ) -> None:
-        self._kept_states = dict(kept or {})
-        if optimizer is not None:
-            self._kept_states["optimizer"] = optimizer
-        self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
-        tensors, others, statistics = _parts_of(model, mix_statistics)
-        trained = [(name, tensor) for name, tensor in tensors if tensor.requires_grad]
-        if not trained:
+        parts = parts_of(model, mix_statistics)
+        if not parts.trained:
             raise ModelError("the model has no trainable parameters; leave requires_grad set")
-        self._optimizer, self._frozen = optimizer, list[tuple[str, torch.Tensor]]()
-        self._known = {id(tensor) for _, tensor in tensors}
-        self._places = _places_of(model)
+        self._optimizer, self._parts = optimizer, parts
+        self._known = {id(one.tensor) for one in (*parts.trained, *parts.carried, *parts.apart)}
         self._check_trained()
-        self._correction: MomentumCorrection | None = None
-        self._statistics = [(name, tensor, tensor.detach().clone()) for name, tensor in statistics]
-        self._initial = [slot.clone() for _, _, slot in self._statistics]
-        self._mixed = False  # the statistics are, by finish()
-        self._groups = grouped(trained + [(name, slot) for name, _, slot in self._statistics])
-        frozen = [(name, tensor) for name, tensor in tensors if not tensor.requires_grad]
-        self._frozen = frozen
-        tied = tied_to(self._groups, [*frozen, *others])
-        self._saved = _homes_of([one for one in (*frozen, *others) if one[0] not in tied])
+        self._state = KeptState(optimizer, dict(kept or {}), parts.apart)
+        self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
+        self._groups = grouped((one.name, one.tensor) for one in parts.trained)
+        tied = tied_to(self._groups, [(one.name, one.tensor) for one in parts.carried])
+        self._carried = [Held(one) for one in parts.carried if one.name not in tied]
+        self._averaged = [Held(one) for one in parts.averaged]
+        self._at_home = [group for group in self._groups if group.on_host]
+        self._away = [group for group in self._groups if not group.on_host]  # on a device
         with torch.no_grad():
-            settle(self._groups)
+            means = settle(self._groups, sum(one.tensor.numel() for one in parts.averaged))
+        numbers = {id(t): n for n, group in enumerate(self._groups) for t in group.tensors}
+        self._correction: MomentumCorrection | None = None
         if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
-            numbers = {id(t): n for n, group in enumerate(self._groups) for t in group.tensors}
             self._correction = MomentumCorrection(optimizer, momentum_correction, numbers)
+        self._copies = WeightCopies(optimizer)
         self._stream = _stream_of(self._groups)
+        self._leave: list[Callable[[], None]] = []  # at the end, the last first
         if step_in_backward:
             if optimizer is None:
                 raise UsageError("step_in_backward has no optimizer; give the model's")
-            StepInBackward(optimizer, self._groups, lambda first: self.ready_from(first))
-        super().__init__(
-            {group.name: memory_of(group.home) for group in self._groups},
-            {name: memory_of(home) for name, _, home in self._saved},
-        )
+            in_backward = StepInBackward(
+                optimizer, self._groups, lambda first: self.ready_from(first)
+            )
+            self.at_close(in_backward.leave)
+        self._homes = {group.name: memory_of(group.home) for group in self._groups}
+        super().__init__(self._homes)
+        self.averages = means
+        self.owner = model if isinstance(model, torch.nn.Module) else parts.trained[0].tensor
+        self._show()
 
     def before(self, call: str) -> None:
         """Brings the memory that is exchanged up to date."""
@@ -139,78 +134,63 @@ class TorchAdapter(Adapter):
             self._after(call)
 
     def _before(self, call: str) -> None:
-        moved = bring_home(self._groups)
+        if call in ("exchange", "finish"):
+            self._check_trained()
+        moved = bring_home(self._at_home)
         if moved:
             _LOGGER.info("%d parameters were replaced (first: '%s')", len(moved), moved[0])
-        if call == "exchange":
-            self._check_trained()
-        if call == "finish" and not self._mixed:
-            self._mixed = True
-            # Neighbours that have finished before may have moved the slots already, so each worker
-            # adds what it has found to what is there.
-            for (_, tensor, slot), initial in zip(self._statistics, self._initial):
-                slot.add_(tensor.detach() - initial)
-        if call in ("open", "save"):
-            self._fill()
+        check_away(self._away)
+        others = [one.look(copy=True) for one in self._averaged]
+        others += [one.look(copy=call not in ("join", "exchange")) for one in self._carried]
+        if moved or any(others):
+            self._show()
         self._copy_device(pull=True)
-        if call == "exchange" and self._correction is not None:
-            self._correction.before_exchange(self.follow)
+        if call == "exchange":
+            self._copies.before_exchange()
+            if self._correction is not None:
+                self._correction.before_exchange(self.follow)
 
     def _after(self, call: str) -> None:
+        if call in ("save_model", "save_checkpoint"):
+            return
         self._copy_device(pull=False)
-        if call == "exchange" and self._correction is not None:
-            self._correction.after_exchange(self.likeness)
-        if call == "open":  # which may have loaded a checkpoint
-            self._initial = [slot.clone() for _, _, slot in self._statistics]
-            for _, tensor, home in self._saved:
-                if tensor.data_ptr() != home.data_ptr():
-                    tensor.detach().copy_(home)
         if call in ("open", "finish"):
-            for name, tensor, slot in self._statistics:
-                # Cut off before all agreed, it may hold no variance, and then keeps its own.
-                own = tensor if name.endswith("running_var") else slot
-                tensor.copy_(torch.where(slot > 0, slot, own))
-        if call == "open" and self._resumed is not None:
-            self._resume(self._resumed)
+            for one in (*self._averaged, *(self._carried if call == "open" else ())):
+                one.give()
+        if call == "exchange":
+            self._copies.after_exchange()
+            if self._correction is not None:
+                self._correction.after_exchange(self.likeness)
+        if call == "open" and self._resumed is not None:  # the arrays hold a checkpoint's
+            self._state.resume(self._resumed)
             self._resumed = None
-        if call == "save":
-            for (_, _, slot), kept in zip(self._statistics, self._kept):
-                slot.copy_(kept)
+
+    def _show(self) -> None:
+        """Names the memory of all tensors as it is now."""
+        for group in self._groups:
+            if self._homes[group.name].address != group.home.data_ptr():
+                self._homes[group.name] = memory_of(group.home)
+        self.averaged = {one.name: one.memory for one in self._averaged}
+        self.buffers = {one.name: one.memory for one in self._carried}
 
     def save_state(self) -> bytes:
-        """The states of the optimizer and of what is kept, and buffers that a step changes."""
-        copied = [(n, t) for n, t, home in self._saved if t.data_ptr() != home.data_ptr()]
-        return packed(
-            {
-                **{f"state {n}": one.state_dict() for n, one in self._kept_states.items()},
-                "statistics": {name: tensor for name, tensor, _ in self._statistics},
-                "initial": self._initial,
-                "mixed": self._mixed,
-                "buffers": dict(copied),  # of the others the session has the present values
-            }
-        )
+        """What a checkpoint holds beside the session's arrays: see KeptState."""
+        return self._state.packed({one.name: one.tensor() for one in self._carried if one.copied})
 
     def load_state(self, state: bytes) -> None:
         """Reads the same; after("open") applies it, when parameters have been loaded."""
         if state:
             self._resumed = unpacked(state)
 
-    def _resume(self, found: dict[str, Any]) -> None:
-        for kind, tensors in (("statistics", self._statistics), ("buffers", self._saved)):
-            for name, tensor, _ in tensors:
-                if name in found[kind]:
-                    tensor.detach().copy_(found[kind][name])
-        self._initial, self._mixed = found["initial"], found["mixed"]
-        for name, one in self._kept_states.items():
-            if f"state {name}" not in found:
-                _LOGGER.warning("the checkpoint holds no state of '%s', which begins anew", name)
-                continue
-            one.load_state_dict(found[f"state {name}"])
-
     def model_replaced(self) -> None:
-        """Drops the state of the optimizer, which is of another model."""
+        """Takes over what is not trained, and drops the state of the optimizer, which is of another
+        model."""
+        with torch.no_grad():
+            for one in (*self._averaged, *self._carried):
+                one.give()
         if self._correction is not None:
             self._correction.model_replaced(self.follow)
+        self._copies.forget()
         if self._optimizer is None:
             return
         if isinstance(self._optimizer, torch.optim.Adagrad):  # requires its state to be there
@@ -219,20 +199,29 @@ class TorchAdapter(Adapter):
             return
         self._optimizer.state.clear()
 
+    def at_close(self, leave: Callable[[], None]) -> None:
+        """Calls `leave` when the session is closed."""
+        self._leave.append(leave)
+
+    def close(self) -> None:
+        """Gives back the optimizer's step."""
+        while self._leave:
+            self._leave.pop()()
+
     def _check_trained(self) -> None:
         """Raises where a tensor is trained that is not exchanged."""
-        for owner, key, name, parameter in self._places:
-            if owner.get(key) is not parameter:
+        for part in self._parts.trained:
+            if part.owner is not None and part.owner.get(part.key) is not part.tensor:
                 raise ModelError(
-                    f"'{name}' is another parameter than when the session was opened, and the "
+                    f"'{part.name}' is another parameter than when the session was opened, and the "
                     "optimizer may not know it; load a state without assign=True, or open another "
                     "session"
                 )
-        for name, tensor in self._frozen:
-            if tensor.requires_grad:
+        for part in (*self._parts.carried, *self._parts.apart):
+            if part.tensor.requires_grad or getattr(part.now(), "requires_grad", False):
                 raise ModelError(
-                    f"'{name}' was frozen when the session was opened, and is trained now; leave "
-                    "it frozen, or open another session"
+                    f"'{part.name}' was frozen when the session was opened, and is trained now; "
+                    "leave it frozen, or open another session"
                 )
         for number, group in enumerate(self._optimizer.param_groups if self._optimizer else ()):
             for index, parameter in enumerate(group["params"]):
@@ -244,29 +233,17 @@ class TorchAdapter(Adapter):
                         "it an optimizer of its own"
                     )
 
-    def _fill(self) -> None:
-        """Brings all that is saved up to date."""
-        self._kept = [slot.clone() for _, _, slot in self._statistics]
-        for _, tensor, slot in self._statistics:
-            slot.copy_(tensor.detach())
-        for name, tensor, home in self._saved:
-            if tensor.shape != home.shape or tensor.dtype != home.dtype:
-                raise refuse(name, "of another shape or type than before", "open another session")
-            if tensor.data_ptr() != home.data_ptr():
-                home.copy_(tensor.detach())
-
     def _copy_device(self, pull: bool) -> None:
         """Copies parameters on a device to their homes, or back."""
-        away = [group for group in self._groups if not group.on_host]
         if self._stream is None:
-            for group in away:
+            for group in self._away:
                 _copy(group, pull, non_blocking=False)
             return
         device = self._stream.device
         present = torch.cuda.current_stream(device)
         self._stream.wait_stream(present)
         with torch.cuda.stream(self._stream):
-            for group in away:
+            for group in self._away:
                 _copy(group, pull, non_blocking=group.tensors[0].device == device)
         if pull:
             self._stream.synchronize()
@@ -280,7 +257,7 @@ def gather_statistics(model: torch.nn.Module, batches: int, forward: Callable[[]
     `forward` computes the model on a batch, usually of training data. To be called when training is
     over, before finish(). Does nothing for a model without such layers.
     """
-    layers = _normalising(model)
+    layers = normalising(model)
     if not layers:
         return
     training = {module: module.training for module in model.modules()}
@@ -298,60 +275,6 @@ def gather_statistics(model: torch.nn.Module, batches: int, forward: Callable[[]
             layer.momentum = momentum
         for module, before in training.items():
             module.training = before
-
-
-_Named = list[tuple[str, torch.Tensor]]
-
-
-def _normalising(model: torch.nn.Module) -> list[Any]:
-    kinds = torch.nn.modules.batchnorm._NormBase
-    found = (module for module in model.modules() if isinstance(module, kinds))
-    return [module for module in found if module.running_mean is not None]
-
-
-def _parts_of(model: Any, mix_statistics: bool) -> tuple[_Named, _Named, _Named]:
-    """Parameters, other buffers, and buffers that are statistics to be exchanged."""
-    if not isinstance(model, torch.nn.Module):
-        named = [(str(name), tensor) for name, tensor in dict(model).items()]
-        return named, [], []
-    model = getattr(model, "_orig_mod", model)  # of torch.compile
-    statistics = set()
-    if mix_statistics:
-        for layer in _normalising(model):
-            statistics |= {id(layer.running_mean), id(layer.running_var)}
-    buffers = list(model.named_buffers())
-    return (
-        list(model.named_parameters()),
-        [(name, tensor) for name, tensor in buffers if id(tensor) not in statistics],
-        [(name, tensor) for name, tensor in buffers if id(tensor) in statistics],
-    )
-
-
-def _places_of(model: Any) -> list[tuple[dict[str, Any], str, str, torch.Tensor]]:
-    """Where a module keeps its parameters: dictionary, key, full name and parameter."""
-    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
-        return []
-    model = getattr(model, "_orig_mod", model)
-    return [
-        (module._parameters, key, f"{prefix}.{key}" if prefix else key, parameter)
-        for prefix, module in model.named_modules()
-        for key, parameter in module._parameters.items()
-        if parameter is not None
-    ]
-
-
-def _homes_of(tensors: _Named) -> list[tuple[str, torch.Tensor, torch.Tensor]]:
-    """Tensors that are only saved, each with the memory that is: its own where it can be."""
-    found = []
-    for name, tensor in tensors:
-        reason = why_not(tensor)
-        if tensor.dtype not in TYPES or (reason and not reason.startswith("of type")):
-            raise refuse(name, reason, "keep it out of the model, or convert it")
-        own = tensor.detach()
-        if tensor.device.type != "cpu" or not tensor.is_contiguous():
-            own = torch.empty(tensor.shape, dtype=tensor.dtype)
-        found.append((name, tensor, own))
-    return found
 
 
 def _stream_of(groups: Iterable[Group]) -> Any:

@@ -6,7 +6,7 @@ import fast_training as fast
 import numpy as np
 import support
 from fast_training._memory import memory_of
-from fast_training.arrays import CopiedArrays, flat_copies
+from fast_training.arrays import CopiedArrays, checked, flat_copies, packed, unpacked
 
 
 class OnlyDlpack:
@@ -127,6 +127,80 @@ class Sessions(unittest.TestCase):
                     session.exchange()
             state["w"] = np.zeros(3, "f")
             session.exchange()
+
+    def test_copied_arrays_have_the_roles_of_their_names(self):
+        state = {"w": np.ones(3, "f"), "mean": np.ones(2, "f"), "count": np.array(3)}
+        written = []
+
+        def write(values):
+            written.append({name: array.copy() for name, array in values.items()})
+
+        adapter = CopiedArrays(lambda: state, write, None, averaged={"mean"}, carried={"count"})
+        self.assertEqual(
+            [list(arrays) for arrays in (adapter.parameters, adapter.averaged, adapter.buffers)],
+            [["w"], ["mean"], ["count"]],
+        )
+        state["count"] = np.array(4)
+        adapter.before("exchange")
+        self.assertEqual(adapter.buffers["count"], 4)
+        adapter.buffers["count"][...] = 5
+        for call in ("exchange", "join", "save_model"):
+            adapter.after(call)
+        self.assertEqual([list(values) for values in written], [["w"], ["w", "mean", "count"]])
+        adapter.model_replaced()
+        self.assertEqual(written[-1]["count"], 5)
+
+    def test_copied_arrays_that_come_or_go_are_refused_by_name(self):
+        state = {"w": np.zeros(3, "f"), "b": np.zeros(3, "f")}
+        with fast.Session(CopiedArrays(lambda: state, lambda values: None)) as session:
+            session.join()
+            state["c"] = np.zeros(1, "f")
+            with self.assertRaisesRegex(fast.ModelError, "not those.*c"):
+                session.exchange()
+            state = {"b": state["b"], "w": state["w"]}
+            with self.assertRaisesRegex(fast.ModelError, "order"):
+                session.exchange()
+            state = {"w": state["w"], "b": state["b"]}
+            session.exchange()
+
+
+class States(unittest.TestCase):
+    def test_a_state_is_what_was_packed(self):
+        arrays = {
+            "m": np.arange(6, dtype="f").reshape(2, 3),
+            "steps": np.array(7),
+            "none": np.zeros((0, 3), "d"),
+            "flags": np.array([True, False]),
+        }
+        found, plain = unpacked(packed(arrays, rate=0.1, names=["a"], nothing=None))
+        self.assertEqual(list(found), list(arrays))
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name], array)
+            self.assertEqual((found[name].dtype, found[name].shape), (array.dtype, array.shape))
+        found["m"][...] = 0  # it may be written to
+        self.assertEqual(plain, {"rate": 0.1, "names": ["a"], "nothing": None})
+
+    def test_objects_are_refused_by_name(self):
+        with self.assertRaisesRegex(fast.ModelError, "m holds objects"):
+            packed({"m": np.array([object()])})
+
+    def test_what_was_cut_off_or_is_of_others_is_refused(self):
+        state = packed({"m": np.ones(3)})
+        for bad in (state[:-1], b"", b"other\n", b"[[], 3, 4]\n", state[:20]):
+            with self.assertRaisesRegex(fast.FileError, "cannot be read", msg=str(bad)):
+                unpacked(bad)
+
+    def test_a_state_of_another_model_is_refused_by_what_differs(self):
+        present = {"m": np.ones(3), "v": np.ones(3)}
+        self.assertEqual(list(checked(present, present, "optimizer")), ["m", "v"])
+        for bad, why in (
+            ({"m": np.ones(3)}, "optimizer has nothing where this one has .'v'"),
+            ({"m": np.ones(4), "v": np.ones(3)}, "'m', .4,.*'m', .3,"),
+            ({"m": np.ones(3, "f"), "v": np.ones(3)}, "float32.*float64"),
+            ({**present, "x": np.ones(3)}, "'x'.*nothing"),
+        ):
+            with self.assertRaisesRegex(fast.FileError, why):
+                checked(bad, present, "optimizer")
 
 
 if __name__ == "__main__":

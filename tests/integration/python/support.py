@@ -64,6 +64,7 @@ def start(worker, *arguments, **variables):
     return subprocess.Popen(
         [sys.executable, str(WORKERS / f"{worker}.py"), *map(str, arguments)],
         env={**os.environ, **{name: str(value) for name, value in variables.items()}},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -117,3 +118,16 @@ def saved_tensors(path):
         header = json.loads(file.read(size))
     header.pop("__metadata__")
     return {name: (entry["dtype"], tuple(entry["shape"])) for name, entry in header.items()}
+
+
+def saved_values(path):
+    """{name: numbers} of a safetensors file, of tensors of type F32."""
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header, data = json.loads(file.read(size)), file.read()
+    return {
+        name: list(struct.unpack(f"<{(end - begin) // 4}f", data[begin:end]))
+        for name, entry in header.items()
+        if name != "__metadata__" and entry["dtype"] == "F32"
+        for begin, end in [entry["data_offsets"]]
+    }

@@ -78,19 +78,19 @@ class Parameters(unittest.TestCase):
 
     def test_frozen_ones_stay_and_are_saved(self):
         models = [model_of(lambda: nn.Linear(3, 4), lambda: nn.Linear(4, 2)) for _ in range(2)]
-        for index, model in enumerate(models):
+        for model in models:
             model[0].weight.requires_grad_(False)
-            model[0].weight.fill_(index)
+            model[0].weight.fill_(0.5)
         with support.temporary_folder() as folder:
             sessions = trained(models, [sgd(model) for model in models])
             self.assertEqual(len(sessions[0].adapter.parameters), 3)
             with fast.join(models[0]) as session:
-                session.save(f"{folder}/model.safetensors")
+                session.save_model(f"{folder}/model.safetensors")
             saved = support.saved_tensors(f"{folder}/model.safetensors")
         self.assertEqual(saved["0.weight"], ("F32", (4, 3)))
         self.assertEqual(len(saved), 4)
-        for index, model in enumerate(models):
-            self.assertTrue((model[0].weight == index).all())
+        for model in models:
+            self.assertTrue((model[0].weight == 0.5).all())
 
     def test_groups_with_rates_of_their_own_train(self):
         models = [model_of(lambda: nn.Linear(3, 4), lambda: nn.Linear(4, 2)) for _ in range(2)]
@@ -144,10 +144,20 @@ class Parameters(unittest.TestCase):
             session.exchange(samples=1, loss=1)
             session.exchange(samples=1, loss=1)
             with support.temporary_folder() as folder:
-                session.save(f"{folder}/m.safetensors")
+                session.save_model(f"{folder}/m.safetensors")
                 with open(f"{folder}/m.safetensors", "rb") as file:
                     self.assertIn(torch.full((2, 3), 7.0).numpy().tobytes(), file.read())
             self.assertTrue((model[0].weight == 7).all())
+
+    def test_memory_elsewhere_that_becomes_another_type_is_refused_by_name(self):
+        model = model_of(lambda: nn.Linear(3, 2))
+        with (
+            unittest.mock.patch.object(Group, "on_host", False),  # as on a device
+            self.assertRaisesRegex(fast.ModelError, "'0.weight' was replaced.*float64"),
+            fast.join(model) as session,
+        ):
+            model.double()
+            session.exchange(samples=1, loss=1)
 
     def test_one_that_was_replaced_by_another_type_is_refused_by_name(self):
         model = model_of(lambda: nn.Linear(3, 2))

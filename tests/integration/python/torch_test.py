@@ -1,10 +1,13 @@
 """Sessions over PyTorch models: ways to train, statistics, checkpoints, momentum."""
 
+import math
+import random
 import signal
 import types
 import unittest
 
 import fast_training as fast
+import numpy
 import support
 import torch
 from fast_training._torch_momentum import OnDevice
@@ -97,8 +100,10 @@ class Loops(unittest.TestCase):
             optimizer.zero_grad()
             rates.step()
             steps += 1
+            with torch.no_grad():
+                wrapped(torch.ones(100, 3))  # counts for nothing
             wrapped.eval()
-            wrapped(torch.ones(100, 3))  # counts for nothing
+            wrapped(torch.ones(100, 3))  # nor does this
             wrapped.train()
         self.assertEqual((steps, wrapped.session.steps()), (5, 5))
         self.assertTrue(wrapped.session.finish())
@@ -134,10 +139,14 @@ class Loops(unittest.TestCase):
         for one, other in zip(models[0].parameters(), models[1].parameters()):
             self.assertLess((one - other).abs().max().item(), 1e-4)
 
-    def test_a_loss_that_is_no_number_ends_the_session(self):
+    def test_parameters_that_are_no_numbers_end_the_session(self):
         model = nn.Linear(3, 2)
+        nan = float("nan")
         with self.assertRaises(fast.NonFiniteError) as caught, fast.join(model) as session:
-            session.exchange(samples=1, loss=model(torch.full((1, 3), float("nan"))).sum())
+            session.exchange(samples=1, loss=model(torch.full((1, 3), nan)).sum())
+            self.assertEqual(session.counters()["non_finite_losses"], 1)
+            model.bias.data.fill_(nan)
+            session.exchange(samples=1, loss=1.0)
         self.assertEqual(caught.exception.exit_code, 7)
 
 
@@ -163,24 +172,44 @@ class Statistics(unittest.TestCase):
         self.assertTrue(torch.allclose(means[0], means[1], atol=1e-3))
         self.assertTrue(torch.allclose(means[0], x.mean(0) + 1, atol=0.1))
 
-    def test_a_variance_is_never_negative_where_workers_did_not_agree(self):
+    def test_they_begin_as_those_of_rank_0_which_count_once(self):
+        """Rank 0's begin at mean 5 and variance 100, the other's at 0 and 1; data are N(0, 1)."""
+        models = [model_of(lambda: nn.BatchNorm1d(3), lambda: nn.Linear(3, 1)) for _ in range(2)]
+        models[0][0].running_mean.fill_(5)
+        models[0][0].running_var.fill_(100)
+        trained(models, [sgd(model) for model in models], steps=150)
+        for model in models:
+            self.assertLess(model[0].running_mean.abs().max().item(), 2)
+            self.assertLess(model[0].running_var.max().item(), 4)
+            self.assertTrue(torch.equal(model[0].running_mean, models[0][0].running_mean))
+
+    def test_they_stay_its_own_where_workers_do_not_agree(self):
         model = model_of(lambda: nn.BatchNorm1d(3))
-        adapter = TorchAdapter(model)
-        with fast.Session(adapter, budget=10) as session:
-            session.join()
-            model(torch.randn(64, 3))
-            own = model[0].running_var.clone()
-            for _, _, slot in adapter._statistics:
-                slot.sub_(5.0)  # as a neighbour that is gone may have left it
-        self.assertTrue(torch.equal(model[0].running_var, own))
-        self.assertLess(model[0].running_mean.max().item(), -4)
+        with (
+            self.assertLogs("fast_training", "WARNING"),
+            fast.join(model, topology="ring:2", rank=0, start_deadline=0.1) as session,
+        ):
+            model(torch.randn(64, 3) + 1)
+            own = {name: value.clone() for name, value in model.state_dict().items()}
+            session.exchange()
+            self.assertFalse(session.finish())
+        for name in ("0.running_mean", "0.running_var"):
+            self.assertTrue(torch.equal(model.state_dict()[name], own[name]))
+
+    def test_models_of_float32_that_have_them_are_exchanged_in_place(self):
+        model = model_of(lambda: nn.Linear(3, 4), lambda: nn.BatchNorm1d(4))
+        with fast.join(model) as session:
+            end = 0
+            for memory in session.adapter.parameters.values():
+                end = memory.address + 4 * math.prod(memory.shape)
+            self.assertEqual(session.adapter.averages.address, end)
 
     def test_they_are_saved_as_they_are(self):
         model = model_of(lambda: nn.BatchNorm1d(3))
         with fast.join(model, budget=10) as session, support.temporary_folder() as folder:
             model(torch.full((4, 3), 5.0))
             now = model[0].running_mean.clone()
-            session.save(f"{folder}/m.safetensors")
+            session.save_model(f"{folder}/m.safetensors")
             with open(f"{folder}/m.safetensors", "rb") as file:
                 self.assertIn(now.numpy().tobytes(), file.read())
             self.assertTrue(torch.equal(model[0].running_mean, now))
@@ -228,12 +257,48 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(found["rate"], expected["rate"])
         self.assertEqual(found["state"], expected["state"])
 
-    def test_a_state_that_cannot_be_kept_is_refused_by_name(self):
+    def test_what_is_kept_and_has_no_state_is_refused_by_name_at_once(self):
         model = model_of(lambda: nn.Linear(3, 4))
-        one = types.SimpleNamespace(state_dict=lambda: {"a": [object()]})
-        adapter = TorchAdapter(model, kept={"mine": one})
-        with self.assertRaisesRegex(fast.UsageError, "state mine.*object"):
-            adapter.save_state()
+        bad = types.SimpleNamespace(
+            state_dict=lambda: {"a": [object()]}, load_state_dict=lambda state: None
+        )
+        for one, said in ((bad, "state mine.*object"), (5, "'mine' of kept is a int")):
+            with self.assertRaisesRegex(fast.UsageError, said):
+                TorchAdapter(model, kept={"mine": one})
+
+    def test_a_state_that_cannot_be_kept_later_is_left_out_with_one_warning(self):
+        model = model_of(lambda: nn.Linear(3, 4))
+        optimizer = sgd(model, momentum=0.9)
+        with (
+            support.temporary_folder() as folder,
+            self.assertLogs("fast_training", "WARNING") as lines,
+            fast.join(model, optimizer, checkpoint=f"{folder}/c.safetensors") as session,
+        ):
+            for _ in range(2):
+                model(torch.ones(1, 3)).sum().backward()
+                optimizer.step()
+                optimizer.state[model[0].bias]["projector"] = object()
+                session.exchange()
+                session.save_checkpoint(f"{folder}/now.safetensors")
+            self.assertTrue(session.finish())
+        self.assertEqual(len(lines.output), 1, lines.output)
+        self.assertIn("'state optimizer' holds a object", lines.output[0])
+
+    def test_generators_go_on_where_they_were(self):
+        def drawn():
+            return torch.randn(2).tolist(), random.random(), float(numpy.random.rand())
+
+        with support.temporary_folder() as folder:
+            options = {name: f"{folder}/c.safetensors" for name in ("checkpoint", "resume")}
+            with fast.join(model_of(lambda: nn.Linear(3, 4)), **options) as session:
+                drawn()
+                session.exchange()
+                session.save_checkpoint(options["checkpoint"])
+                session.finish()
+                expected = drawn()
+            drawn()
+            with fast.join(model_of(lambda: nn.Linear(3, 4)), **options):
+                self.assertEqual(drawn(), expected)
 
     def test_a_state_that_cannot_be_taken_says_why(self):
         with support.temporary_folder() as folder:

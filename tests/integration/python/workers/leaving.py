@@ -1,6 +1,6 @@
 """Ends without finish() and without close().
 
-usage: leaving.py end | error | thread
+usage: leaving.py end | error | usage | nan | thread
 """
 
 import array
@@ -14,6 +14,11 @@ session.join()
 session.exchange(samples=1, loss=1.0)
 if sys.argv[1] == "error":
     raise LookupError("of the user")
+if sys.argv[1] == "usage":
+    fast.Session(array.array("f", [1.0]), topolgy="ring:2")
+if sys.argv[1] == "nan":
+    session.adapter.parameters["values"][0] = float("nan")
+    session.exchange(samples=1, loss=1.0)
 if sys.argv[1] == "thread":
     alone = fast.Session(array.array("f", [1.0]), topology="ring:2", rank=0, start_deadline=1000)
     threading.Thread(target=alone.join, daemon=True).start()

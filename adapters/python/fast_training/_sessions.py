@@ -1,0 +1,119 @@
+"""The sessions of this process: which takes the place of which, and which hear signals."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ._options import with_number
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_LOGGER = logging.getLogger("fast_training")
+
+# Two sessions that have these options in common are one worker to its neighbours.
+_PLACE = ("run_id", "topology", "rank", "listen", "peer", "peers", "peer_template")
+
+_by_place: weakref.WeakValueDictionary[tuple[str, ...], Session] = weakref.WeakValueDictionary()
+_by_owner: weakref.WeakValueDictionary[int, Session] = weakref.WeakValueDictionary()
+_open: weakref.WeakSet[Session] = weakref.WeakSet()
+_opened: Counter[tuple[str, str]] = Counter()  # by run id and rank, of a launcher's run
+
+
+def run_of_launcher(given: Mapping[str, str]) -> tuple[str, str] | None:
+    """Run id and rank where there is a launcher such as `fast run`, which starts one process for
+    each rank; `given` are the options of arguments."""
+    run_id = os.environ.get("FAST_RUN_ID", "")
+    if not run_id:
+        return None
+    return run_id, given.get("rank", os.environ.get("FAST_RANK", ""))
+
+
+def options_of_next(given: dict[str, str]) -> dict[str, str]:
+    """The options of arguments, and those by which the second session of a launcher's run is a run
+    of its own, which begins anew, and has files of its own."""
+    run = run_of_launcher(given)
+    if run is None or _opened[run] == 0:
+        return given
+    return with_number(given, os.environ, _opened[run] + 1)
+
+
+def is_numbered(options: Mapping[str, str]) -> bool:
+    """Whether the run id of a session with these options comes from a launcher, whose processes may
+    be at different ones of their sessions."""
+    run = run_of_launcher(options)
+    return run is not None and options.get("run_id", run[0]).startswith(run[0])
+
+
+def take_place(session: Session) -> None:
+    """Ends the session that `session`, about to open, takes the place of: over the same model, or
+    as the same worker, where a cell of a notebook is run again."""
+    owner = session.adapter.owner
+    options = {name: value for name, (value, _help) in session.options().items()}
+    place = tuple(options[name] for name in _PLACE)
+    if owner is not None:
+        found = _by_owner.get(id(owner))
+        if found is not None and found.adapter.owner is owner:
+            _end(found, "over the same model")
+        _by_owner[id(owner)] = session
+    if not options["listen"].endswith(":0") or any(options[name] for name in _PLACE[-3:]):
+        found = _by_place.get(place)
+        if found is not None:
+            _end(found, "of the same rank")
+        _by_place[place] = session
+
+
+def opened(session: Session, given: Mapping[str, str]) -> None:
+    """`session` has opened, with `given` for arguments. Under a launcher it hears its signals."""
+    run = run_of_launcher(given)
+    _open.add(session)
+    if run is None:
+        return
+    _opened[run] += 1
+    if threading.current_thread() is threading.main_thread():
+        for number, usual in _USUAL.items():
+            if signal.getsignal(number) == usual:
+                signal.signal(number, _stop_all)
+
+
+def closed(session: Session) -> None:
+    """`session` is no more."""
+    _open.discard(session)
+    if not _open and threading.current_thread() is threading.main_thread():
+        for number, usual in _USUAL.items():
+            if signal.getsignal(number) is _stop_all:
+                signal.signal(number, usual)
+
+
+def _end(session: Session, what: str) -> None:
+    if session not in _open:
+        return
+    level = logging.WARNING if session.agreed is None else logging.INFO
+    _LOGGER.log(
+        level, "worker %d: another session %s is opened; this one ends", session.status().rank, what
+    )
+    session.close(f"another session {what} has taken its place; go on with that one")
+
+
+_USUAL: dict[int, Any] = {
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+}
+
+
+def _stop_all(number: int, _frame: FrameType | None) -> None:
+    """Ends training in good order, which leaves a model and a checkpoint; once. The next signal
+    does what it usually does."""
+    signal.signal(number, _USUAL[number])
+    for session in list(_open):
+        session.stop()
+    if not _open:
+        os.kill(os.getpid(), number)

@@ -1,0 +1,122 @@
+"""What trainers of PyTorch need to be workers: data, folders and schedules of their own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from . import _options
+from ._handle import Handle
+from .session import Session
+
+_LOGGER = logging.getLogger("fast_training")
+_ALONE = "ring:1"  # the topology where none is given
+
+
+def rank_of(options: Mapping[str, Any]) -> int | None:
+    """The rank that a session with these options will have; None where it will be alone."""
+    handle = Handle()
+    try:
+        given = {n: v for n, v in options.items() if n in (*handle.told("options"), "peers")}
+        for key, value in _options.from_arguments(given).items():
+            handle.call("fast_set", key.encode(), value.encode())
+        handle.call("fast_set_from_environment")
+        told = handle.told("options")
+        return None if told["topology"][0] == _ALONE else int(told["rank"][0])
+    finally:
+        handle.close()
+
+
+def own_folder(folder: str | os.PathLike[str], rank: int) -> str:
+    """`folder` with the rank in place of "{rank}"; where it has none, one of the rank's own in it:
+    workers that write to one folder remove each other's files."""
+    path = os.fspath(folder)
+    if "{rank}" in path:
+        return path.replace("{rank}", str(rank))
+    own = f"worker-{rank}"
+    return path if os.path.basename(os.path.normpath(path)) == own else os.path.join(path, own)
+
+
+def own_randomness(rank: int) -> None:
+    """Gives each rank but 0 generators of its own, where all workers have seeded theirs alike: what
+    they draw, such as the order of examples, must differ."""
+    if rank == 0:
+        return
+    torch.manual_seed((torch.initial_seed() + rank) % 2**63)
+    random.seed(f"{random.getrandbits(64)} {rank}")
+    if "numpy" in sys.modules:
+        numpy = sys.modules["numpy"]
+        numpy.random.seed((int(numpy.random.randint(2**31)) + rank) % 2**32)
+
+
+def own_order(loader: Any, rank: int) -> None:
+    """The same for a loader whose sampler has a seed or a generator that own_randomness() does not
+    reach."""
+    for owner in (getattr(loader, "batch_sampler", None), loader):
+        sampler = getattr(owner, "sampler", None)
+        generator = getattr(sampler, "generator", None)
+        if isinstance(getattr(sampler, "initial_seed", None), int):  # accelerate's
+            sampler.initial_seed += rank  # type: ignore[union-attr]
+            return
+        if isinstance(generator, torch.Generator) and rank > 0:
+            generator.manual_seed((generator.initial_seed() + rank) % 2**63)
+            return
+
+
+def steps_due(session: Session, samples: int) -> float:
+    """Steps of `samples` examples that this worker makes until training is over, where all workers
+    are as quick; 0 where training has no end of the session's."""
+    options = session.options()
+    budget, passes, size = (float(options[n][0]) for n in ("budget", "epochs", "data_size"))
+    return (passes * size if passes > 0 else budget / session.status().workers) / samples
+
+
+def follow_progress(scheduler: Any, position: Callable[[], float]) -> None:
+    """Lets a scheduler of PyTorch count `position` instead of this worker's steps.
+
+    Workers make steps at paces of their own, and training ends when all together have used the
+    budget: a schedule that counts one worker's steps ends too early or never.
+    """
+    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        return  # counts no steps
+    kind = type(scheduler)
+    made = scheduler.last_epoch
+
+    class Following(kind):  # type: ignore[misc,valid-type]
+        def step(self, *arguments: Any, **others: Any) -> None:
+            nonlocal made
+            target = position()
+            while made + 1 <= target:
+                super().step()
+                made += 1
+
+    Following.__name__, Following.__qualname__ = kind.__name__, kind.__qualname__
+    scheduler.__class__ = Following  # an attribute of its own would be in its state_dict()
+
+
+def position(progress: float, total: float, warmup: float, expected: float) -> float:
+    """Step of a schedule of `total` steps at a share of the budget. Its `warmup` steps stay as many
+    as they are, where this worker is expected to make `expected` steps."""
+    made = progress * expected
+    if not warmup < min(expected, total):
+        return progress * total
+    if made < warmup:
+        return made
+    return warmup + (made - warmup) / (expected - warmup) * (total - warmup)
+
+
+def ended(session: Session, remedy: str) -> None:
+    """Says so where training is at its end and the budget is not used."""
+    if steps_due(session, 1) > 0 and not session.done():
+        _LOGGER.warning(
+            "worker %d: the trainer has ended when %.0f %% of the budget were used; %s",
+            session.status().rank,
+            100 * session.progress(),
+            remedy,
+        )
