@@ -99,6 +99,19 @@ TEST(Joining, newcomers_begin_together_once_all_neighbours_are_heard) {
   }
 }
 
+/// Connects, and lets rank 1 copy so many buckets and no more.
+bool copy(EnginePair& pair, std::uint64_t buckets) {
+  pair.wire.connect();
+  for (int i = 0; i < 100 && pair.pump(1).status().copied < buckets; ++i) {
+    pair.turn(1);
+    pair.wire.deliver(1, 1);
+    pair.turn(0);
+    pair.wire.deliver(0, 1);
+    pair.turn(1);
+  }
+  return pair.pump(1).status().copied == buckets;
+}
+
 TEST(Joining, who_comes_late_copies_an_established_neighbour) {
   EnginePair pair;
   for (int i = 0; i < 3; ++i) pair.boundary(0);
@@ -150,15 +163,7 @@ TEST(Joining, who_gives_up_in_the_middle_of_a_copy_begins_with_its_own_model) {
     pair.boundary(0);
   }
   const std::vector<float> own = pair.z(1);
-  pair.wire.connect();
-  for (int i = 0; i < 100 && pair.pump(1).status().copied == 0; ++i) {
-    pair.turn(1);
-    pair.wire.deliver(1, 1);
-    pair.turn(0);
-    pair.wire.deliver(0, 1);
-    pair.turn(1);
-  }
-  ASSERT_EQ(pair.pump(1).status().copied, 1U);
+  ASSERT_TRUE(copy(pair, 1));
   ASSERT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
   ASSERT_NE(pair.z(1), own);
   pair.standing[1].stop_joining = true;
@@ -230,15 +235,7 @@ TEST(InitialWeights, of_the_lower_rank_are_taken_over_bit_for_bit_and_both_begin
 TEST(InitialWeights, a_copy_that_breaks_off_leaves_the_own_ones) {
   Unlike pair;
   const std::vector<float> own = pair.z(1), lowest = pair.z(0);
-  pair.wire.connect();
-  for (int i = 0; i < 100 && pair.pump(1).status().copied == 0; ++i) {
-    pair.turn(1);
-    pair.wire.deliver(1, 1);
-    pair.turn(0);
-    pair.wire.deliver(0, 1);
-    pair.turn(1);
-  }
-  ASSERT_EQ(pair.pump(1).status().copied, 1U);
+  ASSERT_TRUE(copy(pair, 1));
   EXPECT_EQ(pair.z(1), own);
   pair.wire.cut();
   pair.pass(1);
@@ -305,15 +302,7 @@ TEST(InitialWeights, bring_what_is_carried_beside_them) {
 TEST(InitialWeights, that_break_off_leave_what_the_worker_carries) {
   Unlike pair(false, 7);
   const auto own = pair.carried(1);
-  pair.wire.connect();
-  for (int i = 0; i < 100 && pair.pump(1).status().copied < 4; ++i) {
-    pair.turn(1);
-    pair.wire.deliver(1, 1);
-    pair.turn(0);
-    pair.wire.deliver(0, 1);
-    pair.turn(1);
-  }
-  ASSERT_EQ(pair.pump(1).status().copied, 4U);
+  ASSERT_TRUE(copy(pair, 4));
   pair.wire.cut();
   pair.pass(1);
   EXPECT_EQ(pair.carried(1), own);
@@ -325,15 +314,7 @@ TEST(Joining, who_comes_late_with_other_weights_copies_what_is_carried_too) {
     const auto own = pair.carried(1), theirs = pair.carried(0);
     pair.standing[0].stop_joining = true;
     for (int i = 0; i < 3; ++i) pair.boundary(0);
-    pair.wire.connect();
-    for (int i = 0; i < 100 && pair.pump(1).status().copied < 5; ++i) {
-      pair.turn(1);
-      pair.wire.deliver(1, 1);
-      pair.turn(0);
-      pair.wire.deliver(0, 1);
-      pair.turn(1);
-    }
-    ASSERT_EQ(pair.pump(1).status().copied, 5U);
+    ASSERT_TRUE(copy(pair, 5));
     if (breaks_off) {
       pair.wire.cut();
       pair.turn(1);
