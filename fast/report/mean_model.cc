@@ -24,7 +24,7 @@ struct Opened {
 };
 
 /// The names of tensors that the metadata list under `key`; nullopt where they have no such key.
-std::optional<std::set<std::string>> names_of(const SafetensorsFile& file, const char* key) {
+std::optional<std::set<std::string>> listed_names(const SafetensorsFile& file, const char* key) {
   std::set<std::string> names;
   const auto it = file.metadata().find(key);
   if (it == file.metadata().end()) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<std::set<std::string>> names_of(const SafetensorsFile& file, const
 
 /// Of a file that does not say which are exchanged, all of float32.
 std::set<std::string> exchanged_names(const SafetensorsFile& file) {
-  if (auto names = names_of(file, kExchangedKey)) return *std::move(names);
+  if (auto names = listed_names(file, kExchangedKey)) return *std::move(names);
   std::set<std::string> names;
   for (const TensorView& tensor : file.tensors()) {
     if (tensor.dtype == "F32") names.insert(tensor.name);
@@ -88,7 +88,7 @@ std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>&
       SafetensorsFile file = SafetensorsFile::open(*worker.model);
       std::set<std::string> names = exchanged_names(file);
       if (is_finite(file, names)) {
-        auto carried = names_of(file, kCarriedKey).value_or(std::set<std::string>());
+        auto carried = listed_names(file, kCarriedKey).value_or(std::set<std::string>());
         files.push_back({worker.rank, std::move(file), std::move(names), std::move(carried)});
       } else {
         left_out.push_back({worker.rank, "its model is not finite"});
