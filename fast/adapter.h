@@ -37,6 +37,7 @@ struct NamedTensor {
   std::vector<std::int64_t> shape;
   std::span<std::byte> bytes;  ///< little-endian, row-major, contiguous
   Role role = Role::kTrained;
+  bool alias = false;  ///< a second name of an array before it: of model files alone
 };
 
 /// The bridge to a deep-learning framework: everything that FAST needs to know about a model. To

@@ -175,6 +175,13 @@ fast_code fast_array(fast_session* session, fast_role role, const char* name, co
   });
 }
 
+fast_code fast_array_alias(fast_session* session, const char* name, size_t array) {
+  return before_open(session, [&] {
+    demand(name != nullptr, "name");
+    session->aliases.emplace_back(name, array);
+  });
+}
+
 fast_code fast_set_averages(fast_session* session, float* memory) {
   return before_open(session, [&] { session->averages = memory; });
 }
@@ -201,6 +208,7 @@ fast_code fast_open(fast_session* session) {
     options.stop = &session->stop;
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->arrays, session->transfers,
                                                               session->averages);
+    for (const auto& [name, array] : session->aliases) adapter->alias(name, array);
     adapter->attach(session->state);
     auto opened = std::make_unique<fast::Session>(*adapter, std::move(options));
     session->endpoint = opened->endpoint();

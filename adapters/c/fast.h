@@ -7,6 +7,8 @@
  *     fast_set(s, "topology", "ring:2");
  *     fast_set(s, "rank", "0");
  *     fast_set(s, "listen", "*:5555");
+ *     fast_set(s, "keys", "keys");  -- `fast keys --out keys --workers 2` makes them
+ *     fast_set(s, "budget", "250000");
  *     fast_array(s, FAST_TRAINED, "weights", "F32", 2, shape, weights);
  *     if (fast_open(s) || fast_join(s)) die(fast_error(s));
  *     while (!fast_done(s)) {
@@ -141,6 +143,12 @@ typedef enum fast_role {
  */
 FAST_API fast_code fast_array(fast_session* session, fast_role role, const char* name,
                               const char* type, size_t rank, const int64_t* shape, void* memory);
+
+/**
+ * Optional: model files have array number `array` (from 0, in the order of fast_array()) under this
+ * name, too, as a framework's do where it ties parameters.
+ */
+FAST_API fast_code fast_array_alias(fast_session* session, const char* name, size_t array);
 
 /**
  * Optional: memory for the means of averaged arrays while they come about, a float for each of

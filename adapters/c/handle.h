@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/c/caller_state.h"
@@ -20,7 +21,8 @@ struct fast_session {
   fast::SessionOptions options;
   std::set<std::string> given;  ///< the variables of options that fast_set() has set
   std::vector<fast::NamedTensor> arrays;
-  float* averages = nullptr;  ///< see fast_set_averages()
+  std::vector<std::pair<std::string, std::size_t>> aliases;  ///< see fast_array_alias()
+  float* averages = nullptr;                                 ///< see fast_set_averages()
   fast::c::Transfers transfers;
   fast::c::CallerState state;
   pid_t process = 0;  ///< the process of the session's thread

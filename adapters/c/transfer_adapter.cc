@@ -53,6 +53,21 @@ std::size_t TransferAdapter::place_in_role(std::size_t index) const {
   return places_[index];
 }
 
+std::vector<NamedTensor> TransferAdapter::state() {
+  std::vector<NamedTensor> out = arrays_;
+  for (const auto& [name, index] : aliases_) {
+    out.push_back(arrays_[index]);
+    out.back().name = name;
+    out.back().alias = true;
+  }
+  return out;
+}
+
+void TransferAdapter::alias(std::string name, std::size_t index) {
+  (void)place_in_role(index);
+  aliases_.emplace_back(std::move(name), index);
+}
+
 void TransferAdapter::move(std::size_t index, void* memory) {
   const std::size_t place = place_in_role(index);
   NamedTensor& array = arrays_[index];

@@ -30,10 +30,12 @@ class TransferAdapter final : public ModelAdapter, private Resumable {
   [[nodiscard]] std::span<float> values() override { return flat_.values(); }
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
-  /// The arrays, in their order, as of the last pull or push.
-  [[nodiscard]] std::vector<NamedTensor> state() override { return arrays_; }
+  /// The arrays, in their order, and their aliases, as of the last pull or push.
+  [[nodiscard]] std::vector<NamedTensor> state() override;
 
-  // Both throw ConfigError for an array that there is not.
+  // These throw ConfigError for an array that there is not.
+  /// Model files have array `index` under this name, too.
+  void alias(std::string name, std::size_t index);
   /// Array `index` lies at `memory` from now on.
   void move(std::size_t index, void* memory);
   /// `momentum`, memory of the type and shape of trained array `index`, follows the exchange's
@@ -53,6 +55,7 @@ class TransferAdapter final : public ModelAdapter, private Resumable {
   void load(const StateReader& from) override;
 
   std::vector<NamedTensor> arrays_;
+  std::vector<std::pair<std::string, std::size_t>> aliases_;  ///< name, index
   AveragedAtEnd averaged_;
   FlatAdapter flat_;
   std::vector<ParameterSlot> slots_;          ///< parameters()

@@ -4,6 +4,8 @@
  *   embed_c                          both workers on this machine: it starts the other itself
  *   embed_c 0 *:5555                 worker 0; on another machine:
  *   embed_c 1 *:5555 0=first-machine:5555
+ *
+ * Between machines both need a folder `keys`, as `fast keys --out keys --workers 2` makes it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fast.h>
@@ -44,6 +46,7 @@ static int train(const char* rank, const char* listen, const char* peer) {
   fast_session* session = fast_new();
   int code = fast_set(session, "topology", "ring:2") || fast_set(session, "rank", rank) ||
              fast_set(session, "listen", listen) || fast_set(session, "peer", peer) ||
+             fast_set(session, "keys", listen[0] == '*' ? "keys" : "") ||
              fast_set(session, "budget", "64000") || /* examples, of both */
              fast_array(session, FAST_TRAINED, "weights", "F32", 1, shape, model.weights) ||
              fast_array(session, FAST_TRAINED, "bias", "F32", 0, NULL, &model.bias) ||

@@ -3,7 +3,8 @@
 usage: two_workers.py PROGRAM [ARGUMENT..]
 
 The workers learn who they are from FAST_* variables. On several machines, set them there by hand:
-FAST_TOPOLOGY=ring:2 FAST_RANK=1 FAST_LISTEN=*:5555 FAST_PEER=0=first-machine:5555
+FAST_TOPOLOGY=ring:2 FAST_RANK=1 FAST_LISTEN=*:5555 FAST_PEER=0=first-machine:5555 FAST_KEYS=keys
+with the folder that `fast keys --out keys --workers 2` makes.
 """
 
 import os

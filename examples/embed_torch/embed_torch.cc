@@ -40,7 +40,7 @@ int train(int rank, const std::string& listen, const std::string& peer) {
   fast::SessionOptions options{.topology = "ring:2", .rank = rank};  // FAST
   options.listen = listen;                                           // FAST
   if (!peer.empty()) options.peers[1 - rank] = peer;                 // FAST
-  if (listen.starts_with("tcp://")) options.keys = "keys";           // FAST
+  if (listen.starts_with("*")) options.keys = "keys";                // FAST
   options.budget = 2 * 64 * 1500;  // samples over both workers              // FAST
   fast::Session session(trainer.adapter(), options);  // FAST
   session.join();                                     // FAST

@@ -71,6 +71,7 @@ void StateReader::read(std::string_view name, std::string_view dtype,
 
 void save_model(ModelAdapter& adapter, StateWriter& to) {
   for (const NamedTensor& tensor : adapter.state()) {
+    if (tensor.alias) continue;
     to.put(kModel + tensor.name, tensor.dtype, tensor.shape, tensor.bytes);
   }
   for (Resumable* const part : adapter.parts()) part->save(to);
@@ -78,6 +79,7 @@ void save_model(ModelAdapter& adapter, StateWriter& to) {
 
 void load_model(ModelAdapter& adapter, const StateReader& from) {
   for (NamedTensor& tensor : adapter.state()) {
+    if (tensor.alias) continue;
     from.read(kModel + tensor.name, tensor.dtype, tensor.shape, tensor.bytes);
   }
   for (Resumable* const part : adapter.parts()) part->load(from);

@@ -13,7 +13,8 @@ namespace {
 
 std::vector<NamedTensor> carried_of(ModelAdapter& adapter) {
   std::vector<NamedTensor> arrays = adapter.state();
-  std::erase_if(arrays, [](const NamedTensor& array) { return array.role != Role::kCarried; });
+  std::erase_if(
+      arrays, [](const NamedTensor& array) { return array.role != Role::kCarried || array.alias; });
   return arrays;
 }
 

@@ -9,7 +9,7 @@ void save_model(const std::filesystem::path& file, ModelAdapter& adapter,
   const std::vector<NamedTensor> arrays = adapter.state();
   nlohmann::json exchanged = nlohmann::json::array(), carried = nlohmann::json::array();
   for (const NamedTensor& array : arrays) {
-    if (array.role == Role::kTrained) exchanged.push_back(array.name);
+    if (array.role == Role::kTrained && !array.alias) exchanged.push_back(array.name);
     if (array.role == Role::kCarried) carried.push_back(array.name);
   }
   metadata[kExchangedKey] = exchanged.dump();

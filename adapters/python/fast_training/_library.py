@@ -91,6 +91,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         c_int,
         (c_void_p, c_int, c_char_p, c_char_p, c_size_t, POINTER(c_int64), c_void_p),
     ),
+    "fast_array_alias": (c_int, (c_void_p, c_char_p, c_size_t)),
     "fast_array_moved": (c_int, (c_void_p, c_size_t, c_void_p)),
     "fast_set_averages": (c_int, (c_void_p, c_void_p)),
     "fast_open": (c_int, (c_void_p,)),

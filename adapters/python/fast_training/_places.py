@@ -48,6 +48,9 @@ class Places:
                 (ctypes.c_int64 * len(shape))(*shape),
                 place.memory.address,
             )
+        numbers = {place.name: number for number, place in enumerate(self._places)}
+        for alias, name in adapter.aliases.items():
+            handle.call("fast_array_alias", alias.encode(), numbers[name])
         if adapter.averages is not None:
             handle.keep(adapter.averages)
             handle.call("fast_set_averages", adapter.averages.address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -69,6 +69,27 @@ def parts_of(model: Any, average_statistics: bool) -> Parts:
             why_not(part.tensor) or f"of type {part.tensor.dtype}",
         )
     return parts
+
+
+def aliases_of(model: Any, saved: Iterable[tuple[str, torch.Tensor]]) -> dict[str, str]:
+    """The names that state_dict() has beside those of `saved`, for the same memory: of tied
+    parameters. By each the name of `saved`."""
+    if not isinstance(model, torch.nn.Module):
+        return {}
+    model = getattr(model, "_orig_mod", model)
+    names = {_memory_key(tensor): name for name, tensor in saved if tensor.numel() > 0}
+    known = set(names.values())
+    found = model.state_dict(keep_vars=True).items()
+    tensors = [(key, one) for key, one in found if isinstance(one, torch.Tensor)]
+    return {
+        key: names[_memory_key(tensor)]
+        for key, tensor in tensors
+        if key not in known and tensor.layout == torch.strided and _memory_key(tensor) in names
+    }
+
+
+def _memory_key(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.device, tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
 
 
 def normalising(model: torch.nn.Module) -> list[Any]:

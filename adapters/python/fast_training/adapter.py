@@ -44,6 +44,8 @@ class Adapter:
         #: Averaged: each worker's own while it trains, and the mean over workers where finish()
         #: finds that all agree: running statistics. Types as of parameters.
         self.averaged: Mapping[str, Any] = {} if averaged is None else averaged
+        #: Optional: second names of arrays, for model files: alias to name, as of tied parameters.
+        self.aliases: Mapping[str, str] = {}
         #: Optional: float32 memory for the means of averaged arrays. Where it begins at the end of
         #: the last parameter, all can be exchanged in place.
         self.averages: Memory | None = None

@@ -12,7 +12,7 @@ from ._torch_backward import StepInBackward
 from ._torch_copies import WeightCopies
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
 from ._torch_momentum import MomentumCorrection
-from ._torch_parts import Held, normalising, parts_of
+from ._torch_parts import Held, aliases_of, normalising, parts_of
 from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
@@ -120,6 +120,9 @@ class TorchAdapter(Adapter):
         self._homes = {group.name: memory_of(group.home) for group in self._groups}
         super().__init__(self._homes)
         self.averages = means
+        saved = [(group.name, group.tensors[0]) for group in self._groups]
+        saved += [(one.name, one.tensor) for one in (*parts.carried, *parts.averaged)]
+        self.aliases = aliases_of(model, [one for one in saved if one[0] not in tied])
         self.owner = model if isinstance(model, torch.nn.Module) else parts.trained[0].tensor
         self._show()
 

@@ -5,6 +5,7 @@ import unittest
 import fast_training as fast
 import support
 import torch
+from fast_training._model_file import read_model
 from torch import nn
 from torch_models import model_of
 
@@ -80,6 +81,8 @@ class Files(unittest.TestCase):
         with support.temporary_folder() as folder:
             with fast.join(models[0]) as session:
                 session.save_model(f"{folder}/m.safetensors")
+            names = set(read_model(f"{folder}/m.safetensors"))
+            self.assertEqual(names, set(models[0].state_dict()), "as strict=True asks")
             fast.load_model(f"{folder}/m.safetensors", models[1])
             for name, tensor in models[1].state_dict().items():
                 self.assertTrue((tensor == 3).all(), name)
