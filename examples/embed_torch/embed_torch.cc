@@ -11,9 +11,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "adapters/torch/torch_trainer.h"  // FAST
+#include "fast/session/exit_code.h"        // FAST
 #include "fast/session/session.h"          // FAST
 
 namespace {
@@ -54,7 +56,8 @@ int train(int rank, const std::string& listen, const std::string& peer) {
                   static_cast<int>(session.steps()), loss.item<double>(), session.network_loss());
     }
   }
-  session.finish();  // FAST
+  const fast::Agreement agreement = session.finish();  // FAST
+  if (agreement != fast::Agreement::kAgreed) return static_cast<int>(fast::exit_code(agreement));
 
   torch::NoGradGuard no_grad;
   const auto [x, y] = spirals(2000);
@@ -64,15 +67,25 @@ int train(int rank, const std::string& listen, const std::string& peer) {
   return accuracy > 0.9 ? 0 : 1;
 }
 
+// What ends a worker, a mistake in its options too, has an exit code of its own: README.
+int train_or_say_why(int rank, const std::string& listen, const std::string& peer) {
+  try {
+    return train(rank, listen, peer);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "worker %d: %s\n", rank, error.what());
+    return static_cast<int>(fast::exit_code(error));  // FAST
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 2) return train(std::atoi(argv[1]), argv[2], argc > 3 ? argv[3] : "");
+  if (argc > 2) return train_or_say_why(std::atoi(argv[1]), argv[2], argc > 3 ? argv[3] : "");
   // Both workers run here, with an address that only these two know.
   const std::string meeting = "ipc:///tmp/fast-embed-" + std::to_string(getpid());
   const pid_t other = fork();  // before LibTorch starts any thread
-  if (other == 0) return train(1, "", meeting);
-  const int mine = train(0, meeting, "");
+  if (other == 0) return train_or_say_why(1, "", meeting);
+  const int mine = train_or_say_why(0, meeting, "");
   int status = 0;
   waitpid(other, &status, 0);
   unlink(meeting.substr(6).c_str());
