@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <latch>
 #include <thread>
 
 #include "fast/run/safetensors.h"
@@ -64,8 +65,11 @@ double tolerance(const std::vector<ElementType>& types) {
 TEST_P(EmbeddingContract, TwoWorkersAgreeOnTheMeanOfWhatTheyHave) {
   Pair pair(GetParam());
   pair.open();
-  pair.both([](EmbeddedWorker& worker, int rank) {
-    ASSERT_EQ(worker.call(Call::kJoin), ExitCode::kOk) << worker.error();
+  std::latch both_joined(2);  // what the other moves by then would be overwritten
+  pair.both([&](EmbeddedWorker& worker, int rank) {
+    const ExitCode joined = worker.call(Call::kJoin);
+    both_joined.arrive_and_wait();
+    ASSERT_EQ(joined, ExitCode::kOk) << worker.error();
     worker.model.write(full_of(rank == 0 ? 1 : 3.015625));
     ASSERT_EQ(worker.call(Call::kExchange), ExitCode::kOk) << worker.error();
     ASSERT_EQ(worker.call(Call::kFinish), ExitCode::kOk) << worker.error();
