@@ -81,10 +81,18 @@ Agreement Session::Impl::agree_in_lock_step(bool changed) {
 
 bool Session::Impl::settle() {
   const TimePoint until = EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
-  return await_others(options_.exchange.settle_deadline, "to be done, too",
-                      [until](const PumpStatus& s) {
-                        return s.may_freeze && (nobody_away(s) || EventLoop::now() >= until);
-                      });
+  const auto settled = [until](const PumpStatus& s) {
+    return s.may_freeze && (nobody_away(s) || EventLoop::now() >= until);
+  };
+  const bool aims = options_.budget > 0 || options_.epochs > 0;
+  if (aims && done()) {
+    if (background_.await(options_.exchange.settle_deadline, settled)) return true;
+    // What all have done is known to each by a few steps more or less. Whoever makes none itself
+    // would wait for the rest for ever.
+    progress_.stop();
+    mixer_.fold_telemetry(progress_.scalars());
+  }
+  return await_others(options_.exchange.settle_deadline, "to be done, too", settled);
 }
 
 void Session::Impl::want(WorkerState state) {
