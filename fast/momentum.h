@@ -44,14 +44,14 @@ namespace fast {
 ///    of speeds, after a freeze and after a return.
 /// 2. Only a meeting with a worker of like pace is a correction (stencil/neighbour/steps.h,
 ///    likeness()). A slow worker takes back the steps of its quick neighbours, and would keep what
-///    they lose as momentum that it seldom uses: three of nine that are a hundred times slower cost
-///    3.5 points of accuracy so, and no bound would bring them back. What comes from workers of
-///    another pace is left out at both ends: edge by edge (stencil/mix/set_aside.h), and, where
-///    quick neighbours reach into a slow one's memory, all of it there
+///    they lose as momentum that it seldom uses, which no bound would bring back. What comes from
+///    workers of another pace is left out at both ends: edge by edge (stencil/mix/set_aside.h),
+///    and, where quick neighbours reach into a slow one's memory, all of it there
 ///    (stencil/runtime/likeness.h). So momentum still adds up to the same over workers of one pace.
 ///
 /// Initial weights, a model that is taken over, and what came while a worker waited to begin are no
-/// moves: nothing follows them. Measured in bench/results/cifar10.md, "Very unequal workers".
+/// moves: nothing follows them. Measured in bench/results/cifar10.md, "Workers of very unequal
+/// speed".
 class FollowingMomentum {
  public:
   struct Step {

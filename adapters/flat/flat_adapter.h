@@ -29,12 +29,11 @@ class FlatAdapter final : public ModelAdapter {
   explicit FlatAdapter(std::span<float> values);
   FlatAdapter(std::span<float> values, std::vector<ParameterSlot> parameters);
 
-  /// Parameters by name, each with its memory, which must not move: see memory_of(). Types F32,
+  /// Parameters by name, each with its memory: see memory_of(), and move(). Types F32,
   /// F64, F16 and BF16. Where all are F32 and lie end to end they are exchanged in place, otherwise
-  /// through a copy of 4 bytes per element, by pull() and push(). `buffers` are saved, but not
-  /// exchanged. Throws AdapterError for another type, and where bytes do not match the shape.
-  ///
-  /// move() tells that one lies elsewhere.
+  /// through a copy of 4 bytes per element, by pull() and push(). `buffers` are carried: saved,
+  /// and as rank 0's at the start. Throws AdapterError for another type, and where bytes do not
+  /// match the shape.
   explicit FlatAdapter(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers = {});
 
   /// Parameter `index`, of those given by name, lies at `memory` from now on.

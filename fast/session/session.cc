@@ -26,9 +26,6 @@ SessionOptions validated(SessionOptions options) {
   return options;
 }
 
-/// Bytes; the same for all workers.
-constexpr std::size_t kCarriedChunk = 64 * 1024;
-
 }  // namespace
 
 Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options)
@@ -40,7 +37,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options)
       topology_(stencil::Topology::parse(options_.topology)),
       resuming_(options_, make_terms(options_, topology_, layout_)),
       record_(first_record()),
-      carried_(carried_bytes(adapter_), kCarriedChunk),
+      carried_(carry()),
       progress_(topology_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                 record_.scalars),
       config_(make_pump_options(options_, topology_, layout_, record_.initial_hash,

@@ -75,6 +75,8 @@ class Session::Impl {
   /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
   /// given.
   SessionRecord first_record();
+  /// What newcomers take over. Adds it to the hash of a new run's start.
+  stencil::Carried carry();
 
   /// Waits until the worker may begin, or begin anew with the model of a neighbour that is far
   /// ahead. Returns true where it adopted such a model; the step in progress, which was of another

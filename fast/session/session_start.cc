@@ -1,17 +1,30 @@
 #include <utility>
+#include <vector>
 
 #include "fast/errors.h"
 #include "fast/model/carried_arrays.h"
 #include "fast/session/session_impl.h"
 
 namespace fast {
+namespace {
+
+/// Bytes; the same for all workers.
+constexpr std::size_t kCarriedChunk = 64 * 1024;
+
+}  // namespace
 
 SessionRecord Session::Impl::first_record() {
   if (auto record = resuming_.load(adapter_)) {
     (void)values_.pull();
     return *std::move(record);
   }
-  return {.initial_hash = hash_of_start(values_.get(), carried_bytes(adapter_))};
+  return {};
+}
+
+stencil::Carried Session::Impl::carry() {
+  std::vector<std::byte> bytes = carried_bytes(adapter_);
+  if (!record_.resumed) record_.initial_hash = hash_of_start(values_.get(), bytes);
+  return {std::move(bytes), kCarriedChunk};
 }
 
 void Session::Impl::join() {

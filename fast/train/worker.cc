@@ -174,7 +174,6 @@ class TrainingRun {
                           "stopped early on request; the model so far is saved"};
     if (!early) {
       recorder_.report(*exchange_);
-      if (!stop_ && agreement != Agreement::kAgreed) warn_of(agreement);
       outcome = judge(agreement);
     }
     if (unsaved_) save();  // there may be room by now
@@ -219,24 +218,15 @@ class TrainingRun {
   /// A model that others have not agreed with is not the result of the run.
   [[nodiscard]] WorkerOutcome not_agreed(Agreement agreement) const {
     if (agreement == Agreement::kDeadline) {
+      const ExchangeOptions& options = config_.session.exchange;
       return {ExitCode::kDeadline,
-              "neighbours did not agree with this worker before settle_deadline; the model is what "
-              "there was then"};
+              fmt::format("neighbours did not agree to {} within {} s; the model is what there was "
+                          "then. Raise --settle-deadline, or --settle-target",
+                          options.settle_target, options.settle_deadline)};
     }
     return {ExitCode::kWorkerLost,
             "cut off at the end: no neighbour was left to agree with; the model is this worker's "
             "own. To wait for the link to come back, use --wait-at-end SECONDS"};
-  }
-
-  void warn_of(Agreement agreement) {
-    if (agreement == Agreement::kAlone) {
-      log_(LogLevel::kWarning, "no neighbour was left to agree with; the model is this worker's");
-      return;
-    }
-    const ExchangeOptions& options = config_.session.exchange;
-    log_(LogLevel::kWarning,
-         "neighbours did not agree to " + std::to_string(options.settle_target) + " within " +
-             std::to_string(options.settle_deadline) + " s; going on with what there is");
   }
 
   /// In lock step all workers take the same number of steps, which follows from the configuration.

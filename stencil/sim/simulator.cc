@@ -192,7 +192,6 @@ void Simulation::turn(Worker& worker) {
   }
 }
 
-/// Sets x to the model of a neighbour that it has adopted.
 void Simulation::take_over(Worker& worker) {
   if (Followers* const followers = objective_.followers(worker.rank)) followers->clear();
   (void)worker.steps->take_over(worker.x, worker.telemetry);

@@ -134,6 +134,7 @@ class Simulation {
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
+  /// Sets x to the model of a neighbour that it has adopted.
   void take_over(Worker& worker);
   void linger(Worker& worker);
   [[nodiscard]] bool overlaps() const;
