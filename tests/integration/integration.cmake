@@ -1,5 +1,7 @@
 # Sessions with real threads and sockets in one process, and programs as real processes.
 set(programs FAST_PROGRAM="$<TARGET_FILE:fast_program>" FAST_WORKER="$<TARGET_FILE:fast-worker>")
+set(plain_programs FAST_PROGRAM="$<TARGET_FILE:plain_fast>"
+    FAST_WORKER="$<TARGET_FILE:plain_fast_worker>")
 
 fast_test_room(integration/session
   LINK fast_session fast_flat fast_test_allocations fast_test_data_files
@@ -12,9 +14,10 @@ add_library(fast_test_takes_hangup MODULE support/takes_hangup.cc)
 fast_test_room(integration/programs
   LINK fast_test_faults fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
-  DEPENDS fast_program fast-worker fast_test_member fast_test_no_locks fast_test_no_ipv4
-          fast_test_takes_hangup
-  DEFINES ${programs} FAST_MEMBER="$<TARGET_FILE:fast_test_member>"
+  DEPENDS plain_fast plain_fast_worker fast_program fast_test_member
+          fast_test_no_locks fast_test_no_ipv4 fast_test_takes_hangup
+  DEFINES ${plain_programs} FAST_OF_ALL_MODELS="$<TARGET_FILE:fast_program>"
+          FAST_MEMBER="$<TARGET_FILE:fast_test_member>"
           FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
           FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>"
           FAST_TAKES_HANGUP="$<TARGET_FILE:fast_test_takes_hangup>")
@@ -24,7 +27,7 @@ fast_test_room(integration/faults
   LINK fast_test_faults fast_test_data_files fast_test_key_rings fast_session stencil_core
        stencil_transport stencil_wire
   LABELS integration slow TIMEOUT 600 ONE_CORE
-  DEPENDS fast_program fast-worker DEFINES ${programs})
+  DEPENDS plain_fast plain_fast_worker DEFINES ${plain_programs})
 fast_test_room(integration/chaos
   LINK fast_test_faults fast_test_data_files fast_run stencil_core
   LABELS integration slow TIMEOUT 600 ALONE
@@ -39,10 +42,10 @@ endif()
 fast_test_room(integration/sockets
   LINK fast_test_faults fast_test_data_files stencil_core
   LABELS integration slow TIMEOUT 600 ALONE
-  DEPENDS fast_program fast-worker DEFINES ${programs})
+  DEPENDS plain_fast plain_fast_worker DEFINES ${plain_programs})
 add_test(NAME captured_traffic
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/captured_traffic.py
-          $<TARGET_FILE:fast_program> $<TARGET_FILE:fast-worker>)
+          $<TARGET_FILE:plain_fast> $<TARGET_FILE:plain_fast_worker>)
 set_tests_properties(captured_traffic PROPERTIES LABELS integration TIMEOUT 300)
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data

@@ -25,6 +25,17 @@ target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report
 # Memory of every type, by name.
 add_library(fast_test_plain_model STATIC support/plain_model.cc)
 target_link_libraries(fast_test_plain_model PUBLIC stencil_core)
+# The programs with the models of adapters/flat alone. Most tests that start programs are about other
+# things than LibTorch, and to load it takes a process most of a second.
+foreach(program fast fast-worker)
+  string(REPLACE - _ source ${program})
+  add_executable(plain_${source} support/plain_models.cc ../adapters/programs/${source}.cc
+    ../adapters/programs/hangup.cc)
+  set_target_properties(plain_${source} PROPERTIES OUTPUT_NAME ${program}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plain)
+  target_link_libraries(plain_${source} PRIVATE fast_programs fast_flat_models)
+  fast_warnings(plain_${source})
+endforeach()
 # A worker whose options come from the environment alone.
 add_executable(fast_test_member support/member.cc)
 target_link_libraries(fast_test_member PRIVATE fast_session fast_flat)

@@ -132,7 +132,7 @@ TEST_F(TrainTest, StatisticsAreThoseOfAllShardsUnlessTheyAreKeptLocal) {
     std::vector<std::string> some = wishes("complete:3", "1", name);
     some.insert(some.end(), {"--model", "resnet8", "--partition", "by-label", "--mode", mode,
                              "--buffers", how, "--settle-deadline", "60"});
-    const ProgramResult result = run_program(FAST_PROGRAM, some, {}, kPatience);
+    const ProgramResult result = run_program(FAST_OF_ALL_MODELS, some, {}, kPatience);
     ASSERT_EQ(result.code, 0) << result.out << result.err;
     const double found = apart(variances(run(name), 0), variances(run(name), 1));
     if (how == std::string("mix")) {
