@@ -3,10 +3,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <utility>
 
 #include "fast/errors.h"
+#include "stencil/core/text.h"
 
 namespace fast {
 namespace {
@@ -20,12 +20,6 @@ std::vector<NamedTensor> carried_of(ModelAdapter& adapter) {
 
 std::uint64_t add(std::uint64_t hash, std::string_view text) {
   return XXH64(text.data(), text.size(), hash);
-}
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> text{};
-  std::to_chars(text.data(), text.data() + text.size(), value, 16);
-  return text.data();
 }
 
 }  // namespace
@@ -49,6 +43,19 @@ void set_carried(ModelAdapter& adapter, std::span<const std::byte> bytes) {
   }
 }
 
+stencil::ArrayList array_list(const stencil::Layout& layout, ModelAdapter& adapter) {
+  std::vector<std::string> texts;
+  for (const ParameterSlot& slot : layout.parameters()) {
+    texts.push_back(slot.name + " " + std::string(stencil::name(slot.type)) + " " +
+                    stencil::shape_text(slot.shape));
+  }
+  for (const NamedTensor& array : carried_of(adapter)) {
+    texts.push_back(array.name + " " + array.dtype + " " + stencil::shape_text(array.shape) +
+                    ", which nobody trains");
+  }
+  return stencil::ArrayList(std::move(texts));
+}
+
 std::string describe_carried(ModelAdapter& adapter) {
   const std::vector<NamedTensor> arrays = carried_of(adapter);
   if (arrays.empty()) return "none";
@@ -59,8 +66,8 @@ std::string describe_carried(ModelAdapter& adapter) {
     hash = XXH64(array.shape.data(), array.shape.size() * sizeof array.shape[0], hash);
     bytes += array.bytes.size();
   }
-  return std::to_string(arrays.size()) + " of " + std::to_string(bytes) + " bytes (" + hex(hash) +
-         ")";
+  return std::to_string(arrays.size()) + " of " + std::to_string(bytes) + " bytes (" +
+         stencil::hex(hash) + ")";
 }
 
 std::uint64_t hash_of_start(std::span<const float> values, std::span<const std::byte> carried) {

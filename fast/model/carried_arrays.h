@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "fast/adapter.h"
+#include "stencil/core/array_list.h"
+#include "stencil/core/layout.h"
 
 namespace fast {
 
@@ -16,6 +18,8 @@ namespace fast {
 [[nodiscard]] std::vector<std::byte> carried_bytes(ModelAdapter& adapter);
 /// Sets them to such bytes, which belong to the same arrays.
 void set_carried(ModelAdapter& adapter, std::span<const std::byte> bytes);
+/// The arrays of `layout` and those that are carried, for a neighbour whose model differs.
+[[nodiscard]] stencil::ArrayList array_list(const stencil::Layout& layout, ModelAdapter& adapter);
 /// What two workers must have in common: number, bytes, and a hash of names, types and shapes.
 /// "none" where there is none.
 [[nodiscard]] std::string describe_carried(ModelAdapter& adapter);

@@ -80,6 +80,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
+  config.worker.advice = models.advice(config.worker.model);
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
   // Without --quiet its log has just said so, on stderr too.
   if (outcome.code != ExitCode::kOk && config.worker.quiet) {

@@ -199,6 +199,9 @@ TimePoint Background::turn(TimePoint now) {
     const PumpStatus& status = pump_->status();
     watch_sweeps(now, status, standing.step);
     watch_codec(status);
+    if (const auto rank = path_watch_.look(now, status.neighbours)) {
+      options_.log(LogLevel::kWarning, PathWatch::advice(*rank));
+    }
     const std::lock_guard lock(mutex_);
     status_ = status;
     joining_ = joining;

@@ -12,6 +12,7 @@
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
 #include "fast/session/key_watch.h"
+#include "fast/session/path_watch.h"
 #include "fast/session/patience.h"
 #include "fast/session/peers.h"
 #include "fast/session/session_options.h"
@@ -91,6 +92,7 @@ class Background {
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;
+  PathWatch path_watch_;
   bool codec_watched_ = false;  ///< whether the codec has anything to do has been decided
 
   // Provides its own locking.

@@ -3,6 +3,7 @@
 #include <random>
 #include <string>
 
+#include "fast/model/carried_arrays.h"
 #include "fast/session/rank.h"
 #include "fast/session/security.h"
 #include "fast/session/terms.h"
@@ -22,7 +23,7 @@ stencil::LifeId new_life() {
 stencil::PumpOptions make_pump_options(const SessionOptions& options,
                                        const stencil::Topology& topology,
                                        const stencil::Layout& layout, std::uint64_t initial_hash,
-                                       const std::string& carried_terms, stencil::Carried& carried,
+                                       ModelAdapter& adapter, stencil::Carried& carried,
                                        double progress, bool trained) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
@@ -37,7 +38,8 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   hello.life = new_life();
   hello.host = host_name();
   pump.engine.terms = more_terms(options);
-  pump.engine.terms.push_back({"frozen parameters and buffers", carried_terms});
+  pump.engine.terms.push_back({"frozen parameters and buffers", describe_carried(adapter)});
+  pump.engine.arrays = array_list(layout, adapter);
   pump.carried = &carried;
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;

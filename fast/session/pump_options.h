@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "fast/adapter.h"
 #include "fast/session/session_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/runtime/pump.h"
@@ -10,12 +10,12 @@
 namespace fast {
 
 /// The parameters of a session's background work. `initial_hash` is the hash of the model's values
-/// at the start of the run, `carried_terms` describe_carried(). `carried` must outlive the pump.
+/// at the start of the run, `carried` must outlive the pump.
 /// `progress`: see Hello. `trained`: see EngineConfig. Throws ConfigError for options out of their
 /// range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(
     const SessionOptions& options, const stencil::Topology& topology, const stencil::Layout& layout,
-    std::uint64_t initial_hash, const std::string& carried_terms, stencil::Carried& carried,
+    std::uint64_t initial_hash, ModelAdapter& adapter, stencil::Carried& carried,
     double progress = 0, bool trained = false);
 
 }  // namespace fast

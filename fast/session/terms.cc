@@ -2,22 +2,15 @@
 
 #include <xxhash.h>
 
-#include <array>
-#include <charconv>
 #include <string>
 
 #include "stencil/core/mode.h"
 #include "stencil/core/option_text.h"
+#include "stencil/core/text.h"
 #include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
 namespace {
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> text{};
-  std::to_chars(text.data(), text.data() + text.size(), value, 16);
-  return text.data();
-}
 
 /// Equal for equal edges, whatever the path of an edges file.
 std::string identity(const stencil::Topology& topology) {
@@ -33,7 +26,7 @@ stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology
   stencil::Terms terms = {
       {"run id", options.run_id},
       {"topology", identity(topology)},
-      {"model layout", hex(layout.hash())},
+      {"model layout", stencil::hex(layout.hash())},
       {"mode", stencil::Mode::parse(options.exchange.mode).name()},
       {"codec", name(stencil::parse_codec(options.exchange.codec))},
   };

@@ -22,4 +22,9 @@ std::unique_ptr<Learner> Models::make(const LearnerOptions& options) const {
   return std::ranges::find(kinds_, options.model, &ModelKind::name)->make(options);
 }
 
+std::string Models::advice(std::string_view name) const {
+  const auto kind = std::ranges::find(kinds_, name, &ModelKind::name);
+  return kind == kinds_.end() || !kind->advice ? std::string() : kind->advice();
+}
+
 }  // namespace fast

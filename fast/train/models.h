@@ -14,6 +14,9 @@ namespace fast {
 struct ModelKind {
   std::string_view name;  ///< "resnet8"
   std::function<std::unique_ptr<Learner>(const LearnerOptions& options)> make;
+  /// May be empty. What makes this model slow on this machine and need not, for people; "" for
+  /// nothing.
+  std::function<std::string()> advice{};
 };
 
 /// The models that a program knows. Its main() makes the list from the adapters that it links; of
@@ -27,6 +30,8 @@ class Models {
   [[nodiscard]] bool has(std::string_view name) const;
   /// Throws ConfigError where options.model is not in the list.
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerOptions& options) const;
+  /// See ModelKind. "" for a name that is not in the list.
+  [[nodiscard]] std::string advice(std::string_view name) const;
 
  private:
   std::vector<ModelKind> kinds_;

@@ -29,6 +29,7 @@ struct WorkerConfig {
   std::string schedule = "cosine";
   double warmup = 0.15;  ///< share of the run
   int threads = 1;
+  std::string advice;           ///< of this machine, to be logged; not an option
   std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
 

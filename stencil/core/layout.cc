@@ -15,16 +15,16 @@
 
 namespace stencil {
 
-namespace {
-
-/// Bytes of a flat vector must be countable in a signed 64-bit number.
-constexpr std::size_t kMaxFloats = std::size_t{1} << 60;
-
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (const auto side : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(side);
   return text + "]";
 }
+
+namespace {
+
+/// Bytes of a flat vector must be countable in a signed 64-bit number.
+constexpr std::size_t kMaxFloats = std::size_t{1} << 60;
 
 std::size_t element_count(const ParameterSlot& slot) {
   const auto refuse = [&](const char* cause) {

@@ -19,6 +19,9 @@ struct ParameterSlot {
   ElementType type = ElementType::kF32;  ///< of the framework's memory
 };
 
+/// "[10, 64]"
+[[nodiscard]] std::string shape_text(const std::vector<std::int64_t>& shape);
+
 /// A run of the flat vector, in floats.
 struct BucketRange {
   std::size_t begin = 0;

@@ -83,6 +83,7 @@ struct Refusal {
   std::string term{};   ///< the term that differs; then the text is my value of it
   bool answer = false;  ///< answers a refusal of yours; do not answer it again
   bool taken = false;   ///< another living process has your rank
+  std::string marks{};  ///< of my model's arrays (ArrayList), where models may differ
 };
 
 /// My z of `bucket`.

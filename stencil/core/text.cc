@@ -1,6 +1,8 @@
 #include "stencil/core/text.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -35,6 +37,12 @@ std::size_t likeness(std::string_view word, std::string_view candidate) {
 }
 
 }  // namespace
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::to_chars(text.data(), text.data() + text.size(), value, 16);
+  return text.data();
+}
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 80;

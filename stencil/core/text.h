@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@ namespace stencil {
 
 /// Untrusted text prepared for an error message: printable, in quotes, of bounded length.
 [[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// In hexadecimal digits, as few as there are.
+[[nodiscard]] std::string hex(std::uint64_t value);
 
 /// "a, b, c"
 [[nodiscard]] std::string listed(std::span<const std::string_view> words);

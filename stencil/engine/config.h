@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stencil/core/array_list.h"
 #include "stencil/core/message.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_field.h"
@@ -48,7 +49,8 @@ struct EngineConfig {
   /// This worker's identity, which every Hello carries and which neighbours compare. The engine
   /// fills in last_answered and last_settled for each edge.
   Hello hello;
-  Terms terms;  ///< those that Hello carries as hashes, which the engine fills in
+  Terms terms;       ///< those that Hello carries as hashes, which the engine fills in
+  ArrayList arrays;  ///< of the model, for a neighbour whose model differs
   /// A worker whose progress (Hello::progress) is below this share of a neighbour's, and by at
   /// least behind_steps, adopts that neighbour's model instead of averaging with it. Not in mode
   /// sync.

@@ -1,22 +1,15 @@
 #include "stencil/engine/handshake.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
 #include "stencil/core/random.h"
+#include "stencil/core/text.h"
 #include "stencil/mix/codecs/kinds.h"
 
 namespace stencil {
 namespace {
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> text{};
-  std::to_chars(text.data(), text.data() + text.size(), value, 16);
-  return text.data();
-}
 
 struct Difference {
   std::string_view what;
@@ -87,18 +80,23 @@ Refusal refusal(const EngineConfig& ours, const Hello& theirs) {
     return {.text = text(*found)};
   }
   if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
-    return {.text = value_of(ours.terms, term), .term = term};
+    return {.text = value_of(ours.terms, term), .term = term, .marks = ours.arrays.marks()};
   }
-  if (const auto found = other_layout(theirs, ours.hello)) return {.text = text(*found)};
+  if (const auto found = other_layout(theirs, ours.hello)) {
+    return {.text = text(*found), .marks = ours.arrays.marks()};
+  }
   const auto found = other_start(theirs, ours.hello, ours.naming);
   return {.text = found ? text(*found) : std::string()};
 }
 
 std::string in_words(const EngineConfig& ours, const Refusal& theirs) {
-  if (theirs.term.empty()) return theirs.text;
+  const std::string array = theirs.marks.empty() ? "" : ours.arrays.first_difference(theirs.marks);
+  const std::string more = array.empty() ? "" : "; " + array;
+  if (theirs.term.empty()) return theirs.text + more;
   const auto said = [](const std::string& value) { return value.empty() ? "not given" : value; };
   return text(Difference{theirs.term, said(value_of(ours.terms, theirs.term)), said(theirs.text),
-                         "give both the same"});
+                         "give both the same"}) +
+         more;
 }
 
 std::optional<Refusal> Handshake::taken(TimePoint now, const Neighbour& neighbour,

@@ -314,7 +314,8 @@ const PumpStatus& Pump::status() {
                             .shared = n.shared,
                             .bytes_shared = n.memory.bytes,
                             .round_trip = n.round_trip,
-                            .swept = n.times.swept});
+                            .swept = n.times.swept,
+                            .moved = n.times.moved});
   }
   return s;
 }

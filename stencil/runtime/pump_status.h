@@ -36,6 +36,7 @@ struct NeighbourStatus {
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};
   TimePoint swept{};  ///< meaningful when sweeps > 0
+  TimePoint moved{};  ///< see EdgeTimes
 };
 
 /// Counts of what the pump itself saw, beside the engine's. Monotonic.

@@ -14,7 +14,8 @@
 //   Header.divisor          0, 2 or 3
 //   Header.hello            present exactly in a Hello
 //   Hello.progress          finite, 0 or more
-//   Header.text, .term      empty but in a Refusal
+//   Header.text, .term, .marks
+//                           empty but in a Refusal
 //   Hello.terms             at most kMaxTerms
 //   Header.payload_size     length of the payload part; 0 when there is none
 //   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
@@ -40,6 +41,7 @@
 #include <string>
 #include <string_view>
 
+#include "stencil/core/array_list.h"
 #include "stencil/core/topology.h"
 
 namespace stencil {
@@ -166,13 +168,15 @@ std::optional<Error> check_header(const proto::Header& header) {
   if (header.has_hello() != (header.kind() == kKindOf<Hello>))
     return malformed(header.has_hello() ? "a Hello inside another kind of message"
                                         : "a Hello message without its Hello");
-  const bool says = !header.text().empty() || !header.term().empty();
+  const bool says = !header.text().empty() || !header.term().empty() || !header.marks().empty();
   if (says && header.kind() != kKindOf<Refusal>)
     return malformed("a text in a message that has none");
   for (const std::string* text : {&header.text(), &header.term()}) {
     if (text->size() > kMaxTextBytes || !is_printable(*text))
       return malformed("a text that is too long or not printable");
   }
+  if (header.marks().size() > 2 * ArrayList::kMostMarks)
+    return malformed("a Refusal of too many marks");
   if (!header.has_hello()) return std::nullopt;
   const proto::Hello& hello = header.hello();
   if (hello.codec() > kLargestCodec) return out_of_range("hello.codec", hello.codec());
@@ -228,6 +232,7 @@ struct EncodeBody {
     header.set_term(refusal.term);
     header.set_answer(refusal.answer);
     header.set_taken(refusal.taken);
+    header.set_marks(refusal.marks);
   }
   void operator()(const Offer& offer) const {
     header.set_sequence(offer.sequence);
@@ -264,7 +269,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
     case kKindOf<HelloRequest>:
       return HelloRequest{header.known()};
     case kKindOf<Refusal>:
-      return Refusal{header.text(), header.term(), header.answer(), header.taken()};
+      return Refusal{header.text(), header.term(), header.answer(), header.taken(), header.marks()};
     case kKindOf<Offer>:
       return Offer{header.sequence(), header.bucket(), header.ahead(), codec, payload};
     case kKindOf<Reply>:

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "adapters/torch/models/blas.h"
 #include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/torch_trainer.h"
@@ -194,10 +195,12 @@ void TorchLearner::set_training(bool training) {
 std::vector<ModelKind> torch_models() {
   std::vector<ModelKind> kinds;
   for (const std::string_view name : torch_model_names()) {
-    kinds.push_back({name, [](const LearnerOptions& options) {
+    kinds.push_back({name,
+                     [](const LearnerOptions& options) {
                        return with_plain_errors(
                            [&] { return std::make_unique<TorchLearner>(options); });
-                     }});
+                     },
+                     [] { return blas_advice(blas_in_use()); }});
   }
   return kinds;
 }

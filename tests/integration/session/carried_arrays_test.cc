@@ -80,6 +80,21 @@ TEST_F(SessionTest, FrozenArraysThatOthersLackAreRefusedByName) {
   }
 }
 
+TEST_F(SessionTest, WhereModelsDifferTheFirstArrayThatDoesIsNamed) {
+  Quadratic model(0), other(1);
+  std::vector<float> x(101, 1.0F);
+  FlatAdapter longer({{"x", "F32", {101}, std::as_writable_bytes(std::span(x))}});
+  Session zero(model.adapter, options("ring:2", 0)), one(longer, options("ring:2", 1));
+  try {
+    one.join();
+    ADD_FAILURE() << "not refused";
+  } catch (const RefusedError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("model layout differs: ours"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("the first array that differs is number 1 of 1 here, x F32 [101]"));
+  }
+}
+
 TEST_F(SessionTest, WithoutRank0TheOthersBeginAtTheDeadlineAndSayWhoWasNotHeard) {
   std::string warnings;
   std::mutex mutex;

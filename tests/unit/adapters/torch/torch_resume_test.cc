@@ -6,6 +6,7 @@
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/rmsprop.h>
+#include <torch/optim/schedulers/step_lr.h>
 #include <torch/optim/sgd.h>
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "adapters/torch/models/torch_learner.h"
+#include "adapters/torch/scheduler_steps.h"
 #include "adapters/torch/torch_trainer.h"
 #include "fast/session/session.h"
 #include "tests/support/resume_cases.h"
@@ -104,6 +106,33 @@ TEST(TorchTrainerResumeTest, ModelsOfOtherTypesComeAlong) {
     (void)train(adam, 5, "", file, type);
     EXPECT_EQ(train(adam, 10, file, "", type), whole);
   }
+}
+
+TEST(TorchTrainerResumeTest, SchedulersGoOnWhereTheyStood) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "c.safetensors").string();
+  const auto rate_after = [&](int steps, const std::string& resume, const std::string& save) {
+    Net model;
+    torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.08));
+    torch::optim::StepLR halves(optimizer, 4, 0.5);
+    SchedulerSteps schedule(halves, optimizer);
+    TorchTrainer trainer(*model, optimizer);
+    trainer.adapter().attach(schedule);
+    SessionOptions options;
+    options.resume = resume;
+    Session session(trainer.adapter(), options);
+    session.join();
+    while (session.steps() < static_cast<std::uint64_t>(steps)) {
+      trainer.step(model->forward(torch::randn({16, 4})).square().mean(), session, 16);
+      schedule.step();
+    }
+    if (!save.empty()) session.save_checkpoint(save);
+    return optimizer.param_groups()[0].options().get_lr();
+  };
+  const double whole = rate_after(10, "", "");
+  EXPECT_DOUBLE_EQ(rate_after(6, "", file), 0.04);
+  EXPECT_DOUBLE_EQ(rate_after(10, file, ""), whole);
+  EXPECT_DOUBLE_EQ(whole, 0.02);
 }
 
 /// As in a user's program: only the session is configured for checkpoints.

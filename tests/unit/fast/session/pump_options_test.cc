@@ -13,10 +13,17 @@
 namespace fast {
 namespace {
 
+struct NoModel : ModelAdapter {
+  [[nodiscard]] std::vector<ParameterSlot> parameters() const override { return {}; }
+  [[nodiscard]] std::span<float> values() override { return {}; }
+  [[nodiscard]] std::vector<NamedTensor> state() override { return {}; }
+};
+
 stencil::PumpOptions options_of(const SessionOptions& options) {
   const auto topology = stencil::Topology::parse(options.topology);
   stencil::Carried nothing;
-  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77, "none", nothing);
+  NoModel model;
+  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77, model, nothing);
 }
 
 TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {

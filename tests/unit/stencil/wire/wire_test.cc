@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "stencil/core/array_list.h"
 #include "stencil/core/random.h"
 #include "tests/support/codec_cases.h"
 
@@ -217,6 +218,15 @@ TEST(Wire, EveryCodecComesBackInHellosAndOfPayloads) {
     const Message offer = message_of(Offer{.codec = codec.number, .payload = make_payload(10)});
     EXPECT_EQ(decode_frame(encode_frame(offer)).value().as<Offer>()->codec, codec.number);
   }
+}
+
+TEST(Wire, MarksOfArraysBelongToRefusalsAndAreBounded) {
+  const auto decoded = [](std::string marks) {
+    return decode_frame(encode_frame(message_of(Refusal{.text = "no", .marks = std::move(marks)})));
+  };
+  EXPECT_EQ(decoded("abcd").value().as<Refusal>()->marks, "abcd");
+  EXPECT_TRUE(decoded(std::string(2 * ArrayList::kMostMarks, 'm')));
+  EXPECT_FALSE(decoded(std::string(2 * ArrayList::kMostMarks + 1, 'm')));
 }
 
 TEST(Wire, RefusalTextsAreCutAtACharacterAndStrippedOfControls) {
