@@ -3,6 +3,8 @@
 
 namespace fast {
 
-Models built_models() { return Models(flat_models()); }
+Models built_models() {
+  return Models(flat_models());
+}
 
 }  // namespace fast
