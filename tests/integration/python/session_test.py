@@ -250,6 +250,11 @@ class Errors(unittest.TestCase):
 
 class Signals(unittest.TestCase):
     def test_ctrl_c_ends_a_wait(self):
+        code, out, err = support.outcome(support.start("waiting", "usual"))
+        self.assertEqual((code, out), (130, "done True\n"), err)
+        self.assertIn("SIGINT: training ends where done() is asked for", err)
+
+    def test_a_handler_of_the_user_may_interrupt_a_wait(self):
         code, out, err = support.outcome(support.start("waiting", "raises"))
         self.assertEqual(code, -signal.SIGINT, err)
         self.assertIn("interrupted True", out)
@@ -269,7 +274,7 @@ class Signals(unittest.TestCase):
 
 class Ends(unittest.TestCase):
     def test_an_error_that_nobody_catches_gives_the_exit_code(self):
-        for how, expected in (("usage", 2), ("nan", 7)):
+        for how, expected in (("usage", 2), ("nan", 7), ("misspelt", 2)):
             code, _out, err = support.outcome(support.start("leaving", how))
             self.assertEqual(code, expected, err)
             self.assertIn("Traceback", err)
