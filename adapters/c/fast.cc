@@ -17,6 +17,7 @@
 #include "fast/session/set_option.h"
 #include "fast/version.h"
 #include "stencil/core/option_text.h"
+#include "stencil/core/topology.h"
 
 using fast::ConfigError;
 
@@ -149,6 +150,15 @@ fast_code fast_options(const fast_session* session, fast_option_visitor visit, v
     return FAST_OK;
   } catch (const std::exception& error) {
     return code_of(error);
+  }
+}
+
+int32_t fast_workers(const fast_session* session) {
+  if (session == nullptr) return -1;
+  try {
+    return stencil::Topology::parse(session->options.topology).size();
+  } catch (const std::exception&) {
+    return -1;
   }
 }
 

@@ -100,6 +100,10 @@ typedef void (*fast_option_visitor)(void* context, const char* key, const char* 
 FAST_API fast_code fast_options(const fast_session* session, fast_option_visitor visit,
                                 void* context);
 
+/** How many workers the topology has that is set: as fast_status::workers, before fast_open() too;
+    -1 where it cannot be read. */
+FAST_API int32_t fast_workers(const fast_session* session);
+
 typedef enum fast_log_level {
   FAST_LOG_DEBUG = 0,
   FAST_LOG_INFO = 1,

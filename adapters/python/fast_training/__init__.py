@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import _options
+from ._launched import launched
 from ._library import library
 from ._model_file import load_arrays
+from ._torch_options import TorchOptions
 from .adapter import Adapter, named
 from .errors import (
     DataError,
@@ -29,6 +32,11 @@ from .errors import (
     UsageError,
 )
 from .session import Neighbour, Session, Status, begun
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 __all__ = [
     "Adapter",
@@ -46,23 +54,39 @@ __all__ = [
     "UsageError",
     "join",
     "load_model",
-    "version",
+    "rank",
+    "workers",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Decentralized, which needs PyTorch, when it is asked for."""
+    """What is made when it is asked for: Decentralized, which needs PyTorch, and __version__, which
+    is the library's."""
     if name == "Decentralized":
         from .torch import Decentralized
 
         return Decentralized
+    if name == "__version__":
+        text: bytes = library().fast_version()
+        return text.decode()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def version() -> str:
-    """The version of libfast.so, such as "0.1.0"."""
-    text: bytes = library().fast_version()
-    return text.decode()
+def __dir__() -> list[str]:
+    return [*globals(), "Decentralized", "__version__"]
+
+
+@_options.documented()
+def rank(**options: Unpack[Options]) -> int:
+    """The rank of this process, from 0, as a session with these options will have it: to choose
+    data by, before there is one."""
+    return launched(options).rank
+
+
+@_options.documented()
+def workers(**options: Unpack[Options]) -> int:
+    """How many workers there will be in a session with these options."""
+    return launched(options).workers
 
 
 def load_model(path: str | os.PathLike[str], model: Any) -> None:
@@ -81,7 +105,8 @@ def load_model(path: str | os.PathLike[str], model: Any) -> None:
     load_arrays(path, named(model))
 
 
-def join(model: Any, optimizer: Any = None, **options: Any) -> Session:
+@_options.documented(TorchOptions)
+def join(model: Any, optimizer: Any = None, **options: Unpack[TorchOptions]) -> Session:
     """Opens a session over `model` and waits until this worker may begin.
 
     `model` is a PyTorch module (`optimizer`, then, its optimizer, and `options` those of
@@ -92,8 +117,9 @@ def join(model: Any, optimizer: Any = None, **options: Any) -> Session:
         from .torch import join as join_torch
 
         return join_torch(model, optimizer, **options)
+    others: dict[str, Any] = dict(options)
     if optimizer is not None:
         raise UsageError(
             f"an optimizer is given with a {type(model).__name__}; it belongs to PyTorch's modules"
         )
-    return begun(Session(model, **options))
+    return begun(Session(model, **others))

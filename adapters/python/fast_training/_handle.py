@@ -34,6 +34,7 @@ _AT_FIRST = {
     "fast_steps": 0,
     "fast_exchange_seconds": 0.0,
     "fast_endpoint": b"",
+    "fast_workers": -1,
 }
 _CLOSE_SECONDS = 10.0  # for a call of another thread, which stop() has ended, to return
 
@@ -102,6 +103,11 @@ class Handle:
     def is_own(self) -> bool:
         """Whether this is the process that opened the session, no child of it by fork()."""
         return os.getpid() == self._process
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed yet."""
+        return self._pointer is not None
 
     @property
     def stopped(self) -> bool:

@@ -83,6 +83,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_set": (c_int, (c_void_p, c_char_p, c_char_p)),
     "fast_set_from_environment": (c_int, (c_void_p,)),
     "fast_options": (c_int, (c_void_p, OptionVisitor, c_void_p)),
+    "fast_workers": (c_int32, (c_void_p,)),
     "fast_set_log": (c_int, (c_void_p, LogCallback, c_void_p)),
     "fast_set_waiting": (c_int, (c_void_p, WaitingCallback, c_void_p)),
     "fast_set_state": (c_int, (c_void_p, SaveState, LoadState, c_void_p)),

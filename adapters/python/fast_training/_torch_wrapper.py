@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._options import documented
+from ._torch_options import TorchOptions
 from ._torch_step import StepAround
 from .session import Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
@@ -22,9 +27,14 @@ class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     not known here. Once the session is closed, a step is a step.
     """
 
+    @documented(TorchOptions)
     def __init__(
-        self, module: torch.nn.Module, optimizer: torch.optim.Optimizer, **options: Any
+        self,
+        module: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        **options: Unpack[TorchOptions],
     ) -> None:
+        """Joins."""
         from .torch import join
 
         super().__init__()

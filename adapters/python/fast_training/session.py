@@ -11,7 +11,7 @@ import os
 import time
 import weakref
 from types import TracebackType
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from . import _options, _sessions
 from ._handle import Handle
@@ -20,6 +20,11 @@ from ._standstill import STEPS, Agreed, Standstill
 from ._status import Neighbour, Status
 from .adapter import Adapter, named
 from .errors import RefusedError, UsageError, exit_by_code
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 __all__ = ["Neighbour", "Session", "Status", "begun"]
 
@@ -53,7 +58,9 @@ class Session:
     As a context manager a session finishes where the block ends well, and closes in any case.
     """
 
-    def __init__(self, parameters: Any, buffers: Any = None, **options: Any) -> None:
+    @_options.documented()
+    def __init__(self, parameters: Any, buffers: Any = None, **options: Unpack[Options]) -> None:
+        """Opens the session."""
         exit_by_code()
         is_adapter = isinstance(parameters, Adapter)
         self.adapter: Adapter = parameters if is_adapter else Adapter(named(parameters))
@@ -85,6 +92,10 @@ class Session:
         self._handle.call("fast_set_from_environment")
         expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
         self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
+        for name, nearest in _options.unknown_variables(os.environ, self.options()):
+            level = logging.WARNING if nearest else logging.INFO
+            hint = f"; did you mean {nearest}?" if nearest else ""
+            _LOGGER.log(level, "the variable %s is no option's and says nothing%s", name, hint)
 
     def _open(self) -> None:
         self.adapter.before("open")
@@ -277,6 +288,18 @@ class Session:
         """Events since the session began: "sweeps", "bytes_sent" .."""
         found: dict[str, int] = self._handle.told("counters")
         return found
+
+    def __repr__(self) -> str:
+        try:
+            status = self.status()
+        except UsageError:  # not open yet, or in a child of fork()
+            return "<fast_training.Session, which is not open>"
+        place = f"rank {status.rank} of {status.workers} ({self.options()['topology'][0]})"
+        ended = "" if self._handle.is_open else ", closed"
+        return (
+            f"<fast_training.Session: {place}, {status.state}{ended}, "
+            f"{self.steps()} steps, {100 * self.progress():.0f} % of the budget>"
+        )
 
     def __enter__(self) -> Session:
         return self

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._options import documented
 from ._torch_backward import StepInBackward
 from ._torch_copies import WeightCopies
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
@@ -19,11 +20,17 @@ from .adapter import Adapter
 from .errors import ModelError, UsageError
 from .session import Session, begun
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
+
 __all__ = ["Decentralized", "TorchAdapter", "gather_statistics", "join"]
 
 _LOGGER = logging.getLogger("fast_training")
 
 
+@documented()
 def join(
     model: torch.nn.Module | Mapping[str, torch.Tensor],
     optimizer: torch.optim.Optimizer | None = None,
@@ -32,7 +39,7 @@ def join(
     mix_statistics: bool = True,
     kept: Mapping[str, Any] | None = None,
     step_in_backward: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Session:
     """Opens a session over a model and waits until this worker may begin.
 
