@@ -89,15 +89,22 @@ def workers(**options: Unpack[Options]) -> int:
     return launched(options).workers
 
 
+def _of_torch(model: Any) -> bool:
+    if "torch" not in sys.modules:
+        return False
+    from ._torch_parts import is_model
+
+    return is_model(model)
+
+
 def load_model(path: str | os.PathLike[str], model: Any) -> None:
-    """Loads a model that a session or `fast report` has saved into `model`: a PyTorch module, or
-    arrays as Session takes them.
+    """Loads a model that a session or `fast report` has saved into `model`: a PyTorch module,
+    several as join() takes them, or arrays as Session takes them.
 
     Each array must be there, of its type and shape; of tied ones, one. Raises ModelError, by name,
     and FileError.
     """
-    framework = sys.modules.get("torch")
-    if framework is not None and isinstance(model, framework.nn.Module):
+    if _of_torch(model):
         from ._torch_load import load
 
         load(path, model)
@@ -110,10 +117,10 @@ def join(model: Any, optimizer: Any = None, **options: Unpack[TorchOptions]) -> 
     """Opens a session over `model` and waits until this worker may begin.
 
     `model` is a PyTorch module (`optimizer`, then, its optimizer, and `options` those of
-    fast_training.torch.join too), arrays, or an Adapter; `options` are those of Session.
+    fast_training.torch.join too), several in a list or a dictionary, with as many optimizers as
+    there are, arrays, or an Adapter; `options` are those of Session.
     """
-    framework = sys.modules.get("torch")
-    if framework is not None and isinstance(model, framework.nn.Module):
+    if _of_torch(model):
         from .torch import join as join_torch
 
         return join_torch(model, optimizer, **options)

@@ -11,7 +11,7 @@ import json
 import logging
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -25,11 +25,11 @@ _GENERATORS = "generators"
 
 
 class KeptState:
-    """The states of an optimizer and of what the user names, tensors apart from the session's
+    """The states of optimizers and of what the user names, tensors apart from the session's
     arrays, and the generators of random numbers."""
 
     def __init__(
-        self, optimizer: torch.optim.Optimizer | None, kept: dict[str, Any], apart: list[Part]
+        self, optimizers: Sequence[torch.optim.Optimizer], kept: dict[str, Any], apart: list[Part]
     ) -> None:
         """Raises UsageError where one of `kept` has no state, or one that cannot be packed."""
         for name, one in kept.items():
@@ -39,7 +39,9 @@ class KeptState:
                     "load_state_dict(); give something that has both"
                 )
             packed({f"state {name}": one.state_dict()})
-        self._kept = kept if optimizer is None else {**kept, "optimizer": optimizer}
+        several = len(optimizers) > 1
+        named = {f"optimizer {n}" if several else "optimizer": o for n, o in enumerate(optimizers)}
+        self._kept = {**kept, **named}
         self._apart = apart
         self._left_out: set[str] = set()  # which was said
 
