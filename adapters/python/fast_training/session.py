@@ -301,6 +301,12 @@ class Session:
             f"{self.steps()} steps, {100 * self.progress():.0f} % of the budget>"
         )
 
+    def __reduce__(self) -> Any:
+        raise UsageError(
+            "a session cannot be copied or sent to another process, since it belongs to this one; "
+            "copy or send its model"
+        )
+
     def __enter__(self) -> Session:
         return self
 
