@@ -90,6 +90,7 @@ class Handle:
         self._seen: dict[str, Any] = dict(_AT_FIRST)  # what read() has returned at last
         self._last: dict[str, Any] = {}  # what told() returns once closed
         self._raised: list[BaseException] = []  # within callbacks
+        self._leave: list[Callable[[], None]] = []
         self._replaced = [False]  # the model was, since take_replaced()
         stop = functools.partial(self._library.fast_stop, self._pointer)
         waiting = _signals(stop, self._raised)
@@ -123,6 +124,10 @@ class Handle:
     def keep(self, owner: object) -> None:
         """Keeps `owner` alive until the session is closed."""
         self._kept.append(owner)
+
+    def at_close(self, leave: Callable[[], None]) -> None:
+        """Calls `leave` when the session has been closed."""
+        self._leave.append(leave)
 
     def set_state(self, save: Callable[[], bytes], load: Callable[[bytes], None]) -> None:
         """What checkpoints hold beside the model. What `save` and `load` raise, the call raises
@@ -255,6 +260,8 @@ class Handle:
                     pointer, self._pointer = self._pointer, None
                 self._library.fast_close(pointer)
                 self._kept.clear()
+                while self._leave:
+                    self._leave.pop()()
                 return was_open
         finally:
             self._in_use.release()

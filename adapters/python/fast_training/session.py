@@ -13,7 +13,7 @@ import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from . import _options, _sessions
+from . import _options, _sessions, _torchrun
 from ._handle import Handle
 from ._places import Places
 from ._standstill import STEPS, Agreed, Standstill
@@ -90,12 +90,24 @@ class Session:
         for key, value in self._options.items():
             self._handle.call("fast_set", key.encode(), value.encode())
         self._handle.call("fast_set_from_environment")
+        self._meeting = self._meet()
         expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
         self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
         for name, nearest in _options.unknown_variables(os.environ, self.options()):
             level = logging.WARNING if nearest else logging.INFO
             hint = f"; did you mean {nearest}?" if nearest else ""
             _LOGGER.log(level, "the variable %s is no option's and says nothing%s", name, hint)
+
+    def _meet(self) -> _torchrun.Meeting | None:
+        """Where neighbours are to be found, if nothing else says it."""
+        options = {name: value for name, (value, _help) in self.options().items()}
+        workers = int(self._handle.read("fast_workers"))
+        found = _torchrun.meeting(options, workers, self._options)
+        if found is not None:
+            self._handle.at_close(found.leave)
+            for key, value in found.options().items():
+                self._handle.call("fast_set", key.encode(), value.encode())
+        return found
 
     def _open(self) -> None:
         self.adapter.before("open")
@@ -104,6 +116,9 @@ class Session:
         adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
         self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
+        if self._meeting is not None:
+            ranks = [one.rank for one in self.neighbours()]
+            self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.follow = self._handle.follow
         self.adapter.likeness = self._handle.likeness

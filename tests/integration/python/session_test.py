@@ -80,10 +80,11 @@ class Environment(unittest.TestCase):
 
     def test_the_launcher_gives_the_rank(self):
         mpirun = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "3"}
-        self.assertEqual(self.rank_of(mpirun, topology="ring:3"), 2)
-        self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, topology="ring:3"), 1)
+        ring = {"topology": "ring:3", "peers": {0: "ipc://nobody"}}
+        self.assertEqual(self.rank_of(mpirun, **ring), 2)
+        self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, **ring), 1)
         torchrun = {"RANK": "1", "WORLD_SIZE": "3"}
-        self.assertEqual(self.rank_of(torchrun, topology="ring:3"), 1)
+        self.assertEqual(self.rank_of(torchrun, **ring), 1)
 
     def test_another_number_of_processes_is_refused(self):
         srun = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2"}
