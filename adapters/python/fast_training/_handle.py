@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import functools
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Generator
@@ -30,7 +31,7 @@ _CLOSED = "the session is closed; open another one"
 _AT_FIRST = {
     "fast_done": 0,
     "fast_progress": 0.0,
-    "fast_loss": 0.0,
+    "fast_loss": math.nan,
     "fast_steps": 0,
     "fast_exchange_seconds": 0.0,
     "fast_endpoint": b"",

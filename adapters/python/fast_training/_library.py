@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 import pathlib
 from ctypes import (
@@ -72,6 +73,7 @@ class NeighbourStruct(ctypes.Structure):
         super().__init__(struct_size=ctypes.sizeof(type(self)))
 
 
+NO_LOSS = -math.inf  # FAST_NO_LOSS
 ROLES = ("trained", "averaged", "carried")  # fast_role, by number
 
 # name: (result, arguments)

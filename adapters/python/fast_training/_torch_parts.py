@@ -173,11 +173,6 @@ class Held:
         self._copy: torch.Tensor | None = None
         self.memory = self._memory_now()
 
-    @property
-    def copied(self) -> bool:
-        """Whether the memory is a copy."""
-        return self._copy is not None
-
     def tensor(self) -> torch.Tensor:
         """The tensor that is in its place now. Raises ModelError where it is of another type or
         shape than before."""
@@ -206,8 +201,13 @@ class Held:
         elif self._copy is None:
             self.memory = self._memory_now()
         elif copy:
-            self._copy.copy_(tensor)
+            self.refresh()
         return self.memory is not before
+
+    def refresh(self) -> None:
+        """Brings the memory up to date, where it is a copy."""
+        if self._copy is not None:
+            self._copy.copy_(self.tensor())
 
     def give(self) -> None:
         """Takes over what the session has made of it."""

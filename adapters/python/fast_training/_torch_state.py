@@ -45,11 +45,10 @@ class KeptState:
         self._apart = apart
         self._left_out: set[str] = set()  # which was said
 
-    def packed(self, buffers: Mapping[str, torch.Tensor]) -> bytes:
-        """The present states, and `buffers`. What cannot be packed is left out with a warning."""
+    def packed(self) -> bytes:
+        """The present states. What cannot be packed is left out with a warning."""
         states: dict[str, Any] = {f"state {n}": one.state_dict() for n, one in self._kept.items()}
         states |= {f"apart {one.name}": one.now() for one in self._apart if _dense(one.now())}
-        states |= {f"buffer {name}": tensor for name, tensor in buffers.items()}
         states[_GENERATORS] = generators()
         for name in list(states):
             try:

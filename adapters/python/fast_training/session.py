@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from . import _options, _sessions, _torchrun
 from ._handle import Handle
+from ._library import NO_LOSS
 from ._places import Places
 from ._standstill import STEPS, Agreed, Standstill
 from ._status import Neighbour, Status
@@ -182,20 +183,20 @@ class Session:
         if was_stopped:
             self.stop()
 
-    def exchange(self, samples: int = 1, loss: SupportsFloat = 0.0) -> None:
+    def exchange(self, samples: int = 1, loss: SupportsFloat | None = None) -> None:
         """The step boundary, to be called once after each step of the optimizer.
 
         Folds what was agreed with neighbours since the last one, and shows them the present model.
         `samples` (examples) and `loss` are of this step; a loss that is NaN or infinite is counted
-        and left out. Raises NonFiniteError where parameters are NaN or infinite, and ModelError, by
-        name, where an array has become another.
+        and left out, None is shown nowhere. Raises NonFiniteError where parameters are NaN or
+        infinite, and ModelError, by name, where an array has become another.
         """
         if not self._joined:
             self.join()
         if operator.index(samples) < 0:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
         # PyTorch warns where a tensor with a gradient becomes a number.
-        value = float(loss.detach() if hasattr(loss, "detach") else loss)
+        value = NO_LOSS if loss is None else float(getattr(loss, "detach", lambda: loss)())
         self._run("exchange", samples, value)
 
     def finish(self) -> bool:
@@ -268,7 +269,8 @@ class Session:
         return float(self._handle.read("fast_progress"))
 
     def loss(self) -> float:
-        """Decayed mean of the loss over all workers, as this worker knows it."""
+        """Decayed mean of the loss over all workers, as this worker knows it; NaN where none is
+        known."""
         return float(self._handle.read("fast_loss"))
 
     def steps(self) -> int:

@@ -196,8 +196,12 @@ class TorchAdapter(Adapter):
         self.buffers = {one.name: one.memory for one in self._carried}
 
     def save_state(self) -> bytes:
-        """What a checkpoint holds beside the session's arrays: see KeptState."""
-        return self._state.packed({one.name: one.tensor() for one in self._carried if one.copied})
+        """What a checkpoint holds beside the session's arrays, which are saved after this: see
+        KeptState."""
+        with torch.no_grad():
+            for one in self._carried:
+                one.refresh()
+        return self._state.packed()
 
     def load_state(self, state: bytes) -> None:
         """Reads the same; after("open") applies it, when parameters have been loaded."""

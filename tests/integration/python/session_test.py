@@ -2,7 +2,10 @@
 
 import array
 import gc
+import json
+import math
 import os
+import pathlib
 import signal
 import unittest
 import unittest.mock
@@ -223,6 +226,17 @@ class Errors(unittest.TestCase):
                 session.exchange(samples=1, loss=loss)
             self.assertEqual(session.counters()["non_finite_losses"], 2)
             self.assertEqual(session.loss(), 2)
+
+    def test_a_loss_that_is_not_given_is_shown_nowhere(self):
+        with support.temporary_folder() as folder:
+            with fast.join(numbers(1), out=folder) as session:
+                session.exchange()
+                self.assertTrue(math.isnan(session.loss()))
+                self.assertEqual(session.counters()["non_finite_losses"], 0)
+            lines = pathlib.Path(folder, "worker-0", "metrics.jsonl").read_text().splitlines()
+        told = [json.loads(line) for line in lines]
+        self.assertEqual([one["loss"] for one in told if one.get("loss") is not None], [])
+        self.assertGreater(sum("samples" in one for one in told), 0)
 
     def test_parameters_that_are_no_numbers(self):
         x = numbers(1, 2)
