@@ -84,7 +84,8 @@ class TorchAdapter(Adapter):
     and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
 
     `step_in_backward`: the backward pass takes the step layer by layer, and layers are exchanged
-    while it goes on; see StepInBackward for what that refuses.
+    while it goes on; see StepInBackward for what that refuses. Not by default, since anything may
+    stand between backward() and step() in a loop of your own.
     """
 
     def __init__(
