@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <exception>
 #include <new>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "fast/session/set_option.h"
 #include "fast/version.h"
 #include "stencil/core/option_text.h"
+#include "stencil/core/topology.h"
 
 using fast::ConfigError;
 
@@ -152,6 +154,15 @@ fast_code fast_options(const fast_session* session, fast_option_visitor visit, v
   }
 }
 
+int32_t fast_workers(const fast_session* session) {
+  if (session == nullptr) return -1;
+  try {
+    return stencil::Topology::parse(session->options.topology).size();
+  } catch (const std::exception&) {
+    return -1;
+  }
+}
+
 fast_code fast_set_log(fast_session* session, fast_log log, void* context) {
   return before_open(session, [&] {
     session->options.log = [log, context](fast::LogLevel level, std::string_view line) {
@@ -223,8 +234,9 @@ fast_code fast_join(fast_session* session) {
 }
 
 fast_code fast_exchange(fast_session* session, uint64_t samples, double loss) {
-  return once_open(session,
-                   [&](fast::Session& open) { open.exchange({.samples = samples, .loss = loss}); });
+  const auto known = loss == FAST_NO_LOSS ? std::nullopt : std::optional(loss);
+  return once_open(
+      session, [&](fast::Session& open) { open.exchange({.samples = samples, .loss = known}); });
 }
 
 fast_code fast_array_moved(fast_session* session, size_t array, void* memory) {
@@ -290,7 +302,7 @@ double fast_progress(const fast_session* session) {
 }
 
 double fast_loss(const fast_session* session) {
-  return told(session, 0.0, [](const fast::Session& open) { return open.network_loss(); });
+  return told(session, std::nan(""), [](const fast::Session& open) { return open.network_loss(); });
 }
 
 uint64_t fast_steps(const fast_session* session) {

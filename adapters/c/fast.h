@@ -27,6 +27,7 @@
  * pointers to text belong to the session, or to the library where they are said to be constant.
  */
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -100,6 +101,10 @@ typedef void (*fast_option_visitor)(void* context, const char* key, const char* 
 FAST_API fast_code fast_options(const fast_session* session, fast_option_visitor visit,
                                 void* context);
 
+/** How many workers the topology has that is set: as fast_status::workers, before fast_open() too;
+    -1 where it cannot be read. */
+FAST_API int32_t fast_workers(const fast_session* session);
+
 typedef enum fast_log_level {
   FAST_LOG_DEBUG = 0,
   FAST_LOG_INFO = 1,
@@ -171,7 +176,8 @@ FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull,
 /**
  * Optional: what checkpoints (options "checkpoint" and "resume") hold beside the arrays, such as
  * the state of an optimizer, in a form of the caller's own. `save` points `*bytes` to `*size`
- * bytes, which must stay until the function returns within which it is called. `load` gets the
+ * bytes, which must stay until the function returns within which it is called; it is called before
+ * arrays are copied, and may bring those up to date that are carried. `load` gets the
  * bytes of the checkpoint that fast_open() resumes from, and is not called where that holds none.
  * Both return 0; after any other number fast_exchange() and fast_finish() return FAST_MODEL,
  * fast_open() returns FAST_FILE.
@@ -207,9 +213,13 @@ FAST_API fast_code fast_open(fast_session* session);
  */
 FAST_API fast_code fast_join(fast_session* session);
 
+/** The loss of a step that is not known. */
+#define FAST_NO_LOSS (-HUGE_VAL)
+
 /**
  * The step boundary, to be called once after each step: folds what was agreed with neighbours since
- * the last one, and shows them the present model. `samples` and `loss` are of this step.
+ * the last one, and shows them the present model. `samples` and `loss` are of this step; a loss
+ * that is not finite is counted and left out, FAST_NO_LOSS says that it is not known.
  */
 FAST_API fast_code fast_exchange(fast_session* session, uint64_t samples, double loss);
 
@@ -278,7 +288,7 @@ FAST_API int fast_done(const fast_session* session);
 /** Share of the budget used by all workers together; 0 without a budget, or before fast_open(). */
 FAST_API double fast_progress(const fast_session* session);
 
-/** Decayed mean of the loss over all workers, as this worker knows it. */
+/** Decayed mean of the loss over all workers, as this worker knows it; NAN where none is known. */
 FAST_API double fast_loss(const fast_session* session);
 
 /** Steps whose boundary this worker has passed. */

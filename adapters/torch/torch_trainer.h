@@ -33,7 +33,9 @@ struct TorchTrainerOptions {
   /// step_in_backward.
   double clip_norm = 0;
   /// The step of each part is taken as soon as its gradients are ready, so that the exchange begins
-  /// in the backward pass; see StepInBackward.
+  /// in the backward pass; see StepInBackward. On by default, since step() is all of a step: who
+  /// comes in between says so, by apply_gradients(). In Python, where the step is the user's own,
+  /// nobody can know, and it has to be asked for.
   bool step_in_backward = true;
   /// BatchNorm's running statistics follow this worker's own batches in training, and become the
   /// mean over workers at the end; see TorchAdapterOptions.

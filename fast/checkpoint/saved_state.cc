@@ -70,11 +70,11 @@ void StateReader::read(std::string_view name, std::string_view dtype,
 }
 
 void save_model(ModelAdapter& adapter, StateWriter& to) {
+  for (Resumable* const part : adapter.parts()) part->save(to);
   for (const NamedTensor& tensor : adapter.state()) {
     if (tensor.alias) continue;
     to.put(kModel + tensor.name, tensor.dtype, tensor.shape, tensor.bytes);
   }
-  for (Resumable* const part : adapter.parts()) part->save(to);
 }
 
 void load_model(ModelAdapter& adapter, const StateReader& from) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ class ModelAdapter;
 /// What one local step did, for network-wide progress and loss.
 struct StepReport {
   std::uint64_t samples = 0;
-  double loss = 0;
+  std::optional<double> loss{};  ///< nothing: it is not known, and shown nowhere
 };
 
 /// The worker's own loss or parameters became NaN or infinite.
@@ -64,7 +65,7 @@ class Exchange {
 
   /// Share of the budget used by all workers together; training is over at 1.
   [[nodiscard]] virtual double progress() const = 0;
-  /// Decayed mean of the loss over all workers, as this worker knows it.
+  /// Decayed mean of the loss over all workers, as this worker knows it; NaN where none is known.
   [[nodiscard]] virtual double network_loss() const = 0;
   /// The endpoint where others can dial this worker.
   [[nodiscard]] virtual std::string endpoint() const = 0;

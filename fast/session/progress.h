@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace fast {
@@ -36,12 +37,12 @@ class Progress {
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
   /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
   /// out a loss that is not finite, for example of a step that was skipped for an overflow.
-  void add(std::uint64_t samples, double loss) {
+  void add(std::uint64_t samples, std::optional<double> loss) {
     scalars_[kSteps] += 1;
     scalars_[kShare] += scale_ * static_cast<double>(samples);
     if (epochs_ == 0) untold_ += scale_ * static_cast<double>(samples);
-    if (!std::isfinite(loss)) return;
-    scalars_[kLossSum] = kDecay * scalars_[kLossSum] + loss;
+    if (!loss || !std::isfinite(*loss)) return;
+    scalars_[kLossSum] = kDecay * scalars_[kLossSum] + *loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
   }
 
@@ -65,8 +66,9 @@ class Progress {
   }
   /// Examples that a worker holds in the mean.
   [[nodiscard]] double data_size() const { return scalars_[kDataSize]; }
+  /// Decayed mean over all workers; NaN where none has told one.
   [[nodiscard]] double loss() const {
-    return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : 0;
+    return scalars_[kLossCount] > 0 ? scalars_[kLossSum] / scalars_[kLossCount] : std::nan("");
   }
 
  private:

@@ -14,6 +14,11 @@ constexpr double kShortestInterval = 0.05;
 /// The memory of the decayed means of loss and accuracy, in steps.
 constexpr double kMemory = 50;
 
+/// Of the newest of `count` values in their decayed mean.
+double weight(std::uint64_t count) {
+  return 1 / std::clamp(static_cast<double>(count), 1.0, kMemory);
+}
+
 }  // namespace
 
 Recorder::Recorder(const std::filesystem::path& file, WorkerStart start, std::uint64_t steps,
@@ -65,11 +70,10 @@ void Recorder::add_step(const RecordedStep& step) {
   ++steps_;
   samples_ += step.samples;
   learning_rate_ = step.learning_rate;
-  const double weight = 1 / std::clamp(static_cast<double>(steps_), 1.0, kMemory);
-  if (std::isfinite(step.loss)) loss_ += (step.loss - loss_) * weight;
+  if (step.loss && std::isfinite(*step.loss)) loss_ += (*step.loss - loss_) * weight(++losses_);
   if (!step.accuracy) return;
   const double before = accuracy_.value_or(*step.accuracy);
-  accuracy_ = before + (*step.accuracy - before) * weight;
+  accuracy_ = before + (*step.accuracy - before) * weight(steps_);
 }
 
 void Recorder::update_rate(Clock::time_point now) {
@@ -95,7 +99,7 @@ void Recorder::report(const Exchange& exchange) {
   p.progress = std::min(1.0, exchange.progress());
   p.network_samples = network_samples(exchange);
   p.samples_per_second = sample_rate_;
-  p.loss = loss_;
+  p.loss = losses_ > 0 ? loss_ : std::nan("");
   p.accuracy = accuracy_;
   p.network_loss = exchange.network_loss();
   p.learning_rate = learning_rate_;

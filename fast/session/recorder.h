@@ -15,7 +15,7 @@ namespace fast {
 /// What one local step did.
 struct RecordedStep {
   std::uint64_t samples = 0;
-  double loss = 0;
+  std::optional<double> loss{};      ///< nothing where it is not known
   std::optional<double> accuracy{};  ///< share of its samples; nothing where it is not known
   double learning_rate = 0;
 };
@@ -66,7 +66,7 @@ class Recorder {
   std::optional<double> training_seconds_;  ///< set when training is over
   double exchange_seconds_ = 0, loss_ = 0, learning_rate_ = 0, sample_rate_ = 0;
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
-  std::uint64_t steps_ = 0, samples_ = 0, reported_samples_ = 0;
+  std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
   std::map<int, LinkState> links_;
   bool lost_metrics_ = false;
 };

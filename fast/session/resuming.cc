@@ -30,12 +30,13 @@ void Resuming::begin() {
 }
 
 void Resuming::check_terms(const stencil::Terms& saved, const std::string& file) const {
+  const bool by_flags = options_.naming == stencil::as_flag;  // fast train's user has one more
+  const std::string start_over = by_flags ? "start over (--fresh)" : "move it away to start over";
   const auto refuse = [&](const std::string& what, const std::string& there,
                           const std::string& here) {
     throw FileError(
         file + " is of another run: " + what + " is " + there + " there, " + here + " here",
-        "go on with the options that it was saved with, use another folder, or start "
-        "over (--fresh)");
+        "go on with the options that it was saved with, use another folder, or " + start_over);
   };
   for (const stencil::Term& term : terms_) {
     const std::string there = stencil::value_of(saved, term.name);

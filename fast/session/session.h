@@ -66,7 +66,7 @@ class Session final : public Exchange {
   void stop_all(std::string_view reason);
   /// Share of the budget used by all workers together, as estimated by gossip; 0 without a budget.
   [[nodiscard]] double progress() const override;
-  /// Decayed mean of the loss over all workers, as this worker knows it.
+  /// Decayed mean of the loss over all workers, as this worker knows it; NaN where none is known.
   [[nodiscard]] double network_loss() const override;
 
   /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for

@@ -16,7 +16,7 @@ void Session::Impl::exchange(const StepReport& report) {
   if (!sync() && background_.adopts(adopted_) && await_model()) return;
   progress_.add(report.samples, report.loss);
   if (sync()) progress_.heard();
-  note_loss(report.loss);
+  if (report.loss) note_loss(*report.loss);
   // In lock step this may be the last round, for all alike.
   if (sync() && progress_.share() >= kWholeRun) {
     (void)end_training();

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import functools
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Generator
@@ -30,10 +31,11 @@ _CLOSED = "the session is closed; open another one"
 _AT_FIRST = {
     "fast_done": 0,
     "fast_progress": 0.0,
-    "fast_loss": 0.0,
+    "fast_loss": math.nan,
     "fast_steps": 0,
     "fast_exchange_seconds": 0.0,
     "fast_endpoint": b"",
+    "fast_workers": -1,
 }
 _CLOSE_SECONDS = 10.0  # for a call of another thread, which stop() has ended, to return
 
@@ -89,6 +91,7 @@ class Handle:
         self._seen: dict[str, Any] = dict(_AT_FIRST)  # what read() has returned at last
         self._last: dict[str, Any] = {}  # what told() returns once closed
         self._raised: list[BaseException] = []  # within callbacks
+        self._leave: list[Callable[[], None]] = []
         self._replaced = [False]  # the model was, since take_replaced()
         stop = functools.partial(self._library.fast_stop, self._pointer)
         waiting = _signals(stop, self._raised)
@@ -104,6 +107,11 @@ class Handle:
         return os.getpid() == self._process
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was not closed yet."""
+        return self._pointer is not None
+
+    @property
     def stopped(self) -> bool:
         """Whether stop() was called."""
         return self._stopped
@@ -117,6 +125,10 @@ class Handle:
     def keep(self, owner: object) -> None:
         """Keeps `owner` alive until the session is closed."""
         self._kept.append(owner)
+
+    def at_close(self, leave: Callable[[], None]) -> None:
+        """Calls `leave` when the session has been closed."""
+        self._leave.append(leave)
 
     def set_state(self, save: Callable[[], bytes], load: Callable[[bytes], None]) -> None:
         """What checkpoints hold beside the model. What `save` and `load` raise, the call raises
@@ -249,6 +261,8 @@ class Handle:
                     pointer, self._pointer = self._pointer, None
                 self._library.fast_close(pointer)
                 self._kept.clear()
+                while self._leave:
+                    self._leave.pop()()
                 return was_open
         finally:
             self._in_use.release()

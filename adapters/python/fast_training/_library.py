@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 import pathlib
 from ctypes import (
@@ -72,6 +73,7 @@ class NeighbourStruct(ctypes.Structure):
         super().__init__(struct_size=ctypes.sizeof(type(self)))
 
 
+NO_LOSS = -math.inf  # FAST_NO_LOSS
 ROLES = ("trained", "averaged", "carried")  # fast_role, by number
 
 # name: (result, arguments)
@@ -83,6 +85,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_set": (c_int, (c_void_p, c_char_p, c_char_p)),
     "fast_set_from_environment": (c_int, (c_void_p,)),
     "fast_options": (c_int, (c_void_p, OptionVisitor, c_void_p)),
+    "fast_workers": (c_int32, (c_void_p,)),
     "fast_set_log": (c_int, (c_void_p, LogCallback, c_void_p)),
     "fast_set_waiting": (c_int, (c_void_p, WaitingCallback, c_void_p)),
     "fast_set_state": (c_int, (c_void_p, SaveState, LoadState, c_void_p)),

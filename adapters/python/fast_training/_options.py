@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 import pathlib
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
+from ._option_types import Options
 from .errors import UsageError
 
 _PAIRS = re.compile(r"\s*\d+=")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NOT_OPTIONS = ("FAST_LIBRARY",)
+
+
+def documented(options: Any = Options) -> Callable[[_Function], _Function]:
+    """Gives a function that takes `options` beside its own arguments a signature that names them,
+    for completion, and adds their sentences to its documentation."""
+
+    def document(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind != one.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for name, kind in options.__annotations__.items()
+            if name not in signature.parameters
+        ]
+        setattr(function, "__signature__", signature.replace(parameters=[*own, *named]))
+        parts = [inspect.cleandoc(text) for text in (function.__doc__, Options.__doc__) if text]
+        function.__doc__ = "\n\n".join(parts)
+        return function
+
+    return document
+
+
+def unknown_variables(
+    environment: Iterable[str], known: Iterable[str]
+) -> list[tuple[str, str | None]]:
+    """The variables that look like those of options and are none's, each with the nearest that is
+    one's; `known` are the options."""
+    names = [f"FAST_{name.upper()}" for name in known]
+    found = (
+        name
+        for name in environment
+        if name.startswith("FAST_") and name not in names and name not in _NOT_OPTIONS
+    )
+    return [(one, next(iter(difflib.get_close_matches(one, names, 1, 0.8)), None)) for one in found]
 
 
 def text_of(value: Any) -> str:

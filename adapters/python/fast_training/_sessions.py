@@ -1,18 +1,16 @@
-"""The sessions of this process: which takes the place of which, and which hear signals."""
+"""The sessions of this process: which takes the place of which, and what a signal ends."""
 
 from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 import weakref
 from collections import Counter
 from collections.abc import Mapping
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._options import with_number
+from ._signals import Signals
 
 if TYPE_CHECKING:
     from .session import Session
@@ -72,25 +70,19 @@ def take_place(session: Session) -> None:
 
 
 def opened(session: Session, given: Mapping[str, str]) -> None:
-    """`session` has opened, with `given` for arguments. Under a launcher it hears its signals."""
+    """`session` has opened, with `given` for arguments."""
     run = run_of_launcher(given)
+    if run is not None:
+        _opened[run] += 1
     _open.add(session)
-    if run is None:
-        return
-    _opened[run] += 1
-    if threading.current_thread() is threading.main_thread():
-        for number, usual in _USUAL.items():
-            if signal.getsignal(number) == usual:
-                signal.signal(number, _stop_all)
+    _signals.hear()
 
 
 def closed(session: Session) -> None:
     """`session` is no more."""
     _open.discard(session)
-    if not _open and threading.current_thread() is threading.main_thread():
-        for number, usual in _USUAL.items():
-            if signal.getsignal(number) is _stop_all:
-                signal.signal(number, usual)
+    if not _open:
+        _signals.leave()
 
 
 def _end(session: Session, what: str) -> None:
@@ -103,17 +95,10 @@ def _end(session: Session, what: str) -> None:
     session.close(f"another session {what} has taken its place; go on with that one")
 
 
-_USUAL: dict[int, Any] = {
-    signal.SIGTERM: signal.SIG_DFL,
-    signal.SIGINT: signal.default_int_handler,
-}
-
-
-def _stop_all(number: int, _frame: FrameType | None) -> None:
-    """Ends training in good order, which leaves a model and a checkpoint; once. The next signal
-    does what it usually does."""
-    signal.signal(number, _USUAL[number])
+def _stop() -> bool:
     for session in list(_open):
         session.stop()
-    if not _open:
-        os.kill(os.getpid(), number)
+    return bool(_open)
+
+
+_signals = Signals(_stop)

@@ -18,7 +18,7 @@ class WeightCopies:
     type. A constant parameter tells nothing.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer | None) -> None:
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self._optimizer = optimizer
         self._found: dict[tuple[int, str], torch.Tensor] = {}  # parameter, by its id and the name
         self._looks = 0
@@ -32,8 +32,6 @@ class WeightCopies:
 
     def before_exchange(self) -> None:
         """The optimizer has made a step."""
-        if self._optimizer is None:
-            return
         if self._looks < _LOOKS:
             self._looks += 1
             for parameter, state in list(self._optimizer.state.items()):
@@ -45,7 +43,7 @@ class WeightCopies:
         """Moves the copies as the parameters were moved."""
         for (_, name), parameter in self._found.items():
             before = self._before.get(id(parameter))
-            state = self._optimizer.state.get(parameter) if self._optimizer else None
+            state = self._optimizer.state.get(parameter)
             copy = state.get(name) if state else None
             if before is not None and isinstance(copy, torch.Tensor):
                 copy.add_(parameter.detach().to(copy.dtype) - before.to(copy.dtype))

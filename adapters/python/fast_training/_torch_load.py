@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import torch
 
 from ._model_file import demand, read_model
 from ._torch_homes import TYPES
+from ._torch_parts import one_model
 
 
-def load(path: str | os.PathLike[str], model: torch.nn.Module) -> None:
+def load(path: str | os.PathLike[str], model: Any) -> None:
     """See fast_training.load_model. Of tied tensors one name is enough; those that no file holds,
     of sparse layout, say, stay as they are."""
+    model = one_model(model)
     model = getattr(model, "_orig_mod", model)  # of torch.compile
     found = read_model(path)
     tensors = {n: t for n, t in model.state_dict(keep_vars=True).items() if torch.is_tensor(t)}

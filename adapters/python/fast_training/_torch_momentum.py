@@ -86,8 +86,10 @@ class MomentumCorrection:
 class OnDevice:
     """The same where parameters are on a device, which a fold does not reach.
 
-    The bounds are those of stencil/core/followers.h, with a parameter for a block: momentum is
-    never made longer than this worker's own gradients can make it.
+    It is the rule of stencil/core/followers.h once more, with a parameter for a block: momentum is
+    never made longer than this worker's own gradients can make it. The library's own would need
+    momentum on the host and back for each step, twice what a step moves over the bus now. The tests
+    hold both to the same numbers.
     """
 
     def __init__(self, share: float) -> None:

@@ -37,6 +37,30 @@ class Parts(NamedTuple):
     apart: list[Part]  # not of the model file: persistent=False, or of a type that it cannot hold
 
 
+def is_model(model: Any) -> bool:
+    """Whether it is a module, or several: a list of modules or a dictionary."""
+    several = list(model.values()) if isinstance(model, Mapping) else model
+    if not isinstance(several, (list, tuple)):
+        several = [several]
+    return len(several) > 0 and all(isinstance(one, torch.nn.Module) for one in several)
+
+
+def one_model(model: Any) -> Any:
+    """One module where there are several; else what is given."""
+    if isinstance(model, torch.nn.Module) or not is_model(model):
+        return model
+    if isinstance(model, Mapping):
+        return torch.nn.ModuleDict({str(name): one for name, one in model.items()})
+    return torch.nn.ModuleList(model)
+
+
+def first_of(model: Any) -> Any:
+    """The first of several modules; else what is given."""
+    if isinstance(model, torch.nn.Module) or not is_model(model):
+        return model
+    return next(iter(model.values() if isinstance(model, Mapping) else model))
+
+
 def parts_of(model: Any, average_statistics: bool) -> Parts:
     """The tensors of a module, or of a mapping from names. Names in a warning those that are left
     out of the model file because of their type."""
@@ -149,11 +173,6 @@ class Held:
         self._copy: torch.Tensor | None = None
         self.memory = self._memory_now()
 
-    @property
-    def copied(self) -> bool:
-        """Whether the memory is a copy."""
-        return self._copy is not None
-
     def tensor(self) -> torch.Tensor:
         """The tensor that is in its place now. Raises ModelError where it is of another type or
         shape than before."""
@@ -182,8 +201,13 @@ class Held:
         elif self._copy is None:
             self.memory = self._memory_now()
         elif copy:
-            self._copy.copy_(tensor)
+            self.refresh()
         return self.memory is not before
+
+    def refresh(self) -> None:
+        """Brings the memory up to date, where it is a copy."""
+        if self._copy is not None:
+            self._copy.copy_(self.tensor())
 
     def give(self) -> None:
         """Takes over what the session has made of it."""

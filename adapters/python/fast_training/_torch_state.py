@@ -11,7 +11,7 @@ import json
 import logging
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -25,11 +25,11 @@ _GENERATORS = "generators"
 
 
 class KeptState:
-    """The states of an optimizer and of what the user names, tensors apart from the session's
+    """The states of optimizers and of what the user names, tensors apart from the session's
     arrays, and the generators of random numbers."""
 
     def __init__(
-        self, optimizer: torch.optim.Optimizer | None, kept: dict[str, Any], apart: list[Part]
+        self, optimizers: Sequence[torch.optim.Optimizer], kept: dict[str, Any], apart: list[Part]
     ) -> None:
         """Raises UsageError where one of `kept` has no state, or one that cannot be packed."""
         for name, one in kept.items():
@@ -39,15 +39,16 @@ class KeptState:
                     "load_state_dict(); give something that has both"
                 )
             packed({f"state {name}": one.state_dict()})
-        self._kept = kept if optimizer is None else {**kept, "optimizer": optimizer}
+        several = len(optimizers) > 1
+        named = {f"optimizer {n}" if several else "optimizer": o for n, o in enumerate(optimizers)}
+        self._kept = {**kept, **named}
         self._apart = apart
         self._left_out: set[str] = set()  # which was said
 
-    def packed(self, buffers: Mapping[str, torch.Tensor]) -> bytes:
-        """The present states, and `buffers`. What cannot be packed is left out with a warning."""
+    def packed(self) -> bytes:
+        """The present states. What cannot be packed is left out with a warning."""
         states: dict[str, Any] = {f"state {n}": one.state_dict() for n, one in self._kept.items()}
         states |= {f"apart {one.name}": one.now() for one in self._apart if _dense(one.now())}
-        states |= {f"buffer {name}": tensor for name, tensor in buffers.items()}
         states[_GENERATORS] = generators()
         for name in list(states):
             try:

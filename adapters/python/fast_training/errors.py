@@ -83,15 +83,22 @@ def error_of(code: int, text: str) -> FastError:
     return FastError(text)
 
 
+INTERRUPTED = 130  #: exit code of a program whose training a signal has ended
+_USELESS = (NameError, SyntaxError, ImportError, TypeError)  # the program's text is wrong
+
+
 @functools.cache
 def exit_by_code() -> None:
-    """From now on a program that ends by a FastError exits with its code, as a launcher expects
-    that starts again what may be cured by that. Python's own code is 1."""
+    """From now on a program that ends by an exception exits with a code by which a launcher knows
+    whether to start it again: a FastError's own, UsageError's for what is wrong in the program's
+    text, and Python's, 1, for all else."""
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         before(kind, error, trace)
         if isinstance(error, FastError):
             raise SystemExit(error.exit_code)
+        if isinstance(error, _USELESS):
+            raise SystemExit(UsageError.exit_code)
 
     sys.excepthook = hook

@@ -11,15 +11,21 @@ import os
 import time
 import weakref
 from types import TracebackType
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from . import _options, _sessions
+from . import _options, _sessions, _torchrun
 from ._handle import Handle
+from ._library import NO_LOSS
 from ._places import Places
 from ._standstill import STEPS, Agreed, Standstill
 from ._status import Neighbour, Status
 from .adapter import Adapter, named
 from .errors import RefusedError, UsageError, exit_by_code
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 __all__ = ["Neighbour", "Session", "Status", "begun"]
 
@@ -53,7 +59,9 @@ class Session:
     As a context manager a session finishes where the block ends well, and closes in any case.
     """
 
-    def __init__(self, parameters: Any, buffers: Any = None, **options: Any) -> None:
+    @_options.documented()
+    def __init__(self, parameters: Any, buffers: Any = None, **options: Unpack[Options]) -> None:
+        """Opens the session."""
         exit_by_code()
         is_adapter = isinstance(parameters, Adapter)
         self.adapter: Adapter = parameters if is_adapter else Adapter(named(parameters))
@@ -83,8 +91,24 @@ class Session:
         for key, value in self._options.items():
             self._handle.call("fast_set", key.encode(), value.encode())
         self._handle.call("fast_set_from_environment")
+        self._meeting = self._meet()
         expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
         self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
+        for name, nearest in _options.unknown_variables(os.environ, self.options()):
+            level = logging.WARNING if nearest else logging.INFO
+            hint = f"; did you mean {nearest}?" if nearest else ""
+            _LOGGER.log(level, "the variable %s is no option's and says nothing%s", name, hint)
+
+    def _meet(self) -> _torchrun.Meeting | None:
+        """Where neighbours are to be found, if nothing else says it."""
+        options = {name: value for name, (value, _help) in self.options().items()}
+        workers = int(self._handle.read("fast_workers"))
+        found = _torchrun.meeting(options, workers, self._options)
+        if found is not None:
+            self._handle.at_close(found.leave)
+            for key, value in found.options().items():
+                self._handle.call("fast_set", key.encode(), value.encode())
+        return found
 
     def _open(self) -> None:
         self.adapter.before("open")
@@ -93,6 +117,9 @@ class Session:
         adapter = weakref.proxy(self.adapter)  # a session is closed when nobody refers to it
         self._handle.set_state(lambda: adapter.save_state(), lambda kept: adapter.load_state(kept))
         self._handle.call("fast_open")
+        if self._meeting is not None:
+            ranks = [one.rank for one in self.neighbours()]
+            self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.follow = self._handle.follow
         self.adapter.likeness = self._handle.likeness
@@ -156,20 +183,20 @@ class Session:
         if was_stopped:
             self.stop()
 
-    def exchange(self, samples: int = 1, loss: SupportsFloat = 0.0) -> None:
+    def exchange(self, samples: int = 1, loss: SupportsFloat | None = None) -> None:
         """The step boundary, to be called once after each step of the optimizer.
 
         Folds what was agreed with neighbours since the last one, and shows them the present model.
         `samples` (examples) and `loss` are of this step; a loss that is NaN or infinite is counted
-        and left out. Raises NonFiniteError where parameters are NaN or infinite, and ModelError, by
-        name, where an array has become another.
+        and left out, None is shown nowhere. Raises NonFiniteError where parameters are NaN or
+        infinite, and ModelError, by name, where an array has become another.
         """
         if not self._joined:
             self.join()
         if operator.index(samples) < 0:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
         # PyTorch warns where a tensor with a gradient becomes a number.
-        value = float(loss.detach() if hasattr(loss, "detach") else loss)
+        value = NO_LOSS if loss is None else float(getattr(loss, "detach", lambda: loss)())
         self._run("exchange", samples, value)
 
     def finish(self) -> bool:
@@ -242,7 +269,8 @@ class Session:
         return float(self._handle.read("fast_progress"))
 
     def loss(self) -> float:
-        """Decayed mean of the loss over all workers, as this worker knows it."""
+        """Decayed mean of the loss over all workers, as this worker knows it; NaN where none is
+        known."""
         return float(self._handle.read("fast_loss"))
 
     def steps(self) -> int:
@@ -277,6 +305,24 @@ class Session:
         """Events since the session began: "sweeps", "bytes_sent" .."""
         found: dict[str, int] = self._handle.told("counters")
         return found
+
+    def __repr__(self) -> str:
+        try:
+            status = self.status()
+        except UsageError:  # not open yet, or in a child of fork()
+            return "<fast_training.Session, which is not open>"
+        place = f"rank {status.rank} of {status.workers} ({self.options()['topology'][0]})"
+        ended = "" if self._handle.is_open else ", closed"
+        return (
+            f"<fast_training.Session: {place}, {status.state}{ended}, "
+            f"{self.steps()} steps, {100 * self.progress():.0f} % of the budget>"
+        )
+
+    def __reduce__(self) -> Any:
+        raise UsageError(
+            "a session cannot be copied or sent to another process, since it belongs to this one; "
+            "copy or send its model"
+        )
 
     def __enter__(self) -> Session:
         return self

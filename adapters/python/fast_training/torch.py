@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._options import documented
 from ._torch_backward import StepInBackward
 from ._torch_copies import WeightCopies
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
 from ._torch_momentum import MomentumCorrection
-from ._torch_parts import Held, aliases_of, normalising, parts_of
+from ._torch_parts import Held, aliases_of, first_of, normalising, one_model, parts_of
 from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .errors import ModelError, UsageError
 from .session import Session, begun
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
+
 __all__ = ["Decentralized", "TorchAdapter", "gather_statistics", "join"]
 
 _LOGGER = logging.getLogger("fast_training")
 
 
+@documented()
 def join(
-    model: torch.nn.Module | Mapping[str, torch.Tensor],
-    optimizer: torch.optim.Optimizer | None = None,
+    model: Any,
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer] | None = None,
     *,
     momentum_correction: float = 0.5,
     mix_statistics: bool = True,
     kept: Mapping[str, Any] | None = None,
     step_in_backward: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Session:
     """Opens a session over a model and waits until this worker may begin.
 
@@ -51,6 +58,9 @@ def join(
 
 class TorchAdapter(Adapter):
     """The parameters of a module, or tensors by name, as a session exchanges them.
+
+    Several modules, as of a GAN, are one model: a list of them, whose arrays are "0.weight" ..
+    then, or a dictionary; `optimizer` may be several, too.
 
     Trainable parameters on the CPU become views of one memory, in which they are exchanged; those
     on a device are copied through pinned memory, and those in memory that other processes share
@@ -74,26 +84,29 @@ class TorchAdapter(Adapter):
     and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
 
     `step_in_backward`: the backward pass takes the step layer by layer, and layers are exchanged
-    while it goes on; see StepInBackward for what that refuses.
+    while it goes on; see StepInBackward for what that refuses. Not by default, since anything may
+    stand between backward() and step() in a loop of your own.
     """
 
     def __init__(
         self,
-        model: torch.nn.Module | Mapping[str, torch.Tensor],
-        optimizer: torch.optim.Optimizer | None = None,
+        model: Any,
+        optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer] | None = None,
         *,
         momentum_correction: float = 0.5,
         mix_statistics: bool = True,
         kept: Mapping[str, Any] | None = None,
         step_in_backward: bool = False,
     ) -> None:
+        owner, model = first_of(model), one_model(model)
+        optimizers = _several(optimizer)
         parts = parts_of(model, mix_statistics)
         if not parts.trained:
             raise ModelError("the model has no trainable parameters; leave requires_grad set")
-        self._optimizer, self._parts = optimizer, parts
+        self._optimizers, self._parts = optimizers, parts
         self._known = {id(one.tensor) for one in (*parts.trained, *parts.carried, *parts.apart)}
         self._check_trained()
-        self._state = KeptState(optimizer, dict(kept or {}), parts.apart)
+        self._state = KeptState(optimizers, dict(kept or {}), parts.apart)
         self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
         self._groups = grouped((one.name, one.tensor) for one in parts.trained)
         tied = tied_to(self._groups, [(one.name, one.tensor) for one in parts.carried])
@@ -104,17 +117,22 @@ class TorchAdapter(Adapter):
         with torch.no_grad():
             means = settle(self._groups, sum(one.tensor.numel() for one in parts.averaged))
         numbers = {id(t): n for n, group in enumerate(self._groups) for t in group.tensors}
-        self._correction: MomentumCorrection | None = None
-        if isinstance(optimizer, torch.optim.SGD) and momentum_correction > 0:
-            self._correction = MomentumCorrection(optimizer, momentum_correction, numbers)
-        self._copies = WeightCopies(optimizer)
+        self._corrections = [
+            MomentumCorrection(one, momentum_correction, numbers)
+            for one in optimizers
+            if isinstance(one, torch.optim.SGD) and momentum_correction > 0
+        ]
+        self._copies = [WeightCopies(one) for one in optimizers]
         self._stream = _stream_of(self._groups)
         self._leave: list[Callable[[], None]] = []  # at the end, the last first
         if step_in_backward:
-            if optimizer is None:
-                raise UsageError("step_in_backward has no optimizer; give the model's")
+            if len(optimizers) != 1:
+                raise UsageError(
+                    f"step_in_backward is for one optimizer, and has {len(optimizers)}; give the "
+                    "model's, or leave it out"
+                )
             in_backward = StepInBackward(
-                optimizer, self._groups, lambda first: self.ready_from(first)
+                optimizers[0], self._groups, lambda first: self.ready_from(first)
             )
             self.at_close(in_backward.leave)
         self._homes = {group.name: memory_of(group.home) for group in self._groups}
@@ -123,7 +141,7 @@ class TorchAdapter(Adapter):
         saved = [(group.name, group.tensors[0]) for group in self._groups]
         saved += [(one.name, one.tensor) for one in (*parts.carried, *parts.averaged)]
         self.aliases = aliases_of(model, [one for one in saved if one[0] not in tied])
-        self.owner = model if isinstance(model, torch.nn.Module) else parts.trained[0].tensor
+        self.owner = owner if isinstance(model, torch.nn.Module) else parts.trained[0].tensor
         self._show()
 
     def before(self, call: str) -> None:
@@ -149,9 +167,10 @@ class TorchAdapter(Adapter):
             self._show()
         self._copy_device(pull=True)
         if call == "exchange":
-            self._copies.before_exchange()
-            if self._correction is not None:
-                self._correction.before_exchange(self.follow)
+            for copies in self._copies:
+                copies.before_exchange()
+            for correction in self._corrections:
+                correction.before_exchange(self.follow)
 
     def _after(self, call: str) -> None:
         if call in ("save_model", "save_checkpoint"):
@@ -161,9 +180,10 @@ class TorchAdapter(Adapter):
             for one in (*self._averaged, *(self._carried if call == "open" else ())):
                 one.give()
         if call == "exchange":
-            self._copies.after_exchange()
-            if self._correction is not None:
-                self._correction.after_exchange(self.likeness)
+            for copies in self._copies:
+                copies.after_exchange()
+            for correction in self._corrections:
+                correction.after_exchange(self.likeness)
         if call == "open" and self._resumed is not None:  # the arrays hold a checkpoint's
             self._state.resume(self._resumed)
             self._resumed = None
@@ -177,8 +197,12 @@ class TorchAdapter(Adapter):
         self.buffers = {one.name: one.memory for one in self._carried}
 
     def save_state(self) -> bytes:
-        """What a checkpoint holds beside the session's arrays: see KeptState."""
-        return self._state.packed({one.name: one.tensor() for one in self._carried if one.copied})
+        """What a checkpoint holds beside the session's arrays, which are saved after this: see
+        KeptState."""
+        with torch.no_grad():
+            for one in self._carried:
+                one.refresh()
+        return self._state.packed()
 
     def load_state(self, state: bytes) -> None:
         """Reads the same; after("open") applies it, when parameters have been loaded."""
@@ -191,16 +215,12 @@ class TorchAdapter(Adapter):
         with torch.no_grad():
             for one in (*self._averaged, *self._carried):
                 one.give()
-        if self._correction is not None:
-            self._correction.model_replaced(self.follow)
-        self._copies.forget()
-        if self._optimizer is None:
-            return
-        if isinstance(self._optimizer, torch.optim.Adagrad):  # requires its state to be there
-            for state in self._optimizer.state.values():
-                state["sum"].fill_(self._optimizer.defaults["initial_accumulator_value"])
-            return
-        self._optimizer.state.clear()
+        for correction in self._corrections:
+            correction.model_replaced(self.follow)
+        for copies in self._copies:
+            copies.forget()
+        for optimizer in self._optimizers:
+            _forget(optimizer)
 
     def at_close(self, leave: Callable[[], None]) -> None:
         """Calls `leave` when the session is closed."""
@@ -226,7 +246,8 @@ class TorchAdapter(Adapter):
                     f"'{part.name}' was frozen when the session was opened, and is trained now; "
                     "leave it frozen, or open another session"
                 )
-        for number, group in enumerate(self._optimizer.param_groups if self._optimizer else ()):
+        groups = [group for one in self._optimizers for group in one.param_groups]
+        for number, group in enumerate(groups):
             for index, parameter in enumerate(group["params"]):
                 if parameter.requires_grad and id(parameter) not in self._known:
                     raise UsageError(
@@ -252,6 +273,28 @@ class TorchAdapter(Adapter):
             self._stream.synchronize()
         else:
             present.wait_stream(self._stream)
+
+
+def _several(optimizer: Any) -> tuple[torch.optim.Optimizer, ...]:
+    if optimizer is None:
+        return ()
+    given = tuple(optimizer) if isinstance(optimizer, (list, tuple)) else (optimizer,)
+    for one in given:
+        if not hasattr(one, "param_groups"):
+            raise UsageError(
+                f"a {type(one).__name__} is no optimizer; give one of torch.optim, or a list of "
+                "them"
+            )
+    return given
+
+
+def _forget(optimizer: torch.optim.Optimizer) -> None:
+    """Drops the state of an optimizer."""
+    if isinstance(optimizer, torch.optim.Adagrad):  # requires its state to be there
+        for state in optimizer.state.values():
+            state["sum"].fill_(optimizer.defaults["initial_accumulator_value"])
+        return
+    optimizer.state.clear()
 
 
 def gather_statistics(model: torch.nn.Module, batches: int, forward: Callable[[], object]) -> None:

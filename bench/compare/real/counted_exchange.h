@@ -25,7 +25,7 @@ class CountedExchange final : public Exchange {
   void join() override {}
   void exchange(const StepReport& report) override {
     samples_ += report.samples;
-    loss_ += (report.loss - loss_) * kNewest;
+    if (report.loss) loss_ += (*report.loss - loss_) * kNewest;
   }
   Agreement finish() override { return Agreement::kAgreed; }
   double progress() const override {

@@ -109,16 +109,18 @@ class Finish(unittest.TestCase):
 
 
 class Signals(unittest.TestCase):
-    def ended_by(self, *numbers):
-        """What a worker under a launcher says that these signals end."""
+    def ended_by(self, *numbers, how=""):
+        """Of a worker that these signals end: exit code, what it said, whether there are a
+        checkpoint and a model, standard error."""
         with support.temporary_folder() as folder:
             process = support.start(
                 "signalled",
-                FAST_RUN_ID="run",
+                how,
                 FAST_OUT=f"{folder}/r",
                 FAST_CHECKPOINT=f"{folder}/c.safetensors",
             )
             self.assertEqual(process.stdout.readline(), "under way\n")
+            said = ""
             for number in numbers:
                 process.send_signal(number)
                 said = process.stdout.readline()
@@ -132,17 +134,37 @@ class Signals(unittest.TestCase):
     def test_the_first_one_ends_training_in_good_order(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             code, out, files, err = self.ended_by(number)
-            self.assertEqual((code, files), (0, [True, True]), err)
+            self.assertEqual((code, files), (130, [True, True]), err)
             self.assertIn("finished", out)
 
+    def test_the_second_one_ends_the_program(self):
+        code, out, _files, err = self.ended_by(signal.SIGINT, signal.SIGTERM, how="again")
+        self.assertEqual(code, -signal.SIGTERM, err)
+        self.assertNotIn("finished", out)
+
+    def test_an_error_that_follows_has_its_own_exit_code(self):
+        code, _out, _files, err = self.ended_by(signal.SIGTERM, how="error")
+        self.assertEqual(code, 1, err)
+
+    def test_a_child_of_fork_ends_by_them(self):
+        code, out, _files, err = self.ended_by(how="child")
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"child ended by {signal.SIGTERM.value}", out)
+
     def test_handlers_are_given_back(self):
-        with unittest.mock.patch.dict(os.environ, {"FAST_RUN_ID": "signals"}):
-            with fast.join(numbers(1)), fast.join(numbers(1)):
-                self.assertNotEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
-            self.assertEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
-            self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
-        with fast.join(numbers(1)):
-            self.assertEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
+        def mine(_number, _frame):
+            raise AssertionError("nobody sends one")
+
+        with fast.join(numbers(1)), fast.join(numbers(1)):
+            self.assertNotEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
+        self.assertEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
+        self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+        before = signal.signal(signal.SIGTERM, mine)
+        try:
+            with fast.join(numbers(1)):
+                self.assertEqual(signal.getsignal(signal.SIGTERM), mine)
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 if __name__ == "__main__":

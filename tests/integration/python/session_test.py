@@ -2,7 +2,10 @@
 
 import array
 import gc
+import json
+import math
 import os
+import pathlib
 import signal
 import unittest
 import unittest.mock
@@ -80,10 +83,11 @@ class Environment(unittest.TestCase):
 
     def test_the_launcher_gives_the_rank(self):
         mpirun = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "3"}
-        self.assertEqual(self.rank_of(mpirun, topology="ring:3"), 2)
-        self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, topology="ring:3"), 1)
+        ring = {"topology": "ring:3", "peers": {0: "ipc://nobody"}}
+        self.assertEqual(self.rank_of(mpirun, **ring), 2)
+        self.assertEqual(self.rank_of({**mpirun, "FAST_RANK": "1"}, **ring), 1)
         torchrun = {"RANK": "1", "WORLD_SIZE": "3"}
-        self.assertEqual(self.rank_of(torchrun, topology="ring:3"), 1)
+        self.assertEqual(self.rank_of(torchrun, **ring), 1)
 
     def test_another_number_of_processes_is_refused(self):
         srun = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2"}
@@ -223,6 +227,17 @@ class Errors(unittest.TestCase):
             self.assertEqual(session.counters()["non_finite_losses"], 2)
             self.assertEqual(session.loss(), 2)
 
+    def test_a_loss_that_is_not_given_is_shown_nowhere(self):
+        with support.temporary_folder() as folder:
+            with fast.join(numbers(1), out=folder) as session:
+                session.exchange()
+                self.assertTrue(math.isnan(session.loss()))
+                self.assertEqual(session.counters()["non_finite_losses"], 0)
+            lines = pathlib.Path(folder, "worker-0", "metrics.jsonl").read_text().splitlines()
+        told = [json.loads(line) for line in lines]
+        self.assertEqual([one["loss"] for one in told if one.get("loss") is not None], [])
+        self.assertGreater(sum("samples" in one for one in told), 0)
+
     def test_parameters_that_are_no_numbers(self):
         x = numbers(1, 2)
         with self.assertRaises(fast.NonFiniteError), fast.join(x) as session:
@@ -250,6 +265,11 @@ class Errors(unittest.TestCase):
 
 class Signals(unittest.TestCase):
     def test_ctrl_c_ends_a_wait(self):
+        code, out, err = support.outcome(support.start("waiting", "usual"))
+        self.assertEqual((code, out), (130, "done True\n"), err)
+        self.assertIn("SIGINT: training ends where done() is asked for", err)
+
+    def test_a_handler_of_the_user_may_interrupt_a_wait(self):
         code, out, err = support.outcome(support.start("waiting", "raises"))
         self.assertEqual(code, -signal.SIGINT, err)
         self.assertIn("interrupted True", out)
@@ -269,7 +289,7 @@ class Signals(unittest.TestCase):
 
 class Ends(unittest.TestCase):
     def test_an_error_that_nobody_catches_gives_the_exit_code(self):
-        for how, expected in (("usage", 2), ("nan", 7)):
+        for how, expected in (("usage", 2), ("nan", 7), ("misspelt", 2)):
             code, _out, err = support.outcome(support.start("leaving", how))
             self.assertEqual(code, expected, err)
             self.assertIn("Traceback", err)

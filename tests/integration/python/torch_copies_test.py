@@ -65,7 +65,7 @@ class Copies(unittest.TestCase):
         optimizer.step()
         with fast.join(model, optimizer) as session:
             session.exchange()
-            self.assertEqual(session.adapter._copies._found, {})
+            self.assertEqual(session.adapter._copies[0]._found, {})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """PyTorch models whose tensors move, are bound anew, or lie in memory that processes share."""
 
+import os
 import unittest
 
 import fast_training as fast
@@ -96,6 +97,26 @@ class Buffers(unittest.TestCase):
             other = Counting()
             with fast.join(other, **options):
                 self.assertEqual(other.seen.item(), 10)
+
+    def test_one_that_is_copied_is_in_a_checkpoint_as_it_is_at_that_step(self):
+        def strided():
+            """As on a device: what a session has of it is a copy."""
+            model = Counting()
+            model.register_buffer("steps", torch.zeros(3, 2).t())
+            return model
+
+        with support.temporary_folder() as folder:
+            options = {name: f"{folder}/c.safetensors" for name in ("checkpoint", "resume")}
+            model = strided()
+            session = fast.join(model, checkpoint_every=1e-6, **options)
+            while not os.path.exists(options["checkpoint"]):
+                model.steps += 1
+                session.exchange()
+            session.close()
+            other = strided()
+            with fast.join(other, checkpoint_every=0, **options) as session:
+                self.assertGreater(session.steps(), 0)
+                self.assertEqual(other.steps.unique().tolist(), [session.steps()])
 
     def test_one_of_another_shape_is_refused_by_name(self):
         model = Counting()

@@ -1,6 +1,6 @@
 """Ends without finish() and without close().
 
-usage: leaving.py end | error | usage | nan | thread
+usage: leaving.py end | error | usage | misspelt | nan | thread
 """
 
 import array
@@ -16,6 +16,8 @@ if sys.argv[1] == "error":
     raise LookupError("of the user")
 if sys.argv[1] == "usage":
     fast.Session(array.array("f", [1.0]), topolgy="ring:2")
+if sys.argv[1] == "misspelt":
+    sesion.join()  # noqa: F821
 if sys.argv[1] == "nan":
     session.adapter.parameters["values"][0] = float("nan")
     session.exchange(samples=1, loss=1.0)

@@ -1,6 +1,6 @@
 """Waits for a neighbour that never comes, until a signal that the process sends to itself.
 
-usage: waiting.py raises | exits | stops | ignores
+usage: waiting.py usual | raises | exits | stops | ignores
 """
 
 import array
@@ -20,6 +20,8 @@ handled = []
 
 def handler(number, frame):
     handled.append(number)
+    if what == "raises":
+        raise KeyboardInterrupt
     if what == "exits":
         sys.exit(3)
     if what == "stops":
@@ -36,7 +38,7 @@ def send():
     os.kill(os.getpid(), sent)
 
 
-if what != "raises":
+if what != "usual":
     signal.signal(sent, handler)
 threading.Thread(target=send).start()
 with session:

@@ -1,0 +1,17 @@
+"""What join() takes for PyTorch's modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._option_types import Options
+
+
+class TorchOptions(Options, total=False):
+    """Options of a session and, for PyTorch's modules alone, those of TorchAdapter."""
+
+    momentum_correction: float
+    mix_statistics: bool
+    kept: Mapping[str, Any] | None
+    step_in_backward: bool

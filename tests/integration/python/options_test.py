@@ -1,0 +1,99 @@
+"""Options: their types and sentences, and the environment's."""
+
+import array
+import importlib.util
+import inspect
+import os
+import pathlib
+import unittest
+import unittest.mock
+
+import fast_training as fast
+import support
+from fast_training._option_types import Options
+from fast_training._options import unknown_variables
+
+PACKAGE = pathlib.Path(fast.__file__).parent
+
+
+def numbers(*values):
+    return array.array("f", values)
+
+
+def maker():
+    """make_option_types.py, where this is the tree and no installed package."""
+    file = PACKAGE.parent / "make_option_types.py"
+    if not file.exists():
+        return None
+    spec = importlib.util.spec_from_file_location("make_option_types", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Lists(unittest.TestCase):
+    def test_types_are_those_of_the_librarys_list(self):
+        with fast.Session(numbers(1)) as session:
+            self.assertEqual(list(Options.__annotations__), list(session.options()))
+        made = maker()
+        if made is not None:
+            self.assertEqual(
+                made.text(), made.FILE.read_text(), "run adapters/python/make_option_types.py"
+            )
+
+    def test_signatures_and_documentation_name_each_option(self):
+        for function in (fast.join, fast.Session, fast.Session.__init__, fast.rank, fast.workers):
+            names = inspect.signature(function).parameters
+            self.assertLessEqual(set(Options.__annotations__), set(names), function)
+            documentation = function.__doc__ if function is not fast.Session else ""
+            for name in () if function is fast.Session else Options.__annotations__:
+                self.assertIn(f"\n{name}: ", documentation)
+
+
+class Variables(unittest.TestCase):
+    def test_those_of_no_option_are_named(self):
+        variables = {"FAST_TOPOLGY": "ring:2", "FAST_CIFAR10": "there"}
+        with (
+            unittest.mock.patch.dict(os.environ, variables),
+            self.assertLogs("fast_training", "INFO") as lines,
+            fast.Session(numbers(1)),
+        ):
+            pass
+        said = {line.getMessage(): line.levelname for line in lines.records}
+        near = "the variable FAST_TOPOLGY is no option's and says nothing"
+        self.assertEqual(said[f"{near}; did you mean FAST_TOPOLOGY?"], "WARNING")
+        self.assertEqual(said["the variable FAST_CIFAR10 is no option's and says nothing"], "INFO")
+
+    def test_those_of_options_are_not(self):
+        self.assertEqual(unknown_variables(["FAST_RANK", "FAST_LIBRARY", "HOME"], ["rank"]), [])
+
+
+class BeforeASession(unittest.TestCase):
+    def test_rank_and_workers_are_those_that_it_will_have(self):
+        with unittest.mock.patch.dict(os.environ, FAST_TOPOLOGY="torus:3x4", FAST_RANK="7"):
+            self.assertEqual((fast.rank(), fast.workers()), (7, 12))
+            self.assertEqual(fast.rank(rank=2), 2)
+        self.assertEqual((fast.rank(), fast.workers()), (0, 1))
+        self.assertEqual(fast.workers(topology="complete:5", rank=1), 5)
+        with support.temporary_folder() as folder:
+            edges = pathlib.Path(folder, "edges")
+            edges.write_text("0 1\n1 2\n")
+            self.assertEqual(fast.workers(topology=f"edges:{edges}", rank=0), 3)
+        with self.assertRaisesRegex(fast.UsageError, "no rank"):
+            fast.rank(topology="ring:3")
+
+    def test_version_and_representation(self):
+        self.assertRegex(fast.__version__, r"^\d+\.\d+\.\d+")
+        self.assertIn("__version__", dir(fast))
+        with fast.join(numbers(1), budget=4) as session:
+            session.exchange()
+            self.assertEqual(
+                repr(session),
+                "<fast_training.Session: rank 0 of 1 (ring:1), training, 1 steps, "
+                "25 % of the budget>",
+            )
+        self.assertIn(", closed, 1 steps", repr(session))
+
+
+if __name__ == "__main__":
+    unittest.main()
