@@ -11,26 +11,16 @@ from typing import Any
 
 import torch
 
-from . import _options
-from ._handle import Handle
+from ._launched import launched
 from .session import Session
 
 _LOGGER = logging.getLogger("fast_training")
-_ALONE = "ring:1"  # the topology where none is given
 
 
 def rank_of(options: Mapping[str, Any]) -> int | None:
     """The rank that a session with these options will have; None where it will be alone."""
-    handle = Handle()
-    try:
-        given = {n: v for n, v in options.items() if n in (*handle.told("options"), "peers")}
-        for key, value in _options.from_arguments(given).items():
-            handle.call("fast_set", key.encode(), value.encode())
-        handle.call("fast_set_from_environment")
-        told = handle.told("options")
-        return None if told["topology"][0] == _ALONE else int(told["rank"][0])
-    finally:
-        handle.close()
+    found = launched(options)
+    return None if found.workers == 1 else found.rank
 
 
 def own_folder(folder: str | os.PathLike[str], rank: int) -> str:
