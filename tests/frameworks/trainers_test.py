@@ -1,6 +1,5 @@
 """Callbacks for the trainers of Lightning and Hugging Face, over models of PyTorch."""
 
-import json
 import logging
 import pathlib
 import random
@@ -102,31 +101,6 @@ class Folders(unittest.TestCase):
 
 
 class Schedules(unittest.TestCase):
-    def rates(self, make, shares):
-        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
-        scheduler, share = make(optimizer), [0.0]
-        _trainers.follow_progress(scheduler, lambda: 100 * share[0])
-        found = []
-        optimizer.step()
-        for share[0] in shares:
-            scheduler.step()
-            found.append(optimizer.param_groups[0]["lr"])
-        json.dumps(scheduler.state_dict())  # nothing of ours is in it
-        return found
-
-    def test_every_scheduler_is_where_the_network_is(self):
-        kinds = torch.optim.lr_scheduler
-        for make in (
-            lambda optimizer: kinds.CosineAnnealingLR(optimizer, 100),
-            lambda optimizer: kinds.OneCycleLR(optimizer, 1.0, total_steps=101),
-            lambda optimizer: kinds.StepLR(optimizer, 30),
-            lambda optimizer: kinds.LinearLR(optimizer, 1.0, 0.01, 100),
-        ):
-            expected = self.rates(make, [step / 100 for step in range(101)])
-            found = self.rates(make, [0, 0.005, 0.02, 0.5, 0.5, 1])
-            for index, step in enumerate((0, 0, 2, 50, 50, 100)):
-                self.assertAlmostEqual(found[index], expected[step])
-
     def test_a_warm_up_keeps_its_number_of_steps(self):
         def at(share, **sizes):
             return _trainers.position(share, **{"total": 1000, "warmup": 10, **sizes})

@@ -6,7 +6,7 @@ import logging
 import os
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -65,29 +65,6 @@ def steps_due(session: Session, samples: int) -> float:
     options = session.options()
     budget, passes, size = (float(options[n][0]) for n in ("budget", "epochs", "data_size"))
     return (passes * size if passes > 0 else budget / session.status().workers) / samples
-
-
-def follow_progress(scheduler: Any, position: Callable[[], float]) -> None:
-    """Lets a scheduler of PyTorch count `position` instead of this worker's steps.
-
-    Workers make steps at paces of their own, and training ends when all together have used the
-    budget: a schedule that counts one worker's steps ends too early or never.
-    """
-    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
-        return  # counts no steps
-    kind = type(scheduler)
-    made = scheduler.last_epoch
-
-    class Following(kind):  # type: ignore[misc,valid-type]
-        def step(self, *arguments: Any, **others: Any) -> None:
-            nonlocal made
-            target = position()
-            while made + 1 <= target:
-                super().step()
-                made += 1
-
-    Following.__name__, Following.__qualname__ = kind.__name__, kind.__qualname__
-    scheduler.__class__ = Following  # an attribute of its own would be in its state_dict()
 
 
 def position(progress: float, total: float, warmup: float, expected: float) -> float:

@@ -10,6 +10,7 @@ import torch
 
 from . import _trainers
 from .errors import UsageError
+from .schedule import follow_position
 from .session import Session
 from .torch import join
 
@@ -62,7 +63,7 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
             ends = trainer.max_epochs if epochs else trainer.estimated_stepping_batches
             if ends is not None and 0 < ends < float("inf"):
                 position = functools.partial(_share, session, ends // config.frequency)
-                _trainers.follow_progress(config.scheduler, position)
+                follow_position(config.scheduler, position)
 
     def on_train_batch_end(
         self, trainer: Any, module: Any, outputs: Any, batch: Any, batch_idx: int

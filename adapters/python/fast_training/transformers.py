@@ -9,6 +9,7 @@ import transformers
 
 from . import _trainers
 from .errors import UsageError
+from .schedule import follow_position
 from .session import Session
 from .torch import join
 
@@ -62,7 +63,7 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
                 expected=due,
             )
             scheduler = getattr(scheduler, "scheduler", scheduler)  # of accelerate
-            _trainers.follow_progress(scheduler, lambda: steps(session.progress()))
+            follow_position(scheduler, lambda: steps(session.progress()))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """The step boundary."""
