@@ -147,7 +147,7 @@ class Following(unittest.TestCase):
             lambda optimizer: kinds.StepLR(optimizer, 30),
             lambda optimizer: kinds.MultiStepLR(optimizer, [30, 80]),
             lambda optimizer: kinds.LinearLR(optimizer, 1.0, 0.01, 100),
-            lambda optimizer: kinds.LambdaLR(optimizer, lambda step: 0.9**step),
+            lambda optimizer: kinds.LambdaLR(optimizer, lambda made: 0.9**made),
             lambda optimizer: kinds.ChainedScheduler(
                 [kinds.ConstantLR(optimizer, 0.1, 10), kinds.ExponentialLR(optimizer, 0.9)]
             ),
