@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -21,6 +22,34 @@ def rank_of(options: Mapping[str, Any]) -> int | None:
     """The rank that a session with these options will have; None where it will be alone."""
     found = launched(options)
     return None if found.workers == 1 else found.rank
+
+
+class Passes(NamedTuple):
+    """A trainer's passes over its data. Sizes that it does not tell are infinite."""
+
+    batch: int  # examples
+    batches: float  # of a pass
+    examples: float  # of the data set
+    accumulated: int  # batches of a step
+
+    @classmethod
+    def over(cls, loader: Any, batch: int, batches: float, accumulated: int) -> Passes:
+        """Those of a trainer with this loader."""
+        try:
+            return cls(batch, batches, len(loader.dataset), accumulated)
+        except (AttributeError, TypeError):
+            return cls(batch, batches, math.inf, accumulated)
+
+    def examples_of(self, steps: float, passes: float = math.inf) -> float:
+        """Examples of so many steps, or of so many passes where those end before."""
+        of_step = self.accumulated * self.batch
+        of_pass = min(self.batches * self.batch, self.examples)
+        if not math.isfinite(steps):
+            return passes * of_pass
+        if not math.isfinite(of_pass):
+            return steps * of_step
+        whole, rest = divmod(steps, math.ceil(of_pass / of_step))
+        return min(whole * of_pass + min(rest * of_step, of_pass), passes * of_pass)
 
 
 def own_folder(folder: str | os.PathLike[str], rank: int) -> str:
@@ -59,7 +88,7 @@ def own_order(loader: Any, rank: int) -> None:
             return
 
 
-def steps_due(session: Session, samples: int) -> float:
+def steps_due(session: Session, samples: float) -> float:
     """Steps of `samples` examples that this worker makes until training is over, where all workers
     are as quick; 0 where training has no end of the session's."""
     options = session.options()
