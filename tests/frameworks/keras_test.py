@@ -5,7 +5,7 @@ import unittest
 import fast_training as fast
 import keras
 import numpy as np
-from contract import FrameworkContract, FrameworkModel
+from contract import FrameworkContract, FrameworkModel, support
 from fast_training import Session
 from fast_training.keras import FastCallback, KerasAdapter
 
@@ -98,6 +98,46 @@ class KerasTest(FrameworkContract, unittest.TestCase):
         callback = FastCallback(budget=350)
         model = self.fit([callback], count=100, batch_size=32)
         self.assertEqual(int(model.optimizer.iterations), 14)  # 3 epochs of 3 * 32 + 4, and 2 * 32
+
+    def test_the_end_is_that_of_fit_where_none_is_told(self):
+        callback = FastCallback(batch_size=16)
+        model = self.fit([callback], epochs=3)
+        self.assertEqual(callback.session.options()["budget"][0], "192")
+        self.assertEqual(int(model.optimizer.iterations), 12)
+        self.assertAlmostEqual(callback.session.progress(), 1)
+        callback = FastCallback(batch_size=16, budget=128)
+        self.assertEqual(int(self.fit([callback], epochs=3).optimizer.iterations), 8)
+
+    def test_where_one_stops_early_all_do(self):
+        losses = []
+
+        class Stops(keras.callbacks.Callback):
+            def on_epoch_end(self, epoch, logs=None):
+                losses.append(logs["network_loss"])
+                self.model.stop_training = epoch == 1
+
+        with support.temporary_folder() as folder:
+            at = f"ipc://{folder}/0"
+            common = {"topology": "ring:2", "mode": "bounded:3", "budget": 10**9}
+            other = self.make().session(rank=0, listen=at, **common)
+
+            def work():
+                with other:
+                    while not other.done():
+                        other.exchange()
+
+            callback = FastCallback(rank=1, listen="", peers={0: at}, **common)
+
+            def fit():
+                try:
+                    self.fit([callback, Stops()])
+                except BaseException:
+                    other.stop()
+                    raise
+
+            support.together([work, fit])
+        self.assertEqual(len(losses), 2)
+        self.assertTrue(callback.session.agreed and other.agreed)
 
     @unittest.skipIf(keras.backend.backend() == "torch", "PyTorch executes one step at a time")
     def test_steps_that_are_executed_together_are_counted(self):

@@ -10,6 +10,7 @@ from contract import FrameworkContract, FrameworkModel
 from fast_training.torch import TorchAdapter
 
 torch.set_num_threads(1)
+of_pytorch_2 = unittest.skipUnless(hasattr(torch, "compile"), "of PyTorch 2")
 
 
 class Model(FrameworkModel):
@@ -100,11 +101,13 @@ class OneWorker(unittest.TestCase):
         optimizer.zero_grad()
         return loss.item()
 
+    @of_pytorch_2
     def test_a_compiled_module(self):
         # Without code generation, which would need a compiler at run time.
         model = torch.compile(self.model(), backend="aot_eager")
         self.trains(model, self.step)
 
+    @of_pytorch_2
     def test_a_scaled_gradient(self):
         scaler = torch.amp.GradScaler("cpu", init_scale=128.0)
 
@@ -131,6 +134,7 @@ class OneWorker(unittest.TestCase):
                 scheduler.step()
         return [p.detach().clone() for p in model.parameters()], told
 
+    @of_pytorch_2
     def test_a_step_in_the_backward_pass_is_the_same_step(self):
         for kind in (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adagrad):
             expected, none = self.parameters_after(kind)
@@ -142,6 +146,7 @@ class OneWorker(unittest.TestCase):
             for one, other in zip(found, expected):
                 self.assertTrue(torch.equal(one, other), kind)
 
+    @of_pytorch_2
     def test_what_needs_all_gradients_is_refused_with_a_step_in_the_backward_pass(self):
         def session_of(model, **options):
             optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
@@ -169,6 +174,7 @@ class OneWorker(unittest.TestCase):
         with self.assertRaisesRegex(fast.UsageError, "LBFGS"):
             fast.join(model, optimizer, step_in_backward=True)
 
+    @of_pytorch_2
     def test_a_state_that_is_assigned_is_refused_by_name(self):
         model, other = self.model(), self.model()
         with (

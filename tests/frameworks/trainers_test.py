@@ -1,21 +1,27 @@
 """Callbacks for the trainers of Lightning and Hugging Face, over models of PyTorch."""
 
-import json
 import logging
+import math
+import os
 import pathlib
 import random
 import tempfile
+import threading
 import unittest
 import warnings
+from unittest import mock
 
 import fast_training as fast
 import lightning
 import numpy as np
 import torch
 import transformers
+from contract import support
 from fast_training import _trainers
 from fast_training import lightning as fast_lightning
 from fast_training import transformers as fast_transformers
+from fast_training._torch_batch import length_of
+from fast_training.torch import TorchAdapter
 
 torch.set_num_threads(1)
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
@@ -57,6 +63,67 @@ def second_of_two(**options):
         "settle_deadline": 0.05,
         **options,
     }
+
+
+class Neighbour:
+    """Rank 0 of two on a thread of its own, over `model`, which it does not train; it ends with the
+    ``with``."""
+
+    def __init__(self, model):
+        self.folder = support.temporary_folder()
+        at = f"ipc://{self.folder.name}/0"
+        common = {"topology": "ring:2", "mode": "bounded:3", "budget": 10**9}
+        self.session = fast.Session(TorchAdapter(model), rank=0, listen=at, **common)
+        #: Those of the other worker.
+        self.options = {"rank": 1, "listen": "", "peers": {0: at}, **common}
+        self.thread = threading.Thread(target=self.work)
+
+    def work(self):
+        with self.session:
+            while not self.session.done():
+                self.session.exchange()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.thread.join(0 if any(error) else support.SECONDS)
+        self.session.stop()  # where it goes on
+        self.thread.join()
+        self.folder.cleanup()
+
+
+class Sizes(unittest.TestCase):
+    def test_examples_of_a_trainers_steps(self):
+        inf = math.inf
+        for passes, steps, most, expected in (
+            (_trainers.Passes(8, 8, 64, 1), inf, 3, 192),
+            (_trainers.Passes(8, 8, 60, 1), inf, 3, 180),  # the last batch has 4
+            (_trainers.Passes(8, 7, 60, 1), inf, 3, 168),  # which is dropped
+            (_trainers.Passes(8, 8, 60, 1), 7, inf, 56),
+            (_trainers.Passes(8, 8, 60, 1), 8, inf, 60),
+            (_trainers.Passes(8, 8, 60, 1), 9, inf, 68),
+            (_trainers.Passes(8, 8, 60, 3), 2, inf, 48),
+            (_trainers.Passes(8, 8, 60, 3), 3, inf, 60),
+            (_trainers.Passes(8, 8, 60, 3), 4, inf, 84),
+            (_trainers.Passes(8, 8, 60, 1), 100, 2, 120),
+            (_trainers.Passes(8, inf, inf, 2), 5, inf, 80),
+            (_trainers.Passes(8, inf, inf, 2), inf, 3, inf),
+        ):
+            self.assertEqual(passes.examples_of(steps, most), expected)
+
+    def test_the_length_of_a_batch_is_that_of_its_first_tensor(self):
+        x = torch.zeros(5, 2)
+        for batch, length in (
+            (x, 5),
+            ([x, x[:2]], 5),
+            ({"text": ["a"], "more": {"x": x}}, 5),
+            (("a", 3), None),
+            (torch.tensor(1.0), 1),
+            (x[:0], 0),
+        ):
+            self.assertEqual(length_of(batch), length)
 
 
 class Randomness(unittest.TestCase):
@@ -102,31 +169,6 @@ class Folders(unittest.TestCase):
 
 
 class Schedules(unittest.TestCase):
-    def rates(self, make, shares):
-        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
-        scheduler, share = make(optimizer), [0.0]
-        _trainers.follow_progress(scheduler, lambda: 100 * share[0])
-        found = []
-        optimizer.step()
-        for share[0] in shares:
-            scheduler.step()
-            found.append(optimizer.param_groups[0]["lr"])
-        json.dumps(scheduler.state_dict())  # nothing of ours is in it
-        return found
-
-    def test_every_scheduler_is_where_the_network_is(self):
-        kinds = torch.optim.lr_scheduler
-        for make in (
-            lambda optimizer: kinds.CosineAnnealingLR(optimizer, 100),
-            lambda optimizer: kinds.OneCycleLR(optimizer, 1.0, total_steps=101),
-            lambda optimizer: kinds.StepLR(optimizer, 30),
-            lambda optimizer: kinds.LinearLR(optimizer, 1.0, 0.01, 100),
-        ):
-            expected = self.rates(make, [step / 100 for step in range(101)])
-            found = self.rates(make, [0, 0.005, 0.02, 0.5, 0.5, 1])
-            for index, step in enumerate((0, 0, 2, 50, 50, 100)):
-                self.assertAlmostEqual(found[index], expected[step])
-
     def test_a_warm_up_keeps_its_number_of_steps(self):
         def at(share, **sizes):
             return _trainers.position(share, **{"total": 1000, "warmup": 10, **sizes})
@@ -140,13 +182,13 @@ class Schedules(unittest.TestCase):
 
 
 class Lightning(unittest.TestCase):
-    def fit(self, module, callback, *more, shuffle=False, **options):
+    def fit(self, module, callback, *more, shuffle=False, examples=64, **options):
         quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
         quiet["enable_checkpointing"] = bool(more)
         trainer = lightning.Trainer(
-            accelerator="cpu", callbacks=[callback, *more], **quiet, **options
+            accelerator="cpu", callbacks=[callback, *more], **{**quiet, **options}
         )
-        x = torch.randn(64, 4, generator=torch.Generator().manual_seed(1))
+        x = torch.randn(examples, 4, generator=torch.Generator().manual_seed(1))
         trainer.fit(module, torch.utils.data.DataLoader(x, 8, shuffle=shuffle))
         return trainer
 
@@ -192,6 +234,53 @@ class Lightning(unittest.TestCase):
         self.assertEqual(trainer.global_step, 100)
         self.assertIsNotNone(callback.session.agreed)
 
+    def budget(self, variables=(), **options):
+        """What a session takes for its end that is told none."""
+        callback = fast_lightning.FastCallback()
+        with mock.patch.dict(os.environ, variables):
+            self.fit(Module(), callback, examples=60, **options)
+        self.assertIsNotNone(callback.session.agreed)
+        self.assertAlmostEqual(callback.session.progress(), 1)
+        return callback.session.options()["budget"][0]
+
+    def test_the_end_is_that_of_the_trainer_where_none_is_told(self):
+        self.assertEqual(self.budget(max_epochs=3), "180")
+        self.assertEqual(self.budget(max_epochs=3, accumulate_grad_batches=3), "180")
+        self.assertEqual(self.budget(max_steps=12), "92")
+        self.assertEqual(self.budget(max_epochs=3, limit_train_batches=4), "96")
+        self.assertEqual(self.budget({"FAST_BUDGET": "92"}, max_epochs=3), "92")
+        passes = {"FAST_EPOCHS": "2", "FAST_DATA_SIZE": "60"}
+        self.assertEqual(self.budget(passes, max_epochs=3), "0")
+
+    def test_examples_are_counted_as_they_are(self):
+        module, callback = Module(), fast_lightning.FastCallback(budget=130)
+        trainer = self.fit(module, callback, examples=60, max_epochs=100)
+        self.assertEqual(trainer.global_step, 18)  # 2 epochs of 7 * 8 + 4, and 2 * 8
+
+    def test_where_one_stops_early_all_do(self):
+        class Stops(lightning.Callback):
+            def on_train_epoch_end(self, trainer, module):
+                trainer.should_stop = trainer.current_epoch == 1
+
+        with Neighbour(Module()) as other:
+            callback = fast_lightning.FastCallback(**other.options)
+            trainer = self.fit(
+                Module(), callback, Stops(), max_epochs=100, enable_checkpointing=False
+            )
+        self.assertEqual(trainer.current_epoch, 2)
+        self.assertIn("network_loss", trainer.callback_metrics)  # for EarlyStopping
+        self.assertTrue(callback.session.agreed and other.session.agreed)
+
+    def test_each_worker_has_a_folder_of_logs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for version in range(2):
+                logger = lightning.pytorch.loggers.CSVLogger(folder, flush_logs_every_n_steps=1)
+                callback = fast_lightning.FastCallback(**second_of_two())
+                self.fit(Module(), callback, logger=logger, max_epochs=1, log_every_n_steps=1)
+                where = pathlib.Path(folder, "worker-1", "lightning_logs", f"version_{version}")
+                self.assertIn("network_loss", (where / "metrics.csv").read_text())
+            self.assertEqual(os.listdir(folder), ["worker-1"])
+
     def test_each_step_of_the_optimizer_is_a_boundary(self):
         steps = []
 
@@ -213,7 +302,8 @@ class Lightning(unittest.TestCase):
 
 
 class Transformers(unittest.TestCase):
-    def train(self, folder, callback, **options):
+    @staticmethod
+    def model():
         transformers.set_seed(1)
         config = transformers.GPT2Config(
             vocab_size=30,
@@ -224,6 +314,9 @@ class Transformers(unittest.TestCase):
             bos_token_id=None,
             eos_token_id=None,
         )
+        return transformers.GPT2LMHeadModel(config)
+
+    def train(self, folder, callback, *more, **options):
         data = [torch.tensor([i % 30] * 4) for i in range(24)]
         self.seen = []
 
@@ -233,19 +326,23 @@ class Transformers(unittest.TestCase):
 
         settings = transformers.TrainingArguments(
             folder,
-            per_device_train_batch_size=4,
             use_cpu=True,
             report_to=[],
             logging_strategy="no",
             disable_tqdm=True,
-            **{"num_train_epochs": 100, "save_strategy": "no", **options},
+            **{
+                "per_device_train_batch_size": 4,
+                "num_train_epochs": 100,
+                "save_strategy": "no",
+                **options,
+            },
         )
         trainer = transformers.Trainer(
-            transformers.GPT2LMHeadModel(config),
+            self.model(),
             settings,
             data_collator=collate,
             train_dataset=[{"input_ids": line, "labels": line} for line in data],
-            callbacks=[callback],
+            callbacks=[callback, *more],
         )
         trainer.train()
         return trainer
@@ -256,6 +353,35 @@ class Transformers(unittest.TestCase):
             trainer = self.train(folder, callback, gradient_accumulation_steps=3)
         self.assertEqual(trainer.state.global_step, 20)  # of 12 examples each
         self.assertIsNotNone(callback.session.agreed)
+
+    def test_the_end_is_that_of_the_trainer_where_none_is_told(self):
+        for options, budget in (
+            ({"num_train_epochs": 2}, "48"),
+            ({"num_train_epochs": 2, "per_device_train_batch_size": 5}, "48"),  # of 5 and 4
+            ({"num_train_epochs": 2, "gradient_accumulation_steps": 4}, "48"),
+            ({"max_steps": 8}, "32"),
+        ):
+            callback = fast_transformers.FastCallback()
+            with tempfile.TemporaryDirectory() as folder:
+                self.train(folder, callback, **options)
+            self.assertEqual(callback.session.options()["budget"][0], budget)
+            self.assertAlmostEqual(callback.session.progress(), 1)
+            self.assertIsNotNone(callback.session.agreed)
+
+    def test_where_one_stops_early_all_do(self):
+        class Stops(transformers.TrainerCallback):
+            def on_step_end(self, args, state, control, **others):
+                control.should_training_stop = state.global_step == 5
+
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Neighbour(self.model()) as other,
+            self.assertNoLogs("fast_training", "ERROR"),
+        ):
+            callback = fast_transformers.FastCallback(**other.options)
+            trainer = self.train(folder, callback, Stops())
+        self.assertEqual(trainer.state.global_step, 5)
+        self.assertTrue(callback.session.agreed and other.session.agreed)
 
     def test_rates_come_to_their_end_with_the_budget_after_a_whole_warm_up(self):
         class Watched(fast_transformers.FastCallback):

@@ -15,6 +15,7 @@ class Launched(NamedTuple):
     rank: int
     workers: int
     seed: int  # of the run, the same everywhere
+    has_end: bool  # a budget, or passes over the data
 
 
 def launched(options: Mapping[str, Any]) -> Launched:
@@ -30,4 +31,5 @@ def launched(options: Mapping[str, Any]) -> Launched:
         workers = int(handle.read("fast_workers"))
     finally:
         handle.close()
-    return Launched(int(told["rank"]), workers, int(told["seed"]))
+    has_end = float(told["budget"]) > 0 or float(told["epochs"]) > 0
+    return Launched(int(told["rank"]), workers, int(told["seed"]), has_end)

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from ._torch_parts import Part
+from .data import ShardedSampler
 from .errors import UsageError
 
 _LOGGER = logging.getLogger("fast_training")
@@ -42,8 +43,15 @@ class KeptState:
         several = len(optimizers) > 1
         named = {f"optimizer {n}" if several else "optimizer": o for n, o in enumerate(optimizers)}
         self._kept = {**kept, **named}
+        self._samplers = [one for one in kept.values() if isinstance(one, ShardedSampler)]
+        self.made(0)  # from now on it is told
         self._apart = apart
         self._left_out: set[str] = set()  # which was said
+
+    def made(self, samples: int) -> None:
+        """A step was made of so many examples."""
+        for one in self._samplers:
+            one.made(samples)
 
     def packed(self) -> bytes:
         """The present states. What cannot be packed is left out with a warning."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ._options import documented
+from ._torch_batch import length_of
 from ._torch_options import TorchOptions
 from ._torch_step import StepAround
 from .errors import UsageError
@@ -83,15 +84,6 @@ class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """The module's own."""
         if self.training and torch.is_grad_enabled():
-            self._samples += _length((*inputs, *named.values()))
+            found = length_of((*inputs, *named.values()))
+            self._samples += 1 if found is None else found
         return self.module(*inputs, **named)
-
-
-def _length(inputs: Iterable[Any]) -> int:
-    """Of the first tensor, also one of a dictionary or a sequence; 1 where there is none."""
-    for one in inputs:
-        if torch.is_tensor(one):
-            return len(one) if one.dim() > 0 else 1
-        if isinstance(one, (Mapping, list, tuple)) and one:
-            return _length(one.values() if isinstance(one, Mapping) else one)
-    return 1

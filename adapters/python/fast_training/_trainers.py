@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 
-from . import _options
-from ._handle import Handle
+from ._launched import launched
 from .session import Session
 
 _LOGGER = logging.getLogger("fast_training")
-_ALONE = "ring:1"  # the topology where none is given
 
 
 def rank_of(options: Mapping[str, Any]) -> int | None:
     """The rank that a session with these options will have; None where it will be alone."""
-    handle = Handle()
-    try:
-        given = {n: v for n, v in options.items() if n in (*handle.told("options"), "peers")}
-        for key, value in _options.from_arguments(given).items():
-            handle.call("fast_set", key.encode(), value.encode())
-        handle.call("fast_set_from_environment")
-        told = handle.told("options")
-        return None if told["topology"][0] == _ALONE else int(told["rank"][0])
-    finally:
-        handle.close()
+    found = launched(options)
+    return None if found.workers == 1 else found.rank
+
+
+class Passes(NamedTuple):
+    """A trainer's passes over its data. Sizes that it does not tell are infinite."""
+
+    batch: int  # examples
+    batches: float  # of a pass
+    examples: float  # of the data set
+    accumulated: int  # batches of a step
+
+    @classmethod
+    def over(cls, loader: Any, batch: int, batches: float, accumulated: int) -> Passes:
+        """Those of a trainer with this loader."""
+        try:
+            return cls(batch, batches, len(loader.dataset), accumulated)
+        except (AttributeError, TypeError):
+            return cls(batch, batches, math.inf, accumulated)
+
+    def examples_of(self, steps: float, passes: float = math.inf) -> float:
+        """Examples of so many steps, or of so many passes where those end before."""
+        of_step = self.accumulated * self.batch
+        of_pass = min(self.batches * self.batch, self.examples)
+        if not math.isfinite(steps):
+            return passes * of_pass
+        if not math.isfinite(of_pass):
+            return steps * of_step
+        whole, rest = divmod(steps, math.ceil(of_pass / of_step))
+        return min(whole * of_pass + min(rest * of_step, of_pass), passes * of_pass)
 
 
 def own_folder(folder: str | os.PathLike[str], rank: int) -> str:
@@ -69,35 +88,12 @@ def own_order(loader: Any, rank: int) -> None:
             return
 
 
-def steps_due(session: Session, samples: int) -> float:
+def steps_due(session: Session, samples: float) -> float:
     """Steps of `samples` examples that this worker makes until training is over, where all workers
     are as quick; 0 where training has no end of the session's."""
     options = session.options()
     budget, passes, size = (float(options[n][0]) for n in ("budget", "epochs", "data_size"))
     return (passes * size if passes > 0 else budget / session.status().workers) / samples
-
-
-def follow_progress(scheduler: Any, position: Callable[[], float]) -> None:
-    """Lets a scheduler of PyTorch count `position` instead of this worker's steps.
-
-    Workers make steps at paces of their own, and training ends when all together have used the
-    budget: a schedule that counts one worker's steps ends too early or never.
-    """
-    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
-        return  # counts no steps
-    kind = type(scheduler)
-    made = scheduler.last_epoch
-
-    class Following(kind):  # type: ignore[misc,valid-type]
-        def step(self, *arguments: Any, **others: Any) -> None:
-            nonlocal made
-            target = position()
-            while made + 1 <= target:
-                super().step()
-                made += 1
-
-    Following.__name__, Following.__qualname__ = kind.__name__, kind.__qualname__
-    scheduler.__class__ = Following  # an attribute of its own would be in its state_dict()
 
 
 def position(progress: float, total: float, warmup: float, expected: float) -> float:

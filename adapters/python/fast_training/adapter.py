@@ -75,6 +75,9 @@ class Adapter:
         "open" (from a checkpoint), "join", "exchange" and "finish" may have changed each of
         them."""
 
+    def made(self, samples: int) -> None:
+        """Called before before("exchange"): the step was made of so many examples."""
+
     def save_state(self) -> bytes:
         """What a checkpoint holds beside the arrays, such as the state of an optimizer. Called
         where one is saved, and within "open" where one may be, so that what cannot be saved is

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import numpy
 
+from ._callbacks import stopped_early, with_end
 from .arrays import CopiedArrays, checked, packed, unpacked
 from .errors import ModelError, UsageError
 from .session import Session, begun
@@ -120,11 +122,15 @@ def _values(variables: Mapping[str, Any]) -> dict[str, Any]:
 class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     """Makes ``model.fit()`` a worker: ``model.fit(x, y, callbacks=[FastCallback(...)])``.
 
-    `options` are those of Session; where the budget is used, training stops. All workers begin with
-    the weights of rank 0. Examples are counted as the model's loss counts them; `batch_size`, those
-    of a step, is for a train_step() that does not update it. `learning_rate` gives the rate by the
-    share of the budget that all workers have used, from 0 to 1: Keras's own schedules count this
-    worker's steps alone.
+    `options` are those of Session; where the budget is used, training stops. Without ``budget`` or
+    ``epochs`` all workers together make as many passes over the data as fit() is told, where
+    `batch_size`, the examples of a batch, is given here too. All workers begin with the weights of
+    rank 0. Examples are counted as the model's loss counts them; `batch_size` is also for a
+    train_step() that does not update it. `learning_rate` gives the rate by the share of the budget
+    that all workers have used, from 0 to 1: Keras's own schedules count this worker's steps alone.
+
+    Where one worker stops early, all do. At the end of an epoch ``network_loss`` is the mean of the
+    training loss over all workers, the same number at each, for callbacks after this one.
 
     The model that workers have agreed on stays: what callbacks after this one make of it in
     on_train_end(), as EarlyStopping(restore_best_weights=True) does, is undone with a warning.
@@ -147,7 +153,8 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
         """Opens the session and waits until this worker may begin."""
-        self.session = begun(Session(KerasAdapter(self.model), **self._options))
+        options = with_end(self._options, self._examples())
+        self.session = begun(Session(KerasAdapter(self.model), **options))
         schedule = getattr(self.model.optimizer, "_learning_rate", None)
         if isinstance(schedule, keras.optimizers.schedules.LearningRateSchedule):
             _LOGGER.warning(
@@ -157,9 +164,22 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
             )
         self._set_rate()
 
+    def _examples(self) -> float:
+        """Those of all steps that fit() would make by itself; infinite where it does not tell."""
+        steps, epochs = self.params.get("steps"), self.params.get("epochs")
+        if None in (steps, epochs, self._batch_size):
+            return math.inf
+        return float(epochs * steps * self._batch_size)
+
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Keras counts batches, examples and losses from 0 in each epoch."""
         self._seen, self._batch = (0, 0.0), -1
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None) -> None:
+        """What callbacks after this one may go by."""
+        assert self.session is not None
+        if logs is not None:
+            logs["network_loss"] = self.session.loss()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """The step boundary."""
@@ -196,11 +216,12 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
         """Agrees with the neighbours on one model."""
         if self.session is None:
             return
+        if self.model.stop_training:
+            stopped_early(self.session)
         with self.session:
             pass
-        last = getattr(
-            self.model, "history", None
-        )  # the callback that fit() itself adds at the end
+        # The callback that fit() itself adds at the end.
+        last = getattr(self.model, "history", None)
         if isinstance(last, keras.callbacks.Callback):
             last.on_train_end = functools.partial(_stay, self.model, self.model.get_weights(), last)
 

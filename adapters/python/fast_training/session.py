@@ -197,6 +197,7 @@ class Session:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
         # PyTorch warns where a tensor with a gradient becomes a number.
         value = NO_LOSS if loss is None else float(getattr(loss, "detach", lambda: loss)())
+        self.adapter.made(samples)
         self._run("exchange", samples, value)
 
     def finish(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._launched import launched
 from ._options import documented
 from ._torch_backward import StepInBackward
 from ._torch_copies import WeightCopies
@@ -17,6 +18,7 @@ from ._torch_parts import Held, aliases_of, first_of, normalising, one_model, pa
 from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
+from .data import ShardedSampler
 from .errors import ModelError, UsageError
 from .session import Session, begun
 
@@ -45,6 +47,9 @@ def join(
 
     The arguments are TorchAdapter's, and `options` those of Session.
     """
+    for one in (kept or {}).values():
+        if isinstance(one, ShardedSampler):
+            one.demand(launched(options))
     adapter = TorchAdapter(
         model,
         optimizer,
@@ -80,8 +85,8 @@ class TorchAdapter(Adapter):
     exact.
 
     Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
-    GradScaler, a loader, all that has ``state_dict()`` and ``load_state_dict()`` of plain values
-    and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
+    GradScaler, a ShardedSampler, all that has ``state_dict()`` and ``load_state_dict()`` of plain
+    values and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
 
     `step_in_backward`: the backward pass takes the step layer by layer, and layers are exchanged
     while it goes on; see StepInBackward for what that refuses. Not by default, since anything may
@@ -195,6 +200,10 @@ class TorchAdapter(Adapter):
                 self._homes[group.name] = memory_of(group.home)
         self.averaged = {one.name: one.memory for one in self._averaged}
         self.buffers = {one.name: one.memory for one in self._carried}
+
+    def made(self, samples: int) -> None:
+        """Tells the samplers that checkpoints hold."""
+        self._state.made(samples)
 
     def save_state(self) -> bytes:
         """What a checkpoint holds beside the session's arrays, which are saved after this: see

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import transformers
 
 from . import _trainers
+from ._callbacks import stopped_early, with_end
 from .errors import UsageError
+from .schedule import follow_position
 from .session import Session
 from .torch import join
 
@@ -16,11 +19,14 @@ from .torch import join
 class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ignore]
     """Makes ``Trainer(..., callbacks=[FastCallback(...)]).train()`` a worker.
 
-    `options` are those of fast_training.torch.join; where the budget, counted in examples, is used,
-    training stops: give the trainer more steps than it will need. Its schedule of learning rates
-    then follows the share of the budget that all workers have used, and reaches its end with it; a
-    warm-up keeps its number of steps. Accumulation and clipping stay as they are. The mean of the
-    loss over workers is not known here.
+    `options` are those of fast_training.torch.join. Without ``budget`` or ``epochs`` all workers
+    together make as many passes over the data set as the trainer is told (``num_train_epochs``,
+    ``max_steps``); where each has a part of its own, say how many examples there are in all. With
+    one, give the trainer more steps than it will need: training stops where the budget is used. Its
+    schedule of learning rates follows the share of the budget that all workers have used, and
+    reaches its end with it; a warm-up keeps its number of steps. Accumulation and clipping stay as
+    they are. The mean of the loss over workers is not known here. Where a trainer stops early, all
+    do.
 
     Workers draw examples in orders of their own, though seeds be the same, and write to
     ``output_dir/worker-RANK``, or where "{rank}" stands in output_dir. The trainer must see one
@@ -30,6 +36,8 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
     def __init__(self, **options: Any) -> None:
         self._options = options
         self._placed = False
+        self._steps = 0  # of this pass over the data
+        self._passes = _trainers.Passes(1, math.inf, math.inf, 1)
         #: The session, from the beginning of training on; closed at its end.
         self.session: Session | None = None
 
@@ -49,11 +57,21 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
             )
         self.on_init_end(args, state, control)  # where the callback was added later
         optimizer = getattr(others["optimizer"], "optimizer", others["optimizer"])
-        session = self.session = join(others["model"], optimizer, **self._options)
-        rank, due = session.status().rank, _trainers.steps_due(session, _samples(args))
+        self._passes = _passes(args, others.get("train_dataloader"))
+        options = with_end(
+            self._options,
+            self._passes.examples_of(args.max_steps)
+            if args.max_steps > 0
+            else self._passes.examples_of(math.inf, args.num_train_epochs),
+        )
+        session = self.session = join(others["model"], optimizer, **options)
+        rank = session.status().rank
         _trainers.own_randomness(rank)
         _trainers.own_order(others.get("train_dataloader"), rank)
-        scheduler = others.get("lr_scheduler")
+        scheduler, due = (
+            others.get("lr_scheduler"),
+            _trainers.steps_due(session, self._passes.examples_of(1)),
+        )
         if due > 0 and scheduler is not None:
             steps = functools.partial(
                 _trainers.position,
@@ -62,23 +80,36 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
                 expected=due,
             )
             scheduler = getattr(scheduler, "scheduler", scheduler)  # of accelerate
-            _trainers.follow_progress(scheduler, lambda: steps(session.progress()))
+            follow_position(scheduler, lambda: steps(session.progress()))
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """A pass over the data begins."""
+        self._steps = 0
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """The step boundary."""
         assert self.session is not None
-        self.session.exchange(_samples(args))
+        before, self._steps = self._passes.examples_of(self._steps), self._steps + 1
+        self.session.exchange(int(self._passes.examples_of(self._steps) - before))
         if self.session.done():
             control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """Agrees with the neighbours on one model."""
-        if self.session is not None:
-            _trainers.ended(self.session, "raise num_train_epochs or max_steps")
-            with self.session:
-                pass
+        if self.session is None:
+            return
+        if control.should_training_stop and state.global_step < state.max_steps:
+            stopped_early(self.session)
+        _trainers.ended(self.session, "raise num_train_epochs or max_steps")
+        with self.session:
+            pass
 
 
-def _samples(args: Any) -> int:
-    """Examples of a step."""
-    return int(args.train_batch_size * args.gradient_accumulation_steps)
+def _passes(args: Any, loader: Any) -> _trainers.Passes:
+    try:
+        batches: float = len(loader)
+    except TypeError:
+        batches = math.inf
+    return _trainers.Passes.over(
+        loader, args.train_batch_size, batches, args.gradient_accumulation_steps
+    )
