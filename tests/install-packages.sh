@@ -4,6 +4,7 @@
 #
 # usage: tests/install-packages.sh [--list] GROUP...
 #   build  what the libraries and programs are built from
+#   python   Debian's Python with PyTorch and venv, for programs of one's own
 #   test   what the tests, the benchmarks and their checks need on top
 #   cluster  what the tests labelled cluster need on top: Slurm
 #   ci     what .ci/run needs on top: clang for fuzzers and format, a quick linker, unpacking of CIFAR-10; bookworm's
@@ -16,9 +17,10 @@ build=(build-essential cmake ninja-build ccache pkg-config
        cppzmq-dev libzmq3-dev libopenblas0-serial
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
-      openmpi-bin python3 python3-numpy python3-torch)
+      openmpi-bin python3 python3-numpy python3-torch iproute2)
+python=(python3 python3-torch python3-venv)
 cluster=(slurmctld slurmd slurm-client)
-ci=(lld clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv iproute2 git)
+ci=(lld clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
 
@@ -29,10 +31,11 @@ for argument in "$@"; do
     --list) list=true ;;
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    python) wanted+=("${python[@]}") ;;
     cluster) wanted+=("${cluster[@]}") ;;
     ci) wanted+=("${ci[@]}") ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "install-packages.sh: unknown group '$argument'; known are build, test, cluster and ci" >&2; exit 2 ;;
+    *) echo "install-packages.sh: unknown group '$argument'; known are build, python, test, cluster and ci" >&2; exit 2 ;;
   esac
 done
 if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi

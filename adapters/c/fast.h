@@ -3,21 +3,26 @@
 /**
  * FAST for C, and for every language that can call C: libfast.so.
  *
- *     fast_session *s = fast_new();
- *     fast_set(s, "topology", "ring:2");
- *     fast_set(s, "rank", "0");
- *     fast_set(s, "listen", "*:5555");
- *     fast_set(s, "keys", "keys");  -- `fast keys --out keys --workers 2` makes them
- *     fast_set(s, "budget", "250000");
+ *     fast_session* s = fast_new();
+ *     fast_set(s, "budget", "250000");  // samples, over all workers
  *     fast_array(s, FAST_TRAINED, "weights", "F32", 2, shape, weights);
- *     if (fast_open(s) || fast_join(s)) die(fast_error(s));
+ *     if (fast_set_from_environment(s) || fast_open(s) || fast_join(s)) die(fast_error(s));
  *     while (!fast_done(s)) {
  *       ... one step of training, which changes the weights ...
  *       if (fast_exchange(s, batch_size, loss)) die(fast_error(s));
  *     }
- *     fast_finish(s, NULL);
+ *     if (fast_finish(s, NULL)) die(fast_error(s));
  *     fast_save_model(s, "model.safetensors");
  *     fast_close(s);
+ *
+ * `fast run --topology ring:2 -- ./program` starts two of it on one machine and sets their
+ * environment. On a machine of its own, a worker may set by hand where it is:
+ *
+ *     fast_set(s, "topology", "ring:2");
+ *     fast_set(s, "rank", "1");
+ *     fast_set(s, "listen", "*:5555");
+ *     fast_set(s, "peer", "0=node0:5555");
+ *     fast_set(s, "keys", "keys");  // a folder: `fast keys --out keys --workers 2`
  *
  * A process may hold several sessions; each is a worker by itself. The functions of one session
  * belong to one thread at a time, its training thread, unless "any thread" is said. In a child of

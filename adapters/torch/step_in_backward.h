@@ -19,7 +19,7 @@ class TorchAdapter;
 ///
 ///     auto parts = StepInBackward::parts(model->parameters());    // then an optimizer for each
 ///     StepInBackward overlap(adapter, parts, [&](std::size_t i) { optimizers[i].step(); });
-///     overlap.begin(); loss.backward(); overlap.finish(); session.exchange(...);
+///     overlap.begin(); loss.backward(); overlap.finish(); session.exchange(report);
 ///
 /// One thread. The adapter must outlive it and keep the same parameters.
 class StepInBackward {

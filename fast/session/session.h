@@ -19,7 +19,7 @@ class RunWriter;
 
 /// The interface of a training loop: one exchange() per step.
 ///
-///     fast::Session session(adapter, {.topology = "torus:2x2", .rank = 0, ...});
+///     fast::Session session(adapter, fast::SessionOptions::from_environment());
 ///     while (!session.done()) {
 ///       ... forward, backward, optimizer.step() ...
 ///       session.exchange({.samples = 32, .loss = loss});

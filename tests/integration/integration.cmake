@@ -79,6 +79,7 @@ if(NOT FAST_SANITIZE)
   set_tests_properties(strangers_in_namespaces PROPERTIES LABELS "integration;slow" TIMEOUT 600
     PROCESSORS 2 SKIP_REGULAR_EXPRESSION "network namespaces cannot be made here"
     ENVIRONMENT "FAST_LIBRARY=$<TARGET_FILE:fast_c>;PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
+  include(integration/documents/documents.cmake)
 endif()
 
 # Real launchers of clusters, whose packages are a group of their own (`cluster`).

@@ -1,11 +1,13 @@
 """FAST: decentralised training on a grid, for every framework that has arrays.
 
-import fast_training as fast
+    import fast_training as fast
 
-with fast.join(model, optimizer, topology="torus:2x2", rank=rank, budget=250000) as session:
-    while not session.done():
-        ...  # one step of training, which changes the model
-        session.exchange(samples=len(x), loss=loss)
+    with fast.join(model, optimizer, topology="torus:2x2", rank=rank, budget=250000) as session:
+        while not session.done():
+            ...  # one step of training, which changes the model
+            session.exchange(samples=len(x), loss=loss)
+
+The module of a framework (fast_training.torch, .jax, .keras ..) has what that framework needs more.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ import sys
 import tempfile
 import threading
 import unittest
-from collections.abc import Iterator
+
+from hosts import host, namespaces
 
 PATIENCE = 150.0  # seconds
 WORKERS = 9
@@ -40,50 +41,6 @@ MORE_KIB = 64 << 10
 # Of 2,000 images two models of one quality that are right on 40 % differ by 1.5 points, as a
 # standard error: this is three of them. No two runs have the same averages, strangers or not.
 ACCURACY_BOUND = 0.05
-
-
-def host(rank: int) -> str:
-    return f"10.214.1.{rank}"
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=PATIENCE)
-
-
-@contextlib.contextmanager
-def namespaces() -> Iterator[list[str]]:
-    """One for each worker and the last for the strangers, joined by a bridge in another one.
-
-    Throws OSError or CalledProcessError where they cannot be made here."""
-    prefix = f"fs{os.getpid() % 100_000}"
-    names = [f"{prefix}n{rank}" for rank in range(WORKERS + 1)]
-    with contextlib.ExitStack() as stack:
-        for name in (prefix, *names):
-            ip("netns", "add", name)
-            stack.callback(ip, "netns", "del", name)
-        ip("-n", prefix, "link", "add", "bridge", "type", "bridge")
-        ip("-n", prefix, "link", "set", "bridge", "up")
-        for rank, name in enumerate(names):
-            outside = f"o{rank}"
-            ip(
-                "-n",
-                prefix,
-                "link",
-                "add",
-                outside,
-                "type",
-                "veth",
-                "peer",
-                "name",
-                "i",
-                "netns",
-                name,
-            )
-            ip("-n", prefix, "link", "set", outside, "master", "bridge", "up")
-            ip("-n", name, "link", "set", "lo", "up")
-            ip("-n", name, "addr", "add", f"{host(rank)}/16", "dev", "i")
-            ip("-n", name, "link", "set", "i", "up")
-        yield names
 
 
 class Zmq:
@@ -308,7 +265,7 @@ class StrangersInNamespaces(unittest.TestCase):
     def test_nine_train_as_well_and_each_kind_of_stranger_is_counted(self) -> None:
         with contextlib.ExitStack() as stack:
             try:
-                hosts = stack.enter_context(namespaces())
+                hosts = stack.enter_context(namespaces(WORKERS + 1))  # the last: strangers
             except (OSError, subprocess.CalledProcessError) as error:
                 self.skipTest(f"network namespaces cannot be made here: {error}")
             alone, disturbed = (

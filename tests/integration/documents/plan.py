@@ -1,0 +1,45 @@
+"""What does not run as it stands in a document, and why: the one list. All else runs.
+
+A snippet is known by "DOCUMENT:LANGUAGE:NUMBER". listed_test.py fails where a snippet is neither
+run by a test nor named here, and where a name here is no snippet any more.
+"""
+
+# Whole snippets that no test runs.
+NOT_RUN = {
+    "CONTRIBUTING.md:sh:1": "the tests themselves and steps of CI",
+    "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run python` does it",
+    "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
+    "fast/momentum.h:cpp:1": "a formula",
+    "fast/model/averaged_at_end.h:cpp:1": "a formula",
+    "stencil/core/followers.h:cpp:1": "a formula",
+    "adapters/python/fast_training/_torch_momentum.py:python:1": "a formula",
+    "fast/session/key_files.h:cpp:1": "the grammar of a file",
+    "stencil/core/option_field.h:cpp:1": "the declaration that each struct of options makes true",
+    "stencil/engine/engine.h:cpp:1": "a list of the engine's parts",
+    "stencil/runtime/step_boundary.h:cpp:1": "an order of calls",
+    "stencil/shared/unix_meeting.h:cpp:1": "what goes over a socket, in which order",
+}
+
+# Commands of shell snippets, by how they begin, that are left out where the others run.
+BUILDS = "installs or builds, for minutes: `.ci/run` does that from a clean clone"
+LEFT_OUT = {
+    "README.md:sh:1": {
+        "examples/quickstart.sh": BUILDS,
+        "tests/run.sh": "runs this test",
+    },
+    "README.md:sh:2": {
+        "tests/install-packages.sh": BUILDS,
+        "/usr/bin/python3 -m venv": BUILDS,
+    },
+    "README.md:sh:3": {
+        "tests/install-packages.sh": BUILDS,
+        "cmake --build build": BUILDS,
+    },
+    "README.md:sh:5": {
+        "fast-compare --quick": "five minutes of training",
+    },
+    "bench/README.md:sh:1": {
+        "build/bin/fast-compare --quick": "five minutes of training",
+        "build/bin/fast-compare bench/specs/unequal.toml --cifar10 DIR": "weeks of training",
+    },
+}
