@@ -148,8 +148,9 @@ typedef enum fast_role {
  * FAST_CARRIED also "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL", "F8_E4M3",
  * "F8_E5M2" and "C64". The caller owns the memory, which must outlive the session; see
  * fast_array_moved(). All workers name the same arrays in the same order. Name and shape are
- * copied. Trained arrays that are F32 and lie end to end are exchanged in place, others through a
- * copy of 4 bytes per element.
+ * copied. An array whose name begins with "state/" is an optimizer's: in checkpoints, and in no
+ * model file. Trained arrays that are F32 and lie end to end are exchanged in place, others through
+ * a copy of 4 bytes per element.
  */
 FAST_API fast_code fast_array(fast_session* session, fast_role role, const char* name,
                               const char* type, size_t rank, const int64_t* shape, void* memory);

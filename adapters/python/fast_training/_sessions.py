@@ -97,7 +97,7 @@ def _end(session: Session, what: str) -> None:
 
 def _stop() -> bool:
     for session in list(_open):
-        session.stop()
+        session.interrupt()
     return bool(_open)
 
 

@@ -32,6 +32,7 @@ class Signals:
     def __init__(self, stop: Callable[[], bool]) -> None:
         self._stop = stop
         self._interrupted = False
+        self._process = 0
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self.leave)
 
@@ -40,6 +41,7 @@ class Signals:
         interpreter at a prompt lose its Ctrl-C, whose sessions live on."""
         if threading.current_thread() is not threading.main_thread():
             return
+        self._process = os.getpid()
         for number, usual in _USUAL.items():
             at_prompt = number == signal.SIGINT and hasattr(sys, "ps1")
             if signal.getsignal(number) == usual and not at_prompt:
@@ -55,12 +57,13 @@ class Signals:
 
     def _heard(self, number: int, _frame: FrameType | None) -> None:
         self.leave()
-        if not self._stop():
+        if os.getpid() != self._process or not self._stop():  # else a child of fork()
             os.kill(os.getpid(), number)
             return
         self._interrupted = True
         _LOGGER.warning(
-            "%s: training ends where done() is asked for; once more ends the program",
+            "%s: training ends where done() is asked for (in 10 s also where it is not); once more "
+            "ends the program",
             signal.Signals(number).name,
         )
 

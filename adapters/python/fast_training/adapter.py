@@ -37,6 +37,7 @@ class Adapter:
     ) -> None:
         #: Trained: what neighbours average at every step. By name and in one order on all workers:
         #: arrays of float32, float64, float16 or bfloat16, of any shape, row-major and contiguous.
+        #: Those whose names begin with "state/" are an optimizer's, and in no model file.
         self.parameters = parameters
         #: Carried: saved beside them, and taken over with rank 0's initial values. Frozen
         #: parameters, counters, masks; whole numbers and other types, too.

@@ -20,7 +20,7 @@ from ._places import Places
 from ._standstill import STEPS, Agreed, Standstill
 from ._status import Neighbour, Status
 from .adapter import Adapter, named
-from .errors import RefusedError, UsageError, exit_by_code
+from .errors import INTERRUPTED, RefusedError, UsageError, exit_by_code
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,7 +31,15 @@ __all__ = ["Neighbour", "Session", "Status", "begun"]
 
 _LOGGER = logging.getLogger("fast_training")
 _OTHER_RUN = "run id differs"  # as the library says it
+_DEAF_SECONDS = 10.0  # that a loop may go on after a signal and not ask done()
 _AGAIN_SECONDS = 0.2  # between two attempts to begin
+
+
+class Interrupted(SystemExit):
+    """A signal has ended the training of a loop that does not ask done()."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERRUPTED)
 
 
 class Session:
@@ -70,6 +78,7 @@ class Session:
         #: What finish() found: whether all neighbours agree; None before it.
         self.agreed: bool | None = None
         self._joined = False
+        self._interrupted: float | None = None  # by a signal, when; None: done() has told
         self._result: Agreed | None = None  # of finish(), where all agree
         given = _options.from_arguments(options)
         self._options = _sessions.options_of_next(given)
@@ -191,6 +200,8 @@ class Session:
         and left out, None is shown nowhere. Raises NonFiniteError where parameters are NaN or
         infinite, and ModelError, by name, where an array has become another.
         """
+        if self._interrupted and time.monotonic() - self._interrupted > _DEAF_SECONDS:
+            raise Interrupted
         if not self._joined:
             self.join()
         if operator.index(samples) < 0:
@@ -247,6 +258,12 @@ class Session:
         """Ends every wait at once, and makes done() true. Any thread and any handler of signals."""
         self._handle.stop()
 
+    def interrupt(self) -> None:
+        """A signal ends training: stop(). From a loop that does not ask done() in 10 s, exchange()
+        raises SystemExit, after which the block of a session still ends with finish()."""
+        self._interrupted = time.monotonic()
+        self.stop()
+
     def close(self, why: str = "the session is closed; open another one") -> None:
         """Leaves in good order (lets neighbours settle what is in flight, 2 s at most) and frees
         the session. Also done when the session is collected and when the interpreter ends.
@@ -263,6 +280,7 @@ class Session:
     def done(self) -> bool:
         """Whether the budget is used, counted over all workers, or stop_all() or stop() was
         called."""
+        self._interrupted = None
         return bool(self._handle.read("fast_done"))
 
     def progress(self) -> float:
@@ -335,7 +353,8 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         try:
-            if kind is None and self.agreed is None and not self.finish():
+            ends = kind is None or issubclass(kind, Interrupted)
+            if ends and self.agreed is None and not self.finish():
                 _LOGGER.warning(
                     "worker %d ended without agreement with its neighbours", self.status().rank
                 )

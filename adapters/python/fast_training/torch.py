@@ -13,6 +13,7 @@ from ._options import documented
 from ._torch_backward import StepInBackward
 from ._torch_copies import WeightCopies
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
+from ._torch_moments import SecondMoments
 from ._torch_momentum import MomentumCorrection
 from ._torch_parts import Held, aliases_of, first_of, normalising, one_model, parts_of
 from ._torch_state import KeptState, unpacked
@@ -39,6 +40,7 @@ def join(
     *,
     momentum_correction: float = 0.5,
     mix_statistics: bool = True,
+    mix_moments: bool = False,
     kept: Mapping[str, Any] | None = None,
     step_in_backward: bool = False,
     **options: Unpack[Options],
@@ -55,6 +57,7 @@ def join(
         optimizer,
         momentum_correction=momentum_correction,
         mix_statistics=mix_statistics,
+        mix_moments=mix_moments,
         kept=kept,
         step_in_backward=step_in_backward,
     )
@@ -84,6 +87,10 @@ class TorchAdapter(Adapter):
     training; finish() makes them the mean over workers. gather_statistics() before it makes them
     exact.
 
+    `mix_moments`: the second moments of Adam and AdamW are averaged, too, see SecondMoments: worth
+    twice the bytes where workers hold unlike data. Without it an optimizer's state is this worker's
+    own, but for SGD's momentum.
+
     Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
     GradScaler, a ShardedSampler, all that has ``state_dict()`` and ``load_state_dict()`` of plain
     values and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
@@ -100,6 +107,7 @@ class TorchAdapter(Adapter):
         *,
         momentum_correction: float = 0.5,
         mix_statistics: bool = True,
+        mix_moments: bool = False,
         kept: Mapping[str, Any] | None = None,
         step_in_backward: bool = False,
     ) -> None:
@@ -113,7 +121,9 @@ class TorchAdapter(Adapter):
         self._check_trained()
         self._state = KeptState(optimizers, dict(kept or {}), parts.apart)
         self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
-        self._groups = grouped((one.name, one.tensor) for one in parts.trained)
+        trained = [(one.name, one.tensor) for one in parts.trained]
+        self._moments = SecondMoments(optimizers if mix_moments else (), trained)
+        self._groups = grouped([*trained, *self._moments.arrays()])
         tied = tied_to(self._groups, [(one.name, one.tensor) for one in parts.carried])
         self._carried = [Held(one) for one in parts.carried if one.name not in tied]
         self._averaged = [Held(one) for one in parts.averaged]
@@ -131,6 +141,11 @@ class TorchAdapter(Adapter):
         self._stream = _stream_of(self._groups)
         self._leave: list[Callable[[], None]] = []  # at the end, the last first
         if step_in_backward:
+            if mix_moments:
+                raise UsageError(
+                    "step_in_backward exchanges layers before the step has all moments; leave "
+                    "mix_moments out, or step_in_backward"
+                )
             if len(optimizers) != 1:
                 raise UsageError(
                     f"step_in_backward is for one optimizer, and has {len(optimizers)}; give the "
@@ -170,6 +185,8 @@ class TorchAdapter(Adapter):
         others += [one.look(copy=call not in ("join", "exchange")) for one in self._carried]
         if moved or any(others):
             self._show()
+        if call == "exchange":
+            self._moments.before_exchange()
         self._copy_device(pull=True)
         if call == "exchange":
             for copies in self._copies:
@@ -185,6 +202,7 @@ class TorchAdapter(Adapter):
             for one in (*self._averaged, *(self._carried if call == "open" else ())):
                 one.give()
         if call == "exchange":
+            self._moments.after_exchange()
             for copies in self._copies:
                 copies.after_exchange()
             for correction in self._corrections:
@@ -228,6 +246,7 @@ class TorchAdapter(Adapter):
             correction.model_replaced(self.follow)
         for copies in self._copies:
             copies.forget()
+        self._moments.forget()
         for optimizer in self._optimizers:
             _forget(optimizer)
 

@@ -137,6 +137,11 @@ class Signals(unittest.TestCase):
             self.assertEqual((code, files), (130, [True, True]), err)
             self.assertIn("finished", out)
 
+    def test_a_loop_that_asks_for_nothing_ends_too(self):
+        code, out, files, err = self.ended_by(signal.SIGTERM, how="deaf")
+        self.assertEqual((code, files), (130, [True, True]), err)
+        self.assertNotIn("finished", out)
+
     def test_the_second_one_ends_the_program(self):
         code, out, _files, err = self.ended_by(signal.SIGINT, signal.SIGTERM, how="again")
         self.assertEqual(code, -signal.SIGTERM, err)
