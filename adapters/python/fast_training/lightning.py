@@ -155,7 +155,9 @@ def _own_logs(logger: Any, rank: int) -> None:
             events = os.path.join(shared, name)
             if name.startswith("events.") and os.path.getsize(events) < _NO_EVENTS:
                 os.remove(events)
-        os.removedirs(shared)
+        os.rmdir(shared)
+        if os.path.basename(os.path.dirname(shared)) == logger.name:
+            os.rmdir(os.path.dirname(shared))
 
 
 def _share(session: Session, total: float) -> float:
