@@ -155,3 +155,33 @@ class CopiedArrays(Adapter):
         self._write(self._copies)
         if self._replaced is not None:
             self._replaced()
+
+
+class StatefulArrays(CopiedArrays):
+    """CopiedArrays with a state that checkpoints hold beside, such as an optimizer's.
+
+    `read_state` and `write_state` are as `read` and `write`. Where the model is replaced by a
+    neighbour's, the state becomes what it was when the session opened.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Mapping[str, Any]],
+        write: Callable[[Mapping[str, Any]], None],
+        read_state: Callable[[], Mapping[str, Any]],
+        write_state: Callable[[Mapping[str, Any]], None],
+        averaged: Container[str] = (),
+        carried: Container[str] = (),
+    ) -> None:
+        self._read_state, self._write_state = read_state, write_state
+        self._first = {name: numpy.array(value) for name, value in read_state().items()}
+        super().__init__(read, write, lambda: write_state(self._first), averaged, carried)
+
+    def save_state(self) -> bytes:
+        """The state."""
+        return packed(self._read_state())
+
+    def load_state(self, state: bytes) -> None:
+        """Takes it over."""
+        present = {name: numpy.asarray(value) for name, value in self._read_state().items()}
+        self._write_state(checked(unpacked(state)[0], present, "state"))

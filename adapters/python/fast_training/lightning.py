@@ -20,6 +20,8 @@ from .schedule import follow_position
 from .session import Session
 from .torch import join
 
+_NO_EVENTS = 128  # bytes, that a file of TensorBoard without an event is below
+
 
 class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
     """Makes ``Trainer(..., callbacks=[FastCallback(...)]).fit(..)`` a worker.
@@ -150,9 +152,12 @@ def _own_logs(logger: Any, rank: int) -> None:
         logger._version = None  # the next that is free there
     with contextlib.suppress(OSError):
         for name in os.listdir(shared):
-            if f".{os.getpid()}." in name:  # events of TensorBoard
-                os.remove(os.path.join(shared, name))
-        os.removedirs(shared)
+            events = os.path.join(shared, name)
+            if name.startswith("events.") and os.path.getsize(events) < _NO_EVENTS:
+                os.remove(events)
+        os.rmdir(shared)
+        if os.path.basename(os.path.dirname(shared)) == logger.name:
+            os.rmdir(os.path.dirname(shared))
 
 
 def _share(session: Session, total: float) -> float:

@@ -7,7 +7,7 @@ run by a test nor named here, and where a name here is no snippet any more.
 # Whole snippets that no test runs.
 NOT_RUN = {
     "CONTRIBUTING.md:sh:1": "the tests themselves and steps of CI",
-    "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run python` does it",
+    "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run wheel` does it",
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
     "fast/momentum.h:cpp:1": "a formula",
     "fast/model/averaged_at_end.h:cpp:1": "a formula",

@@ -9,6 +9,25 @@ LOOP = (support.PRELUDES / "torch_loop.py").read_text(encoding="utf-8")
 AGREED = "\nassert session.agreed, session.status()\n"
 # The two loops side by side: what both have before, and what both must have reached.
 DATA = (support.PRELUDES / "torch_data.py").read_text(encoding="utf-8")
+SHARDED = """
+import fast_training as fast
+from fast_training.data import ShardedSampler
+from torch.utils.data import DataLoader
+
+model = Net()
+optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True)
+"""
+KEPT = """
+with session:
+    while not session.done():
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            session.exchange(samples=len(x), loss=loss)
+    session.save_checkpoint(f"c-{fast.rank()}.safetensors")
+"""
 JUDGE = "\nassert accuracy(model) > 0.9, accuracy(model)\n"
 
 
@@ -33,6 +52,14 @@ class PythonTest(unittest.TestCase):
 
     def test_the_loop_of_pytorch(self):
         self.run_loop("adapters/python/README.md:python:3")
+
+    def test_a_schedule(self):
+        self.run_loop("adapters/python/README.md:python:4")
+
+    def test_a_sampler_that_checkpoints_hold(self):
+        code = support.SNIPPETS["adapters/python/README.md:python:5"].code
+        with support.folder() as where:
+            support.python_on_ranks("ring:2", DATA + SHARDED + code + KEPT + JUDGE, where)
 
     def test_ddp_beside_it(self):
         # One process: Debian's torchrun does not run with its Python.
