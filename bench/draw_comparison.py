@@ -29,7 +29,6 @@ SHADES = {  # of each strategy, for its first row in a condition, its second, ..
     "stencil-sync": ["#24a3b5"],
     "parameter-server": ["#8e5bd0", "#c4a6ec"],
     "parameter-server-sync": ["#c04fa6"],
-    "stencil-gradients": ["#b58a1d"],
 }
 SPARE = ["#6b7f1e", "#7f1e4f"]
 

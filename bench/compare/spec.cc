@@ -270,7 +270,7 @@ class SpecReader {
                fmt::format("{} and '{}' have no seed in common", s.name, condition.condition.name),
                "give it one that the condition has, or name its `conditions`");
     }
-    const bool bears_absences = s.name != "parameter-server" && s.name != "stencil-gradients";
+    const bool bears_absences = s.name != "parameter-server";
     for (const ConditionRow& condition : conditions_) {
       in_.require(bears_absences || condition.condition.away.empty() || !row.meets(condition), t,
                   "name", s.name + " knows no workers that are away: name its `conditions`");

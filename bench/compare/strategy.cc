@@ -9,7 +9,7 @@ namespace fast::compare {
 
 std::string Strategy::mode() const {
   constexpr std::string_view kPrefix = "stencil-";
-  if (!name.starts_with(kPrefix) || name == "stencil-gradients") return "";
+  if (!name.starts_with(kPrefix)) return "";
   return name.substr(kPrefix.size());
 }
 
@@ -45,8 +45,7 @@ std::vector<std::string> strategy_names() {
           "parameter-server-sync",
           "stencil-sync",
           "stencil-async",
-          "stencil-bounded:K",
-          "stencil-gradients"};
+          "stencil-bounded:K"};
 }
 
 }  // namespace fast::compare

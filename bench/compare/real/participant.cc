@@ -5,7 +5,6 @@
 
 #include "bench/compare/real/allreduce.h"
 #include "bench/compare/real/counted_exchange.h"
-#include "bench/compare/real/neighbour_gradients.h"
 #include "bench/compare/real/parameter_server.h"
 #include "fast/errors.h"
 
@@ -16,7 +15,7 @@ bool has_server(const Strategy& strategy) {
 }
 
 bool bears_losses(const Strategy& strategy) {
-  return strategy.by_buckets() || strategy.name == "stencil-gradients";
+  return strategy.by_buckets();
 }
 
 Participant make_participant(const Cell& cell, const Place& place,
@@ -26,7 +25,6 @@ Participant make_participant(const Cell& cell, const Place& place,
   if (name == "single" || name == "local") return {std::move(learner), make_counted(place)};
   if (name == "allreduce")
     return make_allreduce(place, std::move(learner), cell.strategy.exchange.bucket_kib);
-  if (name == "stencil-gradients") return make_neighbour_gradients(cell, place, std::move(learner));
   if (has_server(cell.strategy)) return make_server_client(place, std::move(learner));
   throw ConfigError("no strategy '" + name + "'",
                     fmt::format("use one of {}", fmt::join(strategy_names(), ", ")));

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "bench/compare/virtual/gradients.h"
 #include "bench/compare/virtual/recorder.h"
 #include "bench/compare/virtual/rounds.h"
 #include "bench/compare/virtual/server.h"
@@ -50,7 +49,6 @@ CellResult run_virtually(const Cell& cell, const Split& split,
   const std::string& name = cell.strategy.name;
   if (goes_by_rounds(cell.strategy)) return run_rounds(cell, split, recorder);
   if (name == "parameter-server") return run_server(cell, split, recorder);
-  if (name == "stencil-gradients") return run_gradients(cell, split, recorder);
   return run_stencil(cell, split, recorder);
 }
 

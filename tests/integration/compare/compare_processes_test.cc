@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <future>
 #include <thread>
 
 #include "adapters/torch/models/model.h"
@@ -126,91 +125,6 @@ TEST_F(RealRun, an_all_reduce_tells_its_waiting_from_its_computing) {
   other.join();
   EXPECT_GT(waited[0], 1) << "the other's step takes two seconds";
   EXPECT_LT(waited[1], 1);
-}
-
-/// A learner's step with the gradient of another learner.
-void step_by(TorchLearner& learner, TorchLearner& with_gradient) {
-  const torch::NoGradGuard no_grad;
-  auto own = learner.model().parameters();
-  const auto theirs = with_gradient.model().parameters();
-  for (std::size_t i = 0; i < own.size(); ++i) own[i].mutable_grad() = theirs[i].grad().clone();
-  learner.update();
-}
-
-TEST_F(RealRun, a_neighbours_gradient_is_one_more_step_of_the_optimizer) {
-  Cell cell = cell_of("stencil-gradients");
-  cell.condition.topology = "ring:2";
-  const ImageShape shape = load_split(cell, {}).training.train.shape;
-  const auto learner = [&](int rank) { return make_learner(cell, shape, /*threads=*/1, rank); };
-  const auto join = [&](int rank) {
-    const Place place{.rank = rank, .workers = 2, .budget = 1, .meeting = folder_.path()};
-    return make_participant(cell, place, learner(rank));
-  };
-  auto other = std::async(std::launch::async, join, 1);
-  const Participant receiver = join(0);
-  const Participant sender = other.get();
-  const std::vector<float> images(32 * shape.pixels(), 0.5F);
-  const std::vector<std::int64_t> ours(32, 0), theirs(32, 1);
-
-  (void)sender.learner->train_step({images, theirs});
-  const auto gradient = learner(1);
-  gradient->clear_gradients();
-  (void)gradient->backward({images, theirs});
-
-  const auto alone = learner(0);
-  const auto apart = [&] {
-    double most = 0;
-    const auto a = receiver.learner->adapter().values(), b = alone->adapter().values();
-    for (std::size_t i = 0; i < a.size(); ++i) most = std::max<double>(most, std::abs(a[i] - b[i]));
-    return most;
-  };
-  EXPECT_TRUE(testing::eventually([&] {
-    (void)receiver.learner->train_step({images, ours});
-    (void)alone->train_step({images, ours});
-    return apart() > 1e-6;
-  })) << "it has not come";
-  step_by(*alone, *gradient);
-  EXPECT_LT(apart(), 1e-6);
-}
-
-TEST_F(RealRun, neighbours_that_trade_gradients_send_each_to_each_neighbour) {
-  Cell cell = cell_of("stencil-gradients");
-  const auto run = testing::run_program(
-      FAST_COMPARE,
-      arguments(spec_of("[[strategy]]\nname = \"stencil-gradients\"\nlearning_rate = 0.05\n",
-                        "epochs = 2\n")),
-      {}, kPatience);
-  ASSERT_EQ(run.code, 0) << run.out << run.err;
-  const auto result = CellStore(folder_.path() / "cells").find(cell);
-  ASSERT_TRUE(result);
-  EXPECT_GE(result->samples, 2 * 128);
-  EXPECT_LE(result->samples, 3 * 128) << "what is under way is not counted yet";
-  EXPECT_EQ(result->bytes, result->samples / 32 * 2 * result->model_bytes);
-  EXPECT_TRUE(result->mean_model.has_value());
-}
-
-TEST_F(RealRun, neighbours_that_trade_gradients_make_what_a_slow_one_does_not) {
-  Cell cell = cell_of("stencil-gradients");
-  cell.job.epochs = 50;
-  cell.strategy.learning_rate = 0.001;
-  cell.condition.slow = {{1, 50.0}};
-  auto told = arguments(spec_of(
-      "[[strategy]]\nname = \"stencil-gradients\"\nlearning_rate = 0.001\n", "epochs = 50\n"));
-  told.insert(told.end(), {"--slow", "1:50"});
-  const auto run = testing::run_program(FAST_COMPARE, told, {}, kPatience);
-  ASSERT_EQ(run.code, 0) << run.out << run.err;
-  const testing::RunWatch folder(folder_.path() / "out" / "runs" / hash(cell));
-  std::uint64_t all = 0;
-  for (int rank = 0; rank < 4; ++rank) {
-    const WorkerHistory history = folder.history(rank);
-    ASSERT_FALSE(history.progress.empty());
-    all += history.progress.back().samples;
-    if (rank == 1) {
-      EXPECT_LT(history.progress.back().samples, 50 * 128 / 10);
-    }
-  }
-  EXPECT_GE(all, 50 * 128);
-  EXPECT_LE(all, 1.1 * 50 * 128);
 }
 
 }  // namespace

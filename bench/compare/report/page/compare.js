@@ -21,7 +21,7 @@
   const everyRow = data.groups.flatMap(g => g.rows);
   const names = [...new Set(everyRow.map(r => r.label))];
   const hues = {'stencil-async': 217, allreduce: 22, local: 145, single: 0, 'parameter-server': 280,
-                'parameter-server-sync': 320, 'stencil-sync': 190, 'stencil-gradients': 45};
+                'parameter-server-sync': 320, 'stencil-sync': 190};
   const spare = [95, 255, 340, 60, 170, 300, 120, 240];
   const own = new Map(Object.entries(hues).map(([strategy, hue]) =>
     [everyRow.find(r => r.strategy === strategy)?.label, hue]));

@@ -42,7 +42,7 @@ class VirtualRun : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Strategies, VirtualRun,
                          ::testing::Values("single", "local", "allreduce", "parameter-server",
                                            "parameter-server-sync", "stencil-sync", "stencil-async",
-                                           "stencil-bounded:2", "stencil-gradients"),
+                                           "stencil-bounded:2"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) {
@@ -100,8 +100,7 @@ TEST_P(VirtualRun, a_slow_worker_costs_time_where_others_wait_for_it_alone) {
   const double stretched = run_virtually(slow, split, {}).training_seconds /
                            run_virtually(one, split, {}).training_seconds;
   const bool free = one.strategy.name == "stencil-async" || one.strategy.name == "single" ||
-                    one.strategy.name == "parameter-server" ||
-                    one.strategy.name == "stencil-gradients";
+                    one.strategy.name == "parameter-server";
   // Three workers and a quarter of one do the work of four.
   if (free) {
     EXPECT_LT(stretched, 1.4);
