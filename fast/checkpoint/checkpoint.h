@@ -14,8 +14,8 @@ namespace fast {
 
 /// A checkpoint is a safetensors file whose metadata says that it is one:
 ///   "format"      kCheckpointFormat
-///   "checksum"    XXH3 (64 bits, hexadecimal) of the tensors' bytes, in the order in which they
-///   lie "terms"       the run's terms: a JSON array of [name, value]
+///   "checksum"    see kChecksumKey
+///   "terms"       the run's terms: a JSON array of [name, value]
 /// The classes that save into it decide which tensors it holds, see Resumable.
 inline constexpr char kCheckpointFormat[] = "fast checkpoint 1";
 

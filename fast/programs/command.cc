@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -26,6 +27,10 @@ int run_guarded(const std::string& name, const std::function<int()>& body) {
   } catch (const std::bad_alloc&) {
     return fail(name, "out of memory; use a smaller model, data set or topology",
                 ExitCode::kFailure);
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string text =
+        std::string(error.what()) + "; check that the folder is there, and its permissions";
+    return fail(name, text.c_str(), ExitCode::kFile);
   } catch (const std::exception& error) {
     return fail(name, error.what(), exit_code(error));
   }

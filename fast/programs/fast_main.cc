@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,16 +31,19 @@ struct Command {
   const char* name;
   const char* help;
   int (*run)(const Arguments&, const Models&);
+  bool prints = true;  ///< what it is for is what it prints
 };
 
 constexpr std::array<Command, 7> kCommands = {{
-    {"train", "train on this machine: N workers on a grid, a summary and a report", train_command},
+    {"train", "train on this machine: N workers on a grid, a summary and a report", train_command,
+     false},
     {"run", "start a program of your own: one process per rank, watched, started again",
-     run_command},
+     run_command, false},
     {"topology", "show the neighbours, weights, spectral gap, cost of a sweep", topology_command},
     {"simulate", "run thousands of virtual workers under a virtual clock", simulate_command},
-    {"report", "gather worker folders into a mean model, a summary and a page", report_command},
-    {"keys", "make the keys with which workers prove their ranks", keys_command},
+    {"report", "gather worker folders into a mean model, a summary and a page", report_command,
+     false},
+    {"keys", "make the keys with which workers prove their ranks", keys_command, false},
     {"completion", "print the bash completion of these commands and options", completion_command},
 }};
 
@@ -58,6 +63,13 @@ void print_help() {
       "  fast topology torus:4x4\n");
 }
 
+/// Throws FileError where standard output, a full disk, has not taken all.
+void check_printed() {
+  std::cout.flush();
+  if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw FileError("not all could be printed", "is the disk full that the output goes to?");
+}
+
 int run(const Arguments& args, const Models& models) {
   if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     print_help();
@@ -70,8 +82,11 @@ int run(const Arguments& args, const Models& models) {
   if (args[0] == "complete") return complete_command(args, models);
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) {
-    if (args[0] == command.name)
-      return command.run(Arguments(args.begin() + 1, args.end()), models);
+    if (args[0] == command.name) {
+      const int code = command.run(Arguments(args.begin() + 1, args.end()), models);
+      if (code == 0 && command.prints) check_printed();
+      return code;
+    }
     names.emplace_back(command.name);
   }
   throw ConfigError(

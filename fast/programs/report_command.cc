@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include "fast/data/dataset.h"
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
+#include "fast/programs/launch/signals.h"
 #include "fast/report/live_table.h"
 #include "fast/report/print_summary.h"
 #include "fast/report/report.h"
@@ -32,16 +35,22 @@ constexpr char kReportExamples[] = R"(Examples:
 
 // config.toml is in the run folder, also where a worker's folder was given.
 WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models) {
+  const RunRecords records = read_run(dirs);
   for (const fs::path& dir : dirs) {
     for (const fs::path& root : {dir, fs::absolute(dir).parent_path()}) {
       const fs::path file = RunFolder(root).config();
-      if (fs::exists(file)) return read_config_file(file.string(), models).worker;
+      if (!fs::exists(file)) continue;
+      WorkerConfig config = read_config_file(file.string(), models).worker;
+      if (config.model == records.start().model) return config;  // else it is of another run
     }
   }
   WorkerConfig config = default_config(models).worker;
-  const RunRecords records = read_run(dirs);
-  config.model = records.start().model;
-  config.data = records.start().data;
+  const WorkerStart& start = records.start();
+  config.model = start.model;
+  config.data = start.data;
+  config.epochs = start.epochs;
+  config.session.topology = start.topology;
+  config.session.exchange = start.exchange;
   return config;
 }
 
@@ -53,9 +62,15 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
   for (const fs::path& dir : dirs) {
     const fs::path file = RunFolder(dir).summary();
     std::ifstream in(file, std::ios::binary);
-    if (!in) continue;
+    if (!in || !fs::is_regular_file(file)) continue;
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    const Summary earlier = summary_from_json(text, file.string());
+    Summary earlier;
+    try {
+      earlier = summary_from_json(text, file.string());
+    } catch (const FileError&) {
+      std::cerr << file.string() << " is damaged: exit codes are those that workers wrote\n";
+      continue;
+    }
     for (std::size_t rank = 0; rank < earlier.exit_codes.size(); ++rank) {
       if (const auto code = earlier.exit_codes[rank])
         out.exit_codes[static_cast<int>(rank)] = *code;
@@ -72,6 +87,8 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
 ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
                     const WorkerConfig& config, const Models& models, const LaunchRecord& launch,
                     std::ostream& out) {
+  std::atomic<bool> stop = false;
+  const StopOnSignal watch(stop);
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) -> MeanResult {
     if (config.model.empty()) {
       throw DataError("the model is a program's own", "load it there");
@@ -82,12 +99,19 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     // work, a second thread was measured to make this several times slower.
     options.threads = 1;
     const std::unique_ptr<Learner> learner = models.make(options);
-    const TestResult result = evaluate_model(mean_model, *learner, data, config.session.seed);
+    const TestResult result =
+        evaluate_model(mean_model, *learner, data, config.session.seed, &stop);
     return MeanResult{result.accuracy, result.chance};
   };
-  const Report report = write_report(dirs, folder, evaluate, launch);
+  TrainConfig all = default_config(models);
+  all.worker = config;
+  const Report report = write_report(dirs, folder, evaluate, launch,
+                                     differing_options(all, OptionSet::kShared, models));
   const ScreenStyle style = screen_style();
-  print_summary(out, report.summary, folder, {.unicode = style.unicode, .colour = style.colour});
+  print_summary(out, report.summary, folder,
+                {.unicode = style.unicode,
+                 .colour = style.colour,
+                 .width = style.is_terminal ? style.width : 0});
   out << std::flush;
   if (!report.summary.islands.empty()) {
     std::cerr << fmt::format(
@@ -97,10 +121,17 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
   for (const LeftOut& worker : report.summary.left_out) {
     std::cerr << fmt::format("worker {} is not in the mean model: {}\n", worker.rank, worker.why);
   }
+  for (const int rank : report.summary.lost_ranks) {
+    const bool told = std::ranges::any_of(report.summary.left_out,
+                                          [rank](const LeftOut& one) { return one.rank == rank; });
+    if (told) continue;
+    std::cerr << fmt::format("worker {} has not ended: it was killed, or is still at work\n", rank);
+  }
   if (!report.unwritten.empty()) {
     std::cerr << report.unwritten << '\n';
     return ExitCode::kFile;
   }
+  if (stop) return ExitCode::kInterrupted;
   if (!report.summary.not_learnt.empty()) std::cerr << report.summary.not_learnt << '\n';
   if (!report.summary.whole()) return ExitCode::kWorkerLost;
   return report.summary.not_learnt.empty() ? ExitCode::kOk : ExitCode::kNotLearnt;

@@ -29,15 +29,16 @@ void bind_report_options(CLI::App& app, ReportQuery& query);
 /// throws what run_guarded() catches.
 int report_command(const std::vector<std::string>& args, const Models& models);
 
-/// The configuration of a run: that of the first folder that has one, otherwise what the workers'
-/// own records say. Throws FileError where there are none.
+/// The configuration of a run: that of the first folder that has one of the run's model, otherwise
+/// what the workers' own records say. Throws FileError where there are none.
 [[nodiscard]] WorkerConfig find_config(const std::vector<std::filesystem::path>& dirs,
                                        const Models& models);
 
 /// The same for a run whose configuration is known; prints the summary to `out`. Where the data set
 /// cannot be read, or the model is a program's own (no name), the mean model is not evaluated.
-/// Returns kOk, kWorkerLost where an existing model is not in the mean, or kFile where a file could
-/// not be written, which is reported last.
+/// Returns kOk, kWorkerLost where a worker's model is not in the mean or a worker has not ended, or
+/// kFile where a file could not be written, which is reported last. A signal to end ends the
+/// evaluation alone.
 ExitCode report_run(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& folder, const WorkerConfig& config,
                     const Models& models, const LaunchRecord& launch, std::ostream& out);

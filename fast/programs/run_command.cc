@@ -192,6 +192,7 @@ int run_command(const std::vector<std::string>& args, const Models& models) {
         folder->folder.checkpoint(rank).string();
   }
 
+  const SignalQueue held(false);  // those that come when the processes have ended end the report
   PrefixedLines lines(std::cout, workers);
   LaunchObserver observer;
   observer.tick = [](const std::vector<WorkerProcess>&) {};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -54,8 +55,20 @@ struct Wishes {
   bool print_config = false;
 };
 
-/// In single quotes for a shell.
+/// In single quotes for a shell, on one line: with what is no character as $'\n'.
 std::string shell_quoted(const std::string& text) {
+  const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (std::ranges::any_of(text, control)) {
+    std::string out = "$'";
+    for (const char c : text) {
+      if (control(static_cast<unsigned char>(c))) {
+        out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+      } else {
+        out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+      }
+    }
+    return out + "'";
+  }
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -173,7 +186,11 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const int workers = topology.size();
   for (SessionOptions each = common.session; ++each.rank < workers;) validate_keys(each, topology);
   const WritesMayFail writes;
-  check_descriptor_limit(workers, raise_descriptor_limit());
+  const std::size_t files = raise_descriptor_limit();
+  check_descriptor_limit(workers, files);
+  for (int rank = 0; rank < workers; ++rank) {
+    check_worker_descriptors(topology.neighbours(rank).size(), files);
+  }
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
     common.threads = std::max(1, available_cores() / workers);
@@ -181,9 +198,13 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   // Checks all data before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
   common.session.topology = absolute_topology(common.session.topology);
+  common.out = std::filesystem::absolute(common.out).string();
+  if (!common.session.keys.empty()) {
+    common.session.keys = std::filesystem::absolute(common.session.keys).string();
+  }
   check_data(common, workers);
 
-  const RunFolder folder(std::filesystem::absolute(common.out));
+  const RunFolder folder(common.out);
   const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume
                                          : wishes.overwrite ? LockedFolder::Earlier::kRemove
                                                             : LockedFolder::Earlier::kRefuse);
@@ -194,6 +215,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                                run_id, command_line(program, worker_arguments(folder, run_id, 0)),
                                to_toml(config, OptionSet::kShared, models)));
 
+  SignalQueue held(false);  // those that come when the workers have ended end the report
   TrainMonitor monitor(folder, workers, common.quiet);
   monitor.say(fmt::format("{} workers on {}, {} of {}, {} threads each; run folder {}", workers,
                           common.session.topology, common.model, common.data, common.threads,
@@ -205,7 +227,8 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                 true);
   }
   const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
-  monitor.wait_for_returned(common.session.exchange.gone_after);
+  monitor.wait_for_returned(common.session.exchange.gone_after,
+                            [&held] { return held.next() != 0; });
   monitor.finish();
   const int code = overall_code(result);
   if (!monitor.any_started()) {

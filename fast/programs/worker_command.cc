@@ -70,13 +70,14 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   }
 
   const WritesMayFail writes;
-  raise_descriptor_limit();
+  const std::size_t files = raise_descriptor_limit();
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);  // before any other thread starts, so that all threads block
                                    // these signals
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);
+  check_worker_descriptors(topology.neighbours(config.worker.session.rank).size(), files);
   const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));

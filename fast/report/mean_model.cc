@@ -79,13 +79,32 @@ Shapes shapes_of(const SafetensorsFile& file) {
   return shapes;
 }
 
+/// Throws FileError for a file that is not the model that this worker of this run has saved.
+void check_origin(const SafetensorsFile& file, int rank, const std::string& run_id) {
+  const auto check = [&file](const char* key, const std::string& here, const std::string& whose) {
+    const auto it = file.metadata().find(key);
+    if (it == file.metadata().end() || it->second == here) return;
+    throw FileError(file.name() + " is of another " + whose + ": " + it->second + ", not " + here,
+                    "put the worker's own file there");
+  };
+  check(kRunIdKey, run_id, "run");
+  check(kRankKey, std::to_string(rank), "rank");
+  if (intact(file.content())) return;
+  throw FileError(file.name() + " is damaged: its checksum is wrong",
+                  "copy it again from where the worker ran");
+}
+
 /// Opens the models that can be read and averaged; the others are left out.
 std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>& left_out) {
   std::vector<Opened> files;
   for (const WorkerRecords& worker : records.workers) {
-    if (!worker.model) continue;
+    if (!worker.model) {
+      left_out.push_back({worker.rank, "it has saved no model"});
+      continue;
+    }
     try {
       SafetensorsFile file = SafetensorsFile::open(*worker.model);
+      check_origin(file, worker.rank, records.start().run_id);
       std::set<std::string> names = exchanged_names(file);
       if (is_finite(file, names)) {
         auto carried = listed_names(file, kCarriedKey).value_or(std::set<std::string>());
@@ -179,6 +198,7 @@ MeanModel averaged(const std::vector<const Opened*>& files) {
   MeanModel mean;
   const Opened& first = *files.front();
   mean.metadata = first.file.metadata();
+  mean.metadata.erase(kRankKey);
   for (const Opened* const opened : files) mean.ranks.push_back(opened->rank);
   std::vector<double> distances(files.size(), 0.0);
   double norm = 0;
@@ -208,7 +228,7 @@ std::vector<NamedTensor> MeanModel::views() {
 }
 
 MeanModels mean_models(const RunRecords& records) {
-  MeanModels out;
+  MeanModels out{.parts = {}, .left_out = records.missing};
   std::vector<Opened> files = open_models(records, out.left_out);
   keep_most_common_shapes(files, out.left_out);
   keep_those_who_agreed(files, out.left_out);

@@ -38,7 +38,8 @@ struct MeanModels {
 
 /// Elementwise means of tensors of F32, F64, F16 and BF16, accumulated in double, one tensor of all
 /// workers at a time; what is carried (Role) or of another type is the lowest rank's. Leaves out,
-/// with the reason: files that cannot be read; models with a NaN or an infinity among their
+/// with the reason: workers without metrics or without a model; files that cannot be read, are
+/// damaged, or are of another run or rank; models with a NaN or an infinity among their
 /// exchanged parameters; models whose tensors differ from those of most workers; where any worker
 /// ended in agreement, the models of workers that ended early; and, where most did, those of
 /// workers that ended at their deadline.

@@ -2,12 +2,13 @@
 
 #include "fast/report/embedded.h"
 #include "fast/report/page_template.h"
+#include "fast/report/verdict.h"
 
 namespace fast {
 
 std::string render_page(const RunRecords& records, const Summary& summary,
-                        std::string_view config) {
-  return filled(embedded::kReportHtml, {{"TITLE", html_escaped(summary.run_id)},
+                        const Configuration& config) {
+  return filled(embedded::kReportHtml, {{"TITLE", html_escaped(title_of(summary))},
                                         {"CSS", std::string(embedded::kReportCss)},
                                         {"CHART", std::string(embedded::kChartJs)},
                                         {"COMMON", std::string(embedded::kCommonJs)},

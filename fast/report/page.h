@@ -1,19 +1,30 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "fast/run/run_records.h"
 #include "fast/run/summary.h"
 
 namespace fast {
 
-/// report.html: one page that needs no network and no other file. `config` is shown verbatim.
+/// An option that differs from its default.
+struct Setting {
+  std::string name, value, usual;  ///< `usual`: the default; "" where there is none
+};
+
+/// How a run was configured.
+struct Configuration {
+  std::vector<Setting> settings{};
+  std::string file{};  ///< all options as a file, shown verbatim; may be empty
+};
+
+/// report.html: one page that needs no network and no other file.
 [[nodiscard]] std::string render_page(const RunRecords& records, const Summary& summary,
-                                      std::string_view config);
+                                      const Configuration& config);
 
 /// The data of the page as JSON for a <script> element: it holds no '<'.
 [[nodiscard]] std::string page_data(const RunRecords& records, const Summary& summary,
-                                    std::string_view config);
+                                    const Configuration& config);
 
 }  // namespace fast

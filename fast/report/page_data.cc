@@ -7,6 +7,7 @@
 #include "fast/report/page.h"
 #include "fast/report/page_template.h"
 #include "fast/report/series.h"
+#include "fast/report/verdict.h"
 #include "fast/run/totals.h"
 
 namespace fast {
@@ -51,24 +52,27 @@ class PageData {
         kMostPointsInAll / std::max<std::size_t>(records.workers.size(), 1), 20, kMostPoints);
   }
 
-  ordered_json make(std::string_view config) {
+  ordered_json make(const Configuration& config) {
     ordered_json page;
+    page["title"] = title_of(summary_);
+    page["verdict"] = verdict_of(summary_);
+    page["whole"] = summary_.whole() && summary_.not_learnt.empty();
     page["summary"] = ordered_json::parse(to_json(summary_));
     page["workers"] = ordered_json::array();
     for (int rank = 0; rank < records_.expected; ++rank) page["workers"].push_back(worker(rank));
     page["mean"] = means();
     page["grid"] = grid();
     page["events"] = events();
-    page["config"] = std::string(config);
-    page["started"] = records_.first_start;
+    page["config"] = config.file;
+    page["settings"] = ordered_json::array();
+    for (const Setting& one : config.settings) {
+      page["settings"].push_back({one.name, one.value, one.usual});
+    }
+    page["started"] = records_.start().unix_time;
     return page;
   }
 
  private:
-  [[nodiscard]] double offset(const WorkerRecords& worker) const {
-    return worker.history.start.unix_time - records_.first_start;
-  }
-
   [[nodiscard]] bool lost(int rank) const {
     const auto& ranks = summary_.lost_ranks;
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
@@ -88,6 +92,7 @@ class PageData {
     out["samples"] = totals.samples;
     out["sweeps"] = totals.sweeps;
     out["bytes"] = totals.bytes;
+    out["bytes_shared"] = totals.bytes_shared;
     out["test_accuracy"] = number(totals.test_accuracy);
     out["exchange_share"] =
         number(totals.training_seconds > 0 ? totals.exchange_seconds / totals.training_seconds
@@ -114,12 +119,13 @@ class PageData {
     const auto& progress = worker.history.progress;
     ordered_json out;
     for (const char* name :
-         {"time", "samples", "loss", "accuracy", "consensus", "rate", "round_trip"}) {
+         {"time", "samples", "loss", "accuracy", "consensus", "rate", "round_trip", "progress",
+          "learning_rate", "test_accuracy", "test_loss"}) {
       out[name] = ordered_json::array();
     }
     for (const std::size_t i : thinned(progress.size(), most_points_)) {
       const WorkerProgress& p = progress[i];
-      out["time"].push_back(number(p.time + offset(worker)));
+      out["time"].push_back(number(p.time));
       out["samples"].push_back(number(p.network_samples));
       out["loss"].push_back(p.samples > 0 ? number(p.loss) : ordered_json(nullptr));
       out["accuracy"].push_back(number(p.samples > 0 ? p.accuracy : std::nullopt));
@@ -127,6 +133,12 @@ class PageData {
                                                           : ordered_json(nullptr));
       out["rate"].push_back(number(p.samples_per_second));
       out["round_trip"].push_back(number(round_trip(p)));
+      out["progress"].push_back(number(p.progress));
+      // A session does not know it, before the first step nobody does.
+      out["learning_rate"].push_back(p.learning_rate > 0 ? number(p.learning_rate)
+                                                         : ordered_json(nullptr));
+      out["test_accuracy"].push_back(number(p.test_accuracy));
+      out["test_loss"].push_back(number(p.test_loss));
     }
     return out;
   }
@@ -152,9 +164,7 @@ class PageData {
   }
 
   [[nodiscard]] ordered_json means() const {
-    const auto time = [this](const WorkerRecords& w, const WorkerProgress& p) {
-      return p.time + offset(w);
-    };
+    const auto time = [](const WorkerRecords&, const WorkerProgress& p) { return p.time; };
     const auto samples = [](const WorkerRecords&, const WorkerProgress& p) {
       return p.network_samples;
     };
@@ -203,16 +213,15 @@ class PageData {
     for (const WorkerRecords& worker : records_.workers) {
       const WorkerHistory& history = worker.history;
       for (const auto& event : history.events) {
-        rows.push_back({event.time + offset(worker), worker.rank, event.event, event.text});
+        rows.push_back({event.time, worker.rank, event.event, event.text});
       }
       for (std::size_t life = 1; life < history.lives.size(); ++life) {
-        rows.push_back(
-            {history.lives[life].time + offset(worker), worker.rank, "restart", "started again"});
+        rows.push_back({history.lives[life].time, worker.rank, "restart", "started again"});
       }
       if (history.end) {
-        rows.push_back({history.end->time + offset(worker), worker.rank, "end", history.end->text});
+        rows.push_back({history.end->time, worker.rank, "end", history.end->text});
       } else {
-        rows.push_back({totals_of(history).last_time + offset(worker), worker.rank, "lost",
+        rows.push_back({totals_of(history).last_time, worker.rank, "lost",
                         "last heard of; it died without a last word"});
       }
     }
@@ -235,7 +244,8 @@ class PageData {
 
 }  // namespace
 
-std::string page_data(const RunRecords& records, const Summary& summary, std::string_view config) {
+std::string page_data(const RunRecords& records, const Summary& summary,
+                      const Configuration& config) {
   return script_safe(PageData(records, summary)
                          .make(config)
                          .dump(-1, ' ', false, ordered_json::error_handler_t::replace));

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fast/report/colours.h"
 #include "fast/report/format.h"
+#include "fast/report/verdict.h"
 #include "fast/run/run_folder.h"
 
 namespace fast {
@@ -15,7 +17,34 @@ namespace {
 struct Row {
   std::string label, value;
   const char* colour = "";  ///< escape sequence for the value
+  bool rule = false;        ///< a line across the table
 };
+
+/// The least columns of the values: a terminal that is narrower breaks lines by itself.
+constexpr std::ptrdiff_t kNarrowest = 12;
+
+/// The beginning of `text` that fits, up to the last space in it if there is one, and the rest.
+std::pair<std::string, std::string> broken(const std::string& text, std::size_t columns) {
+  const std::string fits = format::cut(text, columns);
+  const std::size_t space = fits.rfind(' ');
+  if (space == std::string::npos || space == 0) return {fits, text.substr(fits.size())};
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
+/// Rows whose values take at most so many columns.
+std::vector<Row> wrapped(const std::vector<Row>& rows, std::size_t columns) {
+  std::vector<Row> out;
+  for (Row row : rows) {
+    while (format::width(row.value) > columns) {
+      auto [fits, rest] = broken(row.value, columns);
+      out.push_back({row.label, std::move(fits), row.colour});
+      row.label.clear();
+      row.value = std::move(rest);
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
 
 std::string joined(const std::vector<int>& ranks) {
   std::string text;
@@ -79,12 +108,12 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
                       format::seconds(s.training_seconds) + " of training, " +
                       format::seconds(s.wall_seconds) + " in all"},
       {"throughput", format::count(s.samples_per_second) + " samples/s"},
-      {"", ""},
+      {"", "", "", true},
       {"mean model", mean_accuracy(s), kBold},
       {"workers alone",
        accuracy(s.test_accuracy.worker_min) + " to " + accuracy(s.test_accuracy.worker_max)},
       {"consensus distance", s.consensus_distance ? format::small(*s.consensus_distance) : "-"},
-      {"", ""},
+      {"", "", "", true},
       {"exchanged",
        format::count(static_cast<double>(s.sweeps_completed)) + " sweeps, " +
            format::bytes(static_cast<double>(s.bytes_sent)) + " sent" +
@@ -115,7 +144,7 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
     rows.push_back({"not in the mean", std::to_string(worker.rank) + ": " + worker.why, kRed});
   }
   if (!s.not_learnt.empty()) rows.push_back({"no good", s.not_learnt, kRed});
-  rows.push_back({"", ""});
+  rows.push_back({"", "", "", true});
   rows.push_back(
       {"model to use",
        s.model_file ? (folder.root() / *s.model_file).string() : "none: no worker saved one",
@@ -128,12 +157,20 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
 
 void print_summary(std::ostream& out, const Summary& summary, const std::filesystem::path& folder,
                    TableStyle style) {
-  const std::vector<Row> rows = rows_of(summary, RunFolder(folder));
-  std::size_t labels = 0, values = 0;
-  for (const Row& row : rows) {
-    labels = std::max(labels, format::width(row.label));
-    values = std::max(values, format::width(row.value));
+  std::vector<Row> rows = rows_of(summary, RunFolder(folder));
+  std::vector<Row> verdict = {{"", verdict_of(summary), kBold}};
+  if (style.width > 0) verdict = wrapped(verdict, static_cast<std::size_t>(style.width));
+  for (const Row& line : verdict) {
+    out << (style.colour ? line.colour : "") << line.value << (style.colour ? kReset : "") << '\n';
   }
+  std::size_t labels = 0, values = 0;
+  for (const Row& row : rows) labels = std::max(labels, format::width(row.label));
+  if (style.width > 0) {
+    const auto frame = static_cast<std::ptrdiff_t>(labels + 7);
+    const auto room = std::max<std::ptrdiff_t>(style.width - frame, kNarrowest);
+    rows = wrapped(rows, static_cast<std::size_t>(room));
+  }
+  for (const Row& row : rows) values = std::max(values, format::width(row.value));
   const char* bar = style.unicode ? "│" : "|";
   const auto rule = [&](const char* begin, const char* middle, const char* end) {
     std::string line = style.unicode ? begin : "+";
@@ -147,7 +184,7 @@ void print_summary(std::ostream& out, const Summary& summary, const std::filesys
   };
   rule("╭", "┬", "╮");
   for (const Row& row : rows) {
-    if (row.label.empty() && row.value.empty()) {
+    if (row.rule) {
       rule("├", "┼", "┤");
       continue;
     }

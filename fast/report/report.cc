@@ -7,7 +7,6 @@
 
 #include "fast/errors.h"
 #include "fast/report/mean_model.h"
-#include "fast/report/page.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
 #include "fast/run/run_records.h"
@@ -29,7 +28,7 @@ std::string read_config(const std::vector<std::filesystem::path>& dirs) {
 
 Report write_report(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& out, const EvaluateFn& evaluate,
-                    const LaunchRecord& launch) {
+                    const LaunchRecord& launch, std::vector<Setting> settings) {
   const RunRecords records = read_run(dirs);
   const RunFolder folder(out);
   Report report;
@@ -81,7 +80,8 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
   report.summary = summarise(records, evaluation);
   attempt([&] { write_atomically(folder.summary(), to_json(report.summary)); });
   attempt([&] {
-    write_atomically(folder.page(), render_page(records, report.summary, read_config(dirs)));
+    const Configuration config{std::move(settings), read_config(dirs)};
+    write_atomically(folder.page(), render_page(records, report.summary, config));
   });
   return report;
 }

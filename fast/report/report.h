@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fast/adapter.h"
+#include "fast/report/page.h"
 #include "fast/run/summary.h"
 
 namespace fast {
@@ -31,9 +32,9 @@ struct Report {
 /// and report.html into `out`, each complete or not at all. The mean model is saved before it is
 /// evaluated, and again with the changes that `evaluate` made. Where `evaluate` is empty, the mean
 /// model is not evaluated; where it throws DataError, the report gives that as the reason.
-/// Throws FileError for files that cannot be read.
+/// `settings` are shown on the page. Throws FileError for files that cannot be read.
 Report write_report(const std::vector<std::filesystem::path>& dirs,
                     const std::filesystem::path& out, const EvaluateFn& evaluate,
-                    const LaunchRecord& launch = {});
+                    const LaunchRecord& launch = {}, std::vector<Setting> settings = {});
 
 }  // namespace fast

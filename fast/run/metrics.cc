@@ -1,6 +1,12 @@
 #include "fast/run/metrics.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <istream>
 #include <iterator>
 #include <sstream>
@@ -12,6 +18,9 @@
 
 namespace fast {
 namespace {
+
+/// Lines that wait for room on the disk.
+constexpr std::size_t kMostPending = 256;
 
 bool ends_in_mid_line(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
@@ -40,8 +49,7 @@ class HistoryBuilder {
     if (history_.starts == 0) {
       history_.start = std::move(start);
     } else {
-      // The clock may have been set back between two lives; times here never decrease.
-      shift_ = std::max(start.unix_time - history_.start.unix_time, latest_);
+      shift_ = latest_;
     }
     ++history_.starts;
     history_.lives.push_back({shift_, history_.progress.size()});
@@ -101,19 +109,46 @@ MetricsWriter::MetricsWriter(const std::filesystem::path& file)
   progress_lines_ = count_progress(in);
   // A killed worker may have left half a line; ours must not be appended to it.
   const bool torn = ends_in_mid_line(file);
-  out_.open(file, std::ios::binary | std::ios::app);
-  if (!out_) {
-    throw FileError("cannot write " + file.string(), "check the folder, its permissions and space");
+  open();
+  if (out_ < 0) {
+    throw FileError("cannot write " + file.string() + ": " + std::strerror(errno),
+                    "check the folder, its permissions and space");
   }
-  if (torn) out_ << '\n';
+  if (torn) pending_.emplace_back("\n");
+}
+
+MetricsWriter::~MetricsWriter() {
+  if (out_ >= 0) ::close(out_);
+}
+
+void MetricsWriter::open() {
+  out_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+}
+
+void MetricsWriter::add(std::string line) {
+  pending_.push_back(std::move(line) + '\n');
+  if (out_ < 0) open();
+  while (!pending_.empty()) {
+    std::string& first = pending_.front();
+    const ssize_t written = ::write(out_, first.data(), first.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;
+    first.erase(0, static_cast<std::size_t>(written));
+    begun_ = !first.empty();
+    if (!begun_) pending_.pop_front();
+  }
+  if (pending_.size() <= kMostPending) return;
+  const auto oldest =
+      std::find_if(pending_.begin() + (begun_ ? 1 : 0), pending_.end(), is_progress_line);
+  pending_.erase(oldest != pending_.end() ? oldest : pending_.end() - 2);
 }
 
 void MetricsWriter::start(const WorkerStart& start) {
-  out_ << to_metrics_line(start) << '\n' << std::flush;
+  add(to_metrics_line(start));
 }
 void MetricsWriter::progress(const WorkerProgress& progress) {
-  out_ << to_metrics_line(progress) << '\n' << std::flush;
-  if (++progress_lines_ >= most_ && out_) shorten();
+  add(to_metrics_line(progress));
+  if (++progress_lines_ >= most_ && !behind()) shorten();
 }
 
 void MetricsWriter::shorten() {
@@ -122,8 +157,8 @@ void MetricsWriter::shorten() {
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     const std::string shorter = thinned(text);
     write_atomically(file_, shorter);
-    out_.close();
-    out_.open(file_, std::ios::binary | std::ios::app);
+    ::close(out_);
+    open();
     std::istringstream lines(shorter);
     progress_lines_ = count_progress(lines);
   } catch (const FileError&) {
@@ -133,10 +168,10 @@ void MetricsWriter::shorten() {
 }
 
 void MetricsWriter::event(double time, const std::string& name, const std::string& text) {
-  out_ << to_metrics_line(WorkerHistory::Event{time, name, text}) << '\n' << std::flush;
+  add(to_metrics_line(WorkerHistory::Event{time, name, text}));
 }
 void MetricsWriter::end(const WorkerEnd& end) {
-  out_ << to_metrics_line(end) << '\n' << std::flush;
+  add(to_metrics_line(end));
 }
 
 WorkerHistory parse_metrics(std::string_view text) {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -70,32 +70,42 @@ struct WorkerEnd {
   std::map<std::string, std::uint64_t> counters;  ///< faults seen, frames, re-links, ...
 };
 
-/// Appends to metrics.jsonl, one JSON object a line, flushed after each. A file that has grown long
-/// is thinned (thinning.h): replaced, as a whole, by a shorter one. One thread. Throws FileError
-/// where the file cannot be opened; a full disk later is reported once by `failed()`.
+/// Appends to metrics.jsonl, one JSON object a line, each at once. What a full disk does not take
+/// is kept and written with the next line; of progress, the newest lines. A file that has grown
+/// long is thinned (thinning.h): replaced, as a whole, by a shorter one. One thread. Throws
+/// FileError where the file cannot be opened.
 class MetricsWriter {
  public:
   explicit MetricsWriter(const std::filesystem::path& file);
+  ~MetricsWriter();
+  MetricsWriter(const MetricsWriter&) = delete;
+  MetricsWriter& operator=(const MetricsWriter&) = delete;
+
   void start(const WorkerStart& start);
   void progress(const WorkerProgress& progress);
   void event(double time, const std::string& name, const std::string& text);
   void end(const WorkerEnd& end);
-  [[nodiscard]] bool failed() const { return !out_; }
+  /// Whether some lines could not be written yet.
+  [[nodiscard]] bool behind() const { return !pending_.empty(); }
 
  private:
+  void open();
+  void add(std::string line);
   void shorten();
 
   std::filesystem::path file_;
-  std::ofstream out_;
-  std::size_t progress_lines_ = 0;  ///< in the file
-  std::size_t most_;                ///< of them before it is thinned
+  int out_ = -1;
+  std::deque<std::string> pending_;  ///< lines, the first without what of it was written
+  bool begun_ = false;               ///< a part of the first was
+  std::size_t progress_lines_ = 0;   ///< in the file
+  std::size_t most_;                 ///< of them before it is thinned
 };
 
 /// A worker's whole history as read back. Lines that do not parse (a torn last line of a killed
 /// worker, for example) are counted and skipped. A restarted worker appends a new "start". `starts`
-/// counts these, and times of later lives are shifted by unix_time to follow the earlier ones. A
-/// start that begins another run (see WorkerStart) makes those before it an older one, which is
-/// forgotten but for its number. Long ones are thinned (thinning.h).
+/// counts these, and times of a later life follow those of the one before, whatever lay between: no
+/// wall clock counts. A start that begins another run (see WorkerStart) makes those before it an
+/// older one, which is forgotten but for its number. Long ones are thinned (thinning.h).
 struct WorkerHistory {
   WorkerStart start;
   std::vector<WorkerProgress> progress;

@@ -52,23 +52,23 @@ Folders find_folders(std::span<const fs::path> run_dirs) {
   return folders;
 }
 
-/// Returns nothing where the worker died before it wrote its "start" line.
-std::optional<WorkerRecords> read_worker(int rank, const fs::path& folder) {
+/// Throws FileError where it has left no readable "start" line.
+WorkerRecords read_worker(int rank, const fs::path& folder) {
   const fs::path metrics = folder / "metrics.jsonl";
-  if (!fs::exists(metrics)) return std::nullopt;
-  WorkerRecords worker{rank, folder, {}, std::nullopt};
-  try {
-    worker.history = read_metrics(metrics);
-  } catch (const FileError&) {
-    return std::nullopt;
+  WorkerRecords worker{rank, folder, read_metrics(metrics), std::nullopt};
+  std::error_code unknown;
+  if (fs::path model = folder / "model.safetensors";
+      fs::exists(fs::symlink_status(model, unknown))) {
+    worker.model = model;
   }
-  if (worker.history.start.rank != rank) {
-    throw FileError(
-        metrics.string() + " is of rank " + std::to_string(worker.history.start.rank),
-        "rename its folder back to worker-" + std::to_string(worker.history.start.rank));
-  }
-  if (fs::path model = folder / "model.safetensors"; fs::exists(model)) worker.model = model;
   return worker;
+}
+
+void check_rank(const WorkerRecords& worker) {
+  if (worker.history.start.rank == worker.rank) return;
+  throw FileError((worker.folder / "metrics.jsonl").string() + " is of rank " +
+                      std::to_string(worker.history.start.rank),
+                  "rename its folder back to worker-" + std::to_string(worker.history.start.rank));
 }
 
 void check_same_run(const WorkerRecords& a, const WorkerRecords& b) {
@@ -98,11 +98,16 @@ const WorkerRecords* RunRecords::find(int rank) const {
 RunRecords read_run(std::span<const fs::path> run_dirs) {
   const Folders folders = find_folders(run_dirs);
   RunRecords records;
+  std::map<int, std::string> unreadable;
   for (const auto& [rank, folder] : folders) {
-    auto worker = read_worker(rank, folder);
-    if (!worker) continue;
-    if (!records.workers.empty()) check_same_run(records.workers.front(), *worker);
-    records.workers.push_back(std::move(*worker));
+    try {
+      records.workers.push_back(read_worker(rank, folder));
+    } catch (const FileError& error) {
+      unreadable[rank] = error.what();
+      continue;
+    }
+    check_rank(records.workers.back());
+    check_same_run(records.workers.front(), records.workers.back());
   }
   if (records.workers.empty()) {
     throw FileError("no worker below " + folders.begin()->second.parent_path().string() +
@@ -110,9 +115,7 @@ RunRecords read_run(std::span<const fs::path> run_dirs) {
                     "see the log.txt of each worker for the reason");
   }
   records.expected = records.start().workers;
-  records.first_start = records.start().unix_time;
   for (const WorkerRecords& worker : records.workers) {
-    records.first_start = std::min(records.first_start, worker.history.start.unix_time);
     if (worker.rank >= records.expected) {
       throw FileError(worker.folder.string() + " is of a rank outside the run's " +
                           std::to_string(records.expected) + " workers",
@@ -120,7 +123,11 @@ RunRecords read_run(std::span<const fs::path> run_dirs) {
     }
   }
   for (int rank = 0; rank < records.expected; ++rank) {
-    if (records.find(rank) == nullptr) records.missing.push_back(rank);
+    if (records.find(rank) != nullptr) continue;
+    const auto it = unreadable.find(rank);
+    records.missing.push_back({rank, it != unreadable.end()
+                                         ? it->second
+                                         : "there is no folder worker-" + std::to_string(rank)});
   }
   return records;
 }

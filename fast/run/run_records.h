@@ -18,12 +18,17 @@ struct WorkerRecords {
   std::optional<std::filesystem::path> model;  ///< nothing where the worker saved none
 };
 
+/// A worker that a result lacks.
+struct LeftOut {
+  int rank = 0;
+  std::string why;  ///< for people
+};
+
 /// The records of all ranks of one run, from one or more machines.
 struct RunRecords {
   int expected = 0;                    ///< workers in the topology
   std::vector<WorkerRecords> workers;  ///< sorted by rank, each once; never empty
-  std::vector<int> missing;            ///< ranks without a folder or without a readable start
-  double first_start = 0;              ///< unix time of the first worker's start
+  std::vector<LeftOut> missing;        ///< without a folder or without a readable start, by rank
 
   /// Run id, topology, model ... are the same for all.
   [[nodiscard]] const WorkerStart& start() const { return workers.front().history.start; }

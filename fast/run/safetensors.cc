@@ -1,5 +1,11 @@
 #include "fast/run/safetensors.h"
 
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // XXH3 by whatever vector unit the machine has
+#else
+#include <xxhash.h>
+#endif
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,7 +15,9 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -48,7 +56,7 @@ std::string header_of(std::span<const NamedTensor> tensors, const std::vector<st
                       const SafetensorsMetadata& metadata) {
   using nlohmann::ordered_json;
   ordered_json header = ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  header["__metadata__"] = metadata;
   std::size_t offset = 0;
   for (const std::size_t i : order) {
     const NamedTensor& tensor = tensors[i];
@@ -59,12 +67,27 @@ std::string header_of(std::span<const NamedTensor> tensors, const std::vector<st
                        {"data_offsets", {offset, offset + size}}}});
     offset += size;
   }
-  if (header.size() != tensors.size() + (metadata.empty() ? 0 : 1)) {
+  if (header.size() != tensors.size() + 1) {
     throw stencil::InvariantError("two tensors of one name, or one named __metadata__");
   }
   std::string text = header.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
+}
+
+/// See kChecksumKey. `bytes_of(i)`: of the tensor that lies at place i.
+template <typename BytesOf>
+std::string checksum(std::size_t tensors, BytesOf bytes_of) {
+  const auto free = [](XXH3_state_t* state) { XXH3_freeState(state); };
+  const std::unique_ptr<XXH3_state_t, decltype(free)> state(XXH3_createState(), free);
+  XXH3_64bits_reset(state.get());
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const std::span<const std::byte> bytes = bytes_of(i);
+    XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
+  }
+  std::array<char, 17> text{};
+  std::to_chars(text.data(), text.data() + text.size(), XXH3_64bits_digest(state.get()), 16);
+  return text.data();
 }
 
 }  // namespace
@@ -94,17 +117,20 @@ std::size_t dtype_size(std::string_view dtype) {
   return 0;
 }
 
-std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors) {
-  std::vector<NamedTensor> ordered;
-  for (const std::size_t i : order_of(tensors)) ordered.push_back(tensors[i]);
-  return ordered;
+bool intact(const SafetensorsContent& content) {
+  const auto it = content.metadata.find(kChecksumKey);
+  if (it == content.metadata.end()) return true;
+  return it->second ==
+         checksum(content.tensors.size(), [&](std::size_t i) { return content.tensors[i].bytes; });
 }
 
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
-                      const SafetensorsMetadata& metadata,
-                      const std::function<void()>& before_rename,
+                      SafetensorsMetadata metadata, const std::function<void()>& before_rename,
                       const std::filesystem::path& room) {
   const std::vector<std::size_t> order = order_of(tensors);
+  metadata[kChecksumKey] = checksum(order.size(), [&](std::size_t i) -> std::span<const std::byte> {
+    return tensors[order[i]].bytes;
+  });
   const std::string header = header_of(tensors, order, metadata);
   const std::uint64_t length = header.size();
   AtomicFile out(file, room);

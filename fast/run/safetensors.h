@@ -30,6 +30,12 @@ inline constexpr char kCarriedKey[] = "carried";
 /// kEndedEarly.
 inline constexpr char kEndedKey[] = "ended";
 inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still training
+/// Metadata keys of a worker's model: whose it is, and of which run.
+inline constexpr char kRankKey[] = "rank";
+inline constexpr char kRunIdKey[] = "run_id";
+/// Metadata key that save_safetensors() adds: XXH3 (64 bits, hexadecimal) of the tensors' bytes, in
+/// the order in which they lie.
+inline constexpr char kChecksumKey[] = "checksum";
 
 /// Bytes of one element; 0 for an unknown type.
 [[nodiscard]] std::size_t dtype_size(std::string_view dtype);
@@ -40,12 +46,9 @@ inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still t
 /// in place. `room`: see AtomicFile. Throws FileError, and InvariantError where bytes, shape and
 /// type of a tensor disagree or a name occurs twice.
 void save_safetensors(const std::filesystem::path& file, std::span<const NamedTensor> tensors,
-                      const SafetensorsMetadata& metadata = {},
+                      SafetensorsMetadata metadata = {},
                       const std::function<void()>& before_rename = {},
                       const std::filesystem::path& room = {});
-
-/// The same tensors, in the order in which save_safetensors() writes them.
-[[nodiscard]] std::vector<NamedTensor> in_file_order(std::span<const NamedTensor> tensors);
 
 /// A tensor inside a file.
 struct TensorView {
@@ -65,6 +68,10 @@ struct SafetensorsContent {
 [[nodiscard]] SafetensorsContent parse_safetensors(std::span<const std::byte> file,
                                                    const std::string& name);
 
+/// Whether the tensors' bytes are those that were saved. Nothing is known, and true returned, of a
+/// file without kChecksumKey, which another program wrote.
+[[nodiscard]] bool intact(const SafetensorsContent& content);
+
 /// A file opened for reading. It is mapped, so that only the pages in use are read. Movable
 /// resource.
 class SafetensorsFile {
@@ -79,6 +86,7 @@ class SafetensorsFile {
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(mapping_), size_};
   }
+  [[nodiscard]] const SafetensorsContent& content() const { return content_; }
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return content_.tensors; }
   [[nodiscard]] const SafetensorsMetadata& metadata() const { return content_.metadata; }
   /// Null where there is none of that name.

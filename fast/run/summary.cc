@@ -107,11 +107,8 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     summary.bytes_shared += totals.bytes_shared;
     exchange += totals.exchange_seconds;
     training += totals.training_seconds;
-    const double offset = worker->history.start.unix_time - records.first_start;
-    summary.wall_seconds = std::max(summary.wall_seconds, offset + totals.last_time);
-    if (totals.trained_until > 0) {
-      summary.training_seconds = std::max(summary.training_seconds, offset + totals.trained_until);
-    }
+    summary.wall_seconds = std::max(summary.wall_seconds, totals.last_time);
+    summary.training_seconds = std::max(summary.training_seconds, totals.trained_until);
   }
   summary.not_learnt = not_learnt(records, evaluation, static_cast<double>(summary.samples));
   // A run too short to have written a line while training.

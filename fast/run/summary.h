@@ -15,12 +15,6 @@ namespace fast {
 /// Samples over all workers; of a run of fewer it is not said that it has learnt nothing.
 inline constexpr double kJudgedFrom = 3200;
 
-/// A worker whose model is not in the mean.
-struct LeftOut {
-  int rank = 0;
-  std::string why;  ///< for people
-};
-
 /// What whoever started the workers saw of them, by rank.
 struct LaunchRecord {
   std::map<int, int> exit_codes{};  ///< 128 + n for signal n
@@ -54,9 +48,10 @@ struct Summary {
   double epochs = 0;
   stencil::ExchangeOptions exchange;  ///< of the lowest rank
   std::uint64_t samples = 0;          ///< over all workers and all their lives
-  double wall_seconds = 0;            ///< from the first worker's start to the last line of any
-  double training_seconds = 0;        ///< of that, until the last worker was done training
-  double samples_per_second = 0;      ///< samples / training_seconds
+  /// Of the worker that took longest, over all its lives and by its own clock: from its start to
+  /// its last line, and until it was done training. What lay between two lives does not count.
+  double wall_seconds = 0, training_seconds = 0;
+  double samples_per_second = 0;  ///< samples / training_seconds
 
   TestAccuracies test_accuracy;
   std::optional<double> consensus_distance;
@@ -81,8 +76,10 @@ struct Summary {
   std::vector<EdgeTotals> edges;
   std::optional<std::string> model_file;  ///< the mean model's file; nothing where none was saved
 
-  /// Whether every existing model is in the mean.
-  [[nodiscard]] bool whole() const { return left_out.empty() && islands.empty(); }
+  /// Whether every worker has ended and its model is in the mean.
+  [[nodiscard]] bool whole() const {
+    return left_out.empty() && islands.empty() && lost_ranks.empty();
+  }
 };
 
 /// "1, 2 and 4, 5".

@@ -108,6 +108,7 @@ std::string rank_variables() {
   std::string variables;
   for (const Launcher& launcher : kLaunchers) {
     variables += (variables.empty() ? "" : ", ") + std::string(launcher.rank);
+    if (launcher.needs_size) variables += " beside " + std::string(launcher.size);
   }
   return variables;
 }

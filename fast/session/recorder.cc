@@ -115,9 +115,17 @@ void Recorder::report(const Exchange& exchange) {
   p.test_accuracy = test_accuracy_;
   p.test_loss = test_loss_;
   metrics_.progress(p);
-  if (metrics_.failed() && !std::exchange(lost_metrics_, true)) {
-    log_(LogLevel::kError,
-         file_.string() + " can no longer be written; training goes on without it");
+  note_room();
+}
+
+void Recorder::note_room() {
+  if (metrics_.behind() == std::exchange(behind_, metrics_.behind())) return;
+  if (behind_) {
+    log_(LogLevel::kError, file_.string() +
+                               " cannot be written now; training goes on, and it is tried again: "
+                               "make room on the disk");
+  } else {
+    log_(LogLevel::kInfo, file_.string() + " is written again");
   }
 }
 
@@ -142,6 +150,7 @@ void Recorder::end(int exit_code, const std::string& text,
                 .exit_code = exit_code,
                 .text = text,
                 .counters = {counters.begin(), counters.end()}});
+  note_room();
 }
 
 }  // namespace fast

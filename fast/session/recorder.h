@@ -40,7 +40,7 @@ class Recorder {
   [[nodiscard]] double network_samples(const Exchange& exchange) const;
   /// Seconds since the last report(); begin_training() counts as one.
   [[nodiscard]] double since_report() const;
-  /// Writes a line of progress. Logs once that a metrics file can no longer be written.
+  /// Writes a line of progress. Logs when the file cannot be written, and when it can again.
   void report(const Exchange& exchange);
   void event(const std::string& name, const std::string& text);
   void end(int exit_code, const std::string& text,
@@ -55,6 +55,7 @@ class Recorder {
   [[nodiscard]] static double since(Clock::time_point start);
   void update_rate(Clock::time_point now);
   void note_change(const NeighbourStatus& neighbour);
+  void note_room();
 
   std::filesystem::path file_;
   MetricsWriter metrics_;
@@ -68,7 +69,7 @@ class Recorder {
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
   std::map<int, LinkState> links_;
-  bool lost_metrics_ = false;
+  bool behind_ = false;  ///< metrics could not be written; that was said
 };
 
 }  // namespace fast

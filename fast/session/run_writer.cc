@@ -40,6 +40,7 @@ RunWriter::RunWriter(const SessionOptions& options, ModelAdapter& adapter, std::
       rank_(options.rank),
       workers_(stencil::Topology::parse(options.topology).size()),
       adapter_(adapter),
+      run_id_(options.run_id),
       stop_(options.stop),
       log_(options.log),
       recorder_(made(folder_, rank_), start_of(options, workers_), steps, options.log),
@@ -85,7 +86,8 @@ void RunWriter::save(Agreement agreement) {
   try {
     save_model(folder_.worker_model(rank_), adapter_,
                {{kEndedKey, early ? kEndedEarly : std::string(name(agreement))},
-                {"rank", std::to_string(rank_)}});
+                {kRankKey, std::to_string(rank_)},
+                {kRunIdKey, run_id_}});
   } catch (const FileError& error) {
     log_(LogLevel::kError, std::string("the model cannot be saved: ") + error.what());
   }

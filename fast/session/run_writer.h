@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "fast/adapter.h"
 #include "fast/run/run_folder.h"
 #include "fast/session/exchange.h"
@@ -34,6 +36,7 @@ class RunWriter {
   RunFolder folder_;
   int rank_, workers_;
   ModelAdapter& adapter_;
+  std::string run_id_;
   const std::atomic<bool>* stop_;
   LogSink log_;
   Recorder recorder_;

@@ -60,13 +60,15 @@ void Session::Impl::save(const std::filesystem::path& file) {
   const TimePoint begun = EventLoop::now();
   SessionRecord record = record_;
   record.steps = steps();
+  record.agreed = agreement_ == Agreement::kAgreed;
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
   resuming_.save(file, adapter_, record);
   exchange_time_ += EventLoop::now() - begun;
 }
 
 void Session::Impl::save_model(const std::filesystem::path& file) {
-  fast::save_model(file, adapter_, {{"rank", std::to_string(options_.rank)}});
+  fast::save_model(file, adapter_,
+                   {{kRankKey, std::to_string(options_.rank)}, {kRunIdKey, options_.run_id}});
 }
 
 SessionStatus Session::Impl::status() const {

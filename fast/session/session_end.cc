@@ -33,12 +33,16 @@ bool Session::Impl::end_training() {
 
 Agreement Session::Impl::finish() {
   if (agreement_) return *agreement_;
-  agreement_ = agree();
+  const bool before = over();
+  agreement_ = before ? Agreement::kAgreed : agree();
   if (const std::string text = losses_.grown(); !text.empty()) {
     options_.log(LogLevel::kWarning, text);
   }
   const bool agreed = *agreement_ == Agreement::kAgreed;
   for (Resumable* const part : adapter_.parts()) part->finished(agreed);
+  // Whoever is killed from now on, in its evaluation for example, need not agree again, with
+  // neighbours that have gone.
+  if (agreed && !before && saves()) save(options_.checkpoint);
   resuming_.end();
   return *agreement_;
 }
@@ -47,7 +51,7 @@ Agreement Session::Impl::agree() {
   if (!joined_) return Agreement::kAlone;
   if (!sync() && background_.adopts(adopted_)) (void)await_model();
   const bool changed = end_training();
-  if (!options_.checkpoint.empty() && options_.checkpoint_every > 0) save(options_.checkpoint);
+  if (saves()) save(options_.checkpoint);
   if (sync()) return agree_in_lock_step(changed);
   fold_all();  // buckets that were held at the last boundary still lack the last step
   mixer_.fold_telemetry(progress_.scalars());  // and stop_all() may have come since then

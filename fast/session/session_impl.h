@@ -61,6 +61,12 @@ class Session::Impl {
   [[nodiscard]] int size() const { return topology_.size(); }
 
  private:
+  /// An earlier life has finished, in agreement, and this one has made no step.
+  [[nodiscard]] bool over() const { return record_.agreed && !joined_; }
+  [[nodiscard]] bool saves() const {
+    return !options_.checkpoint.empty() && options_.checkpoint_every > 0;
+  }
+
   Agreement agree();
   Agreement agree_in_lock_step(bool changed);
 

@@ -32,7 +32,7 @@ void Session::Impl::join() {
     throw OrderError("the session is finished: its model is fixed",
                      "exchange before finish(), or open another session");
   }
-  if (joined_) return;
+  if (joined_ || over()) return;
   (void)await_model();
   joined_ = true;
 }

@@ -9,6 +9,7 @@ namespace fast {
 using stencil::Pause;
 
 void Session::Impl::exchange(const StepReport& report) {
+  record_.agreed = false;  // whatever an earlier life came to, this one trains on
   join();
   background_.rethrow_failure();
   const TimePoint begun = EventLoop::now();

@@ -90,17 +90,19 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data,
 }
 
 TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
-                          const Dataset& data, std::uint64_t seed) {
+                          const Dataset& data, std::uint64_t seed, const std::atomic<bool>* stop) {
   load_state(tensors, learner.adapter());
   std::vector<std::uint32_t> all(data.train.size());
   std::iota(all.begin(), all.end(), 0U);
-  estimate_statistics(learner, data, std::move(all), kStatisticsBatches, seed);
+  estimate_statistics(learner, data, std::move(all), kStatisticsBatches, seed, stop);
   const std::vector<NamedTensor> state = learner.adapter().state();
   for (const NamedTensor& tensor : tensors) {
     const NamedTensor& source = matching(state, tensor);
     std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
   }
-  return test(learner, data);
+  const std::atomic<bool> never = false;
+  if (const auto result = test(learner, data, stop == nullptr ? never : *stop)) return *result;
+  throw DataError("stopped on request", "evaluate it again with `fast report`");
 }
 
 }  // namespace fast

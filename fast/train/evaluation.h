@@ -47,8 +47,9 @@ struct TestResult {
                                              const std::atomic<bool>& stop);
 
 /// Loads the model in `tensors`, re-estimates its statistics, evaluates it, and writes the new
-/// statistics back into the tensors' bytes.
+/// statistics back into the tensors' bytes. Throws DataError where `stop` is given and became true.
 [[nodiscard]] TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
-                                        const Dataset& data, std::uint64_t seed);
+                                        const Dataset& data, std::uint64_t seed,
+                                        const std::atomic<bool>* stop = nullptr);
 
 }  // namespace fast

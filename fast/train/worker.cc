@@ -151,6 +151,7 @@ class TrainingRun {
   }
 
   WorkerOutcome train() {
+    const bool over = trained();  // it was when the checkpoint was made, statistics and all
     exchange_->join();
     recorder_.begin_training(*exchange_);
     while (!stop_ && !trained()) {
@@ -159,7 +160,7 @@ class TrainingRun {
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
-    if (mixes_statistics() && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
+    if (mixes_statistics() && !over && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
       try_to_save();
       estimate_shared_statistics();
     }
@@ -324,7 +325,10 @@ class TrainingRun {
 
   void save() {
     save_model(folder_.worker_model(rank_), learner_.adapter(),
-               {{kEndedKey, ended_}, {"model", config_.model}, {"rank", std::to_string(rank_)}},
+               {{kEndedKey, ended_},
+                {"model", config_.model},
+                {kRankKey, std::to_string(rank_)},
+                {kRunIdKey, config_.session.run_id}},
                room_.file());
     try {
       room_.reserve(model_bytes_);  // for the next save, if there is one

@@ -81,6 +81,19 @@ std::string flag_suggestion(const CLI::App& app, std::string_view word) {
   return stencil::suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
+/// An empty path on the command line is the value of a variable that is not set. Options of the
+/// file may be empty there.
+void check_paths(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const bool in_file = app.get_config_ptr() != nullptr && option->get_configurable();
+    const bool path = option->get_type_name() == "DIR" || option->get_type_name() == "FILE";
+    if (in_file || !path || option->count() == 0 || option->get_lnames().empty()) continue;
+    if (!option->results().front().empty()) continue;
+    throw ConfigError(fmt::format("--{} is empty", option->get_lnames().front()),
+                      "name one, or leave it out; is the variable set that you gave?");
+  }
+}
+
 }  // namespace
 
 TrainConfig default_config(const Models& models) {
@@ -108,6 +121,7 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
   try {
     std::vector<std::string> reversed(args.rbegin(), args.rend());
     app.parse(reversed);
+    check_paths(app);
     return std::nullopt;
   } catch (const CLI::Success& wish) {
     return app.exit(wish, std::cout, std::cerr);
@@ -130,6 +144,21 @@ std::string to_toml(const TrainConfig& config, OptionSet set, const Models& mode
   TrainConfig copy = config;
   visit_options(copy, set, models, writer);
   return writer.result();
+}
+
+std::vector<Setting> differing_options(const TrainConfig& config, OptionSet set,
+                                       const Models& models) {
+  const auto entries = [&](const TrainConfig& one) {
+    return parse_flat_toml(to_toml(one, set, models), "options");
+  };
+  std::vector<Setting> out;
+  const std::vector<TomlEntry> given = entries(config), usual = entries(default_config(models));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].values == usual[i].values) continue;
+    out.push_back({given[i].key, fmt::format("{}", fmt::join(given[i].values, ", ")),
+                   fmt::format("{}", fmt::join(usual[i].values, ", "))});
+  }
+  return out;
 }
 
 TrainConfig read_config_file(const std::string& file, const Models& models) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fast/report/page.h"
 #include "fast/train/models.h"
 #include "fast/train/worker_config.h"
 
@@ -40,6 +41,10 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
 /// A complete TOML file: each option of `set` with its group, meaning and value. Reading it back
 /// gives bit for bit the same values.
 [[nodiscard]] std::string to_toml(const TrainConfig& config, OptionSet set, const Models& models);
+
+/// The options of `set` that differ from default_config(), in the same order.
+[[nodiscard]] std::vector<Setting> differing_options(const TrainConfig& config, OptionSet set,
+                                                     const Models& models);
 
 /// Reads a config.toml of to_toml() (kShared), over the defaults and without the environment.
 /// Throws ConfigError, FileError.

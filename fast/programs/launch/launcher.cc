@@ -201,7 +201,13 @@ class Launch {
       line += fmt::format("; it has been started again {}, which is all that was allowed",
                           times(worker.restarts));
     }
+    if (exit.signal == 0 && options_.restarts > 0 && !interrupted_ && !restart_may_help(exit)) {
+      line += "; it is not started again, since with this code it would only end alike";
+    }
     observer_.say(line, true);
+    if (exit.signal == SIGKILL && !worker.stuck && !interrupted_) {
+      observer_.say("    where nobody sent it, the machine was out of memory", true);
+    }
     if (options_.last_lines) {
       for (const std::string& last : worker.process->last_lines()) {
         observer_.say("    " + last, true);

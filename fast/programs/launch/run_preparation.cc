@@ -88,6 +88,13 @@ LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run, const st
 }
 
 std::string run_id_to_resume(const fs::path& folder, int workers) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::optional<int> rank = worker_rank(entry.path());
+    if (!rank || *rank < workers || !fs::exists(entry.path() / "metrics.jsonl")) continue;
+    throw FileError(
+        fmt::format("{} is none of the run's {} workers", entry.path().string(), workers),
+        "move it away");
+  }
   const auto quiet = [](stencil::LogLevel, std::string_view) {};
   for (int rank = 0; rank < workers; ++rank) {
     try {

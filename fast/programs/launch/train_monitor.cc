@@ -68,7 +68,8 @@ bool TrainMonitor::returned(std::size_t rank) const {
   return ended_after_[rank] && tails_[rank].starts() > *ended_after_[rank] && !tails_[rank].end();
 }
 
-bool TrainMonitor::wait_for_returned(double patience_seconds) {
+bool TrainMonitor::wait_for_returned(double patience_seconds,
+                                     const std::function<bool()>& stopped) {
   using Clock = std::chrono::steady_clock;
   const auto patience =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_seconds));
@@ -86,7 +87,7 @@ bool TrainMonitor::wait_for_returned(double patience_seconds) {
       if (time != seen[rank]) last_life = Clock::now();
       seen[rank] = time;
     }
-    if (!waiting || Clock::now() - last_life > patience) return any;
+    if (!waiting || Clock::now() - last_life > patience || stopped()) return any;
     if (!any) say("waiting for a worker that was started again by hand", false);
     any = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(250));

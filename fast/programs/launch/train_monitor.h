@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ class TrainMonitor {
   void finish();
 
   /// Waits until workers that died and were restarted by hand have ended, as long as they write
-  /// metrics. Returns true where there was such a worker.
-  bool wait_for_returned(double patience_seconds);
+  /// metrics and `stopped` says no. Returns true where there was such a worker.
+  bool wait_for_returned(double patience_seconds, const std::function<bool()>& stopped);
 
   /// Whether any worker has written its first line.
   [[nodiscard]] bool any_started() const;

@@ -41,13 +41,15 @@
 
   // --- header
   const header = () => {
-    byId('title').textContent = summary.run_id || 'run';
+    byId('title').textContent = data.title;
+    byId('verdict').textContent = data.verdict;
+    byId('verdict').classList.toggle('doubt', !data.whole || data.workers.some(w => w.exit_code));
     const started = data.started > 0
       ? new Date(1000 * data.started).toISOString().replace('T', ' ').slice(0, 16) + ' UTC' : '';
     const chips = [['', summary.workers === 1 ? '1 worker' : `${summary.workers} workers`], ['topology', summary.topology],
       ['mode', summary.mode], ['model', summary.model], ['data', summary.data],
       ['epochs', summary.epochs ? trim(summary.epochs) : ''],
-      ['wall time', duration(summary.wall_seconds)], ['started', started]];
+      ['wall time', duration(summary.wall_seconds)], ['started', started], ['run', summary.run_id]];
     for (const [name, value] of chips) {
       if (!value) continue;
       byId('chips').append(make('li', {}, ...(name ? [make('span', {}, name)] : []), value));
@@ -66,23 +68,48 @@
     byId('notice').append(...notes.map(text => make('p', {}, text)));
   };
 
+  const span = (low, high) => {
+    if (!known(low)) return '–';
+    const [a, b] = [low, high].map(v => (100 * v).toFixed(1));
+    return (a === b ? a : `${a}–${b}`) + ' %';
+  };
+
+  // --- words, explained where one points at them, and all together at the end of the page
+  const words = {
+    'consensus distance': 'How far the workers’ models are apart: rms over workers of |x − mean| / |mean|. 0: all are the same.',
+    'sweeps': 'A sweep is one exchange of the whole model, bucket by bucket, with one neighbour.',
+    'bucket': 'A part of the model, 16 to 256 KiB, that two neighbours average at once.',
+    'in exchange()': 'Share of a training thread’s time that averaging took: folding what was agreed, and waiting.',
+    'sent': 'Bytes sent to neighbours, headers included.',
+    'shared': 'Bytes of the model averaged with neighbours on the same host in each other’s memory: nothing was sent.',
+    'starts': 'How often the worker was started.',
+    'ended': 'Exit code 0 is well; README explains the others.',
+    'progress': 'Share of the samples that all workers together were to train on.',
+    'settled': 'A worker that is done and agrees with its neighbours; frozen: its model changes no more.',
+    'suspect': 'A neighbour that has not been heard of for a while; gone: for so long that nobody waits for it.',
+    'round trip': 'Time from offering a bucket to a neighbour until its reply.',
+  };
+  const word = name => {
+    const meaning = words[name.toLowerCase()];
+    return meaning ? make('abbr', {title: meaning}, name) : name;
+  };
+
   const cards = () => {
     const accuracy = summary.test_accuracy;
     const evaluated = [
       ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set'],
-      ['Workers alone', known(accuracy.worker_min)
-        ? `${(100 * accuracy.worker_min).toFixed(1)}–${(100 * accuracy.worker_max).toFixed(1)} %` : '–',
-        'lowest and highest accuracy'],
+      ['Workers alone', span(accuracy.worker_min, accuracy.worker_max), 'lowest and highest accuracy'],
     ];
     const list = [
       ...(summary.model ? evaluated : []),  // without a name it is a program's own
       ['Consensus distance', tiny(summary.consensus_distance), 'rms of |x − mean| / |mean|'],
       ['Throughput', count(summary.samples_per_second), 'samples/s, all workers'],
-      ['Time in exchange()', percent(summary.exchange_share), 'of the training threads'],
+      ['In exchange()', percent(summary.exchange_share), 'of the training threads’ time'],
       ['Sent', bytes(summary.bytes_sent), count(summary.sweeps_completed) + ' sweeps completed'],
+      ...(summary.bytes_shared ? [['Shared', bytes(summary.bytes_shared), 'averaged in shared memory']] : []),
     ];
     list.forEach(([name, value, text], i) => byId('cards').append(
-      make('div', {class: i ? 'card' : 'card first'}, make('h3', {}, name), make('p', {}, value),
+      make('div', {class: i ? 'card' : 'card first'}, make('h3', {}, word(name)), make('p', {}, value),
            make('div', {}, text))));
   };
 
@@ -90,14 +117,16 @@
   let axis = 'time';
   const hidden = new Set();
   const charts = [];
+  const rare = new Set(['test_accuracy', 'test_loss']);  // known at some moments only
   const points = (series, name) => {
     const out = [];
     for (let i = 0; i < series.time.length; i++) {
-      const x = series[axis][i];
-      if (known(x)) out.push({x, y: known(series[name][i]) ? series[name][i] : NaN});
+      const x = series[axis][i], y = series[name][i];
+      if (known(x) && (known(y) || !rare.has(name))) out.push({x, y: known(y) ? y : NaN});
     }
     return out;
   };
+  const has = name => data.workers.some(w => w.series && w.series[name].some(known));
   const last = () => Math.max(0, ...data.workers.filter(w => w.series)
     .map(w => w.series[axis][w.series[axis].length - 1] || 0));
 
@@ -113,7 +142,7 @@
       if (!w.series || hidden.has(w.rank)) continue;
       const list = points(w.series, name);
       sets.push({label: `worker ${w.rank}`, data: list, borderColor: colour(w.rank, many ? .45 : .85),
-        borderWidth: many ? 1 : 1.5, pointRadius: list.length === 1 ? 3 : 0,
+        borderWidth: many ? 1 : 1.5, pointRadius: list.filter(p => known(p.y)).length === 1 || rare.has(name) ? 3 : 0,
         backgroundColor: colour(w.rank)});
     }
     return sets;
@@ -126,7 +155,7 @@
   }, more);
 
   const lineChart = (id, format, {more = () => ({}), extra = () => []} = {}) => {
-    const xFormat = v => axis === 'time' ? clock(v) : short(v);
+    const xFormat = v => axis !== 'time' ? short(v) : last() < 30 ? trim(v) + ' s' : clock(v);
     const chart = new Chart(byId(id), {
       type: 'line',
       data: {datasets: []},
@@ -142,7 +171,7 @@
     const draw = () => {
       chart.data.datasets = curves(id, extra);
       chart.options.scales = {
-        x: scale(axis === 'time' ? 'time since the first start' : 'samples seen by all workers',
+        x: scale(axis === 'time' ? 'time since each worker’s start, pauses left out' : 'samples seen by all workers',
                  xFormat, {type: 'linear', min: 0, max: last() || undefined}),
         y: scale('', format, more()),
       };
@@ -152,7 +181,12 @@
   };
 
   const training = () => {
-    lineChart('loss', v => trim(v), {more: () => ({beginAtZero: true})});
+    // What nobody told has no figure.
+    for (const [name, format] of [['loss', trim], ['test_accuracy', v => percent(v, 1)],
+        ['test_loss', trim], ['progress', v => percent(v, 0)], ['learning_rate', tiny]]) {
+      byId(`${name}-figure`).hidden = !has(name);
+      if (has(name)) lineChart(name, v => format(v), {more: () => ({beginAtZero: true})});
+    }
     // Unknown where the model is a program's own.
     const knowsAccuracy = known(summary.test_accuracy.mean_model) ||
       data.workers.some(w => w.series && w.series.accuracy.some(known));
@@ -167,10 +201,12 @@
       const e = Math.log10(v);
       return Math.abs(e - Math.round(e)) < 1e-6 ? v.toExponential(0) : '';
     };
-    lineChart('consensus', tiny, {more: () => ({type: 'logarithmic', ticks: {
+    byId('consensus-figure').hidden = !has('consensus');
+    if (has('consensus')) lineChart('consensus', tiny, {more: () => ({type: 'logarithmic', ticks: {
       color: css('--soft'), padding: 6, callback: v => decade(v)}})});
     lineChart('rate', short, {more: () => ({beginAtZero: true})});
-    lineChart('round_trip', v => trim(v), {more: () => ({beginAtZero: true})});
+    byId('round_trip-figure').hidden = !has('round_trip');
+    if (has('round_trip')) lineChart('round_trip', v => trim(v), {more: () => ({beginAtZero: true})});
     toggle('axis', value => { axis = value; redraw(); });
   };
 
@@ -282,12 +318,15 @@
 
   // --- tables
   const table = (id, heads, rows) => {
-    const cell = (tag, value, kind) => value instanceof Node ? value
+    const cell = (tag, value, kind) => value instanceof HTMLTableCellElement ? value
       : make(tag, kind ? {class: kind} : {}, value);
     byId(id).replaceChildren(
-      make('thead', {}, make('tr', {}, ...heads.map(([text, kind]) => cell('th', text, kind)))),
-      make('tbody', {}, ...rows.map(row => make('tr', {}, ...row.map((value, i) =>
-        cell('td', value, heads[i][1]))))));
+      make('thead', {}, make('tr', {}, ...heads.map(([text, kind]) => cell('th', word(text), kind)))),
+      make('tbody', {}, ...rows.map(row => make('tr', {}, ...row.map((value, i) => {
+        const one = cell('td', value, heads[i][1]);
+        one.dataset.label = heads[i][0];  // beside the value where the screen is narrow
+        return one;
+      })))));
   };
   const workers = () => {
     const seen = new Map();
@@ -305,17 +344,18 @@
     };
     const rows = data.workers.map(w => {
       const notes = [...(seen.get(w.rank) || [])].map(([name, times]) => times > 1 ? `${name} ×${times}` : name);
-      for (const [name, value] of Object.entries(w.counters || {})) notes.push(`${name} ${count(value)}`);
       if (w.exit_code && w.text) notes.unshift(w.text);
+      const counters = Object.entries(w.counters || {}).map(([name, value]) => `${name} ${count(value)}`);
+      const folded = counters.length ? [make('details', {}, make('summary', {}, `${counters.length} counters`), counters.join(', '))] : [];
       return [
         make('td', {class: 'text'}, make('span', {class: 'dot', style: `background: ${w.lost ? css('--bad') : colour(w.rank)}`}), w.rank),
         ended(w), count(w.samples), count(w.samples_per_second),
-        known(w.loss) ? w.loss.toFixed(4) : '–', percent(w.test_accuracy), percent(w.exchange_share),
-        count(w.sweeps), bytes(w.bytes), known(w.starts) ? w.starts : '–',
-        make('td', {class: 'text wide none'}, notes.join(', '))];
+        has('loss') && known(w.loss) ? w.loss.toFixed(4) : '–', percent(w.test_accuracy), percent(w.exchange_share),
+        count(w.sweeps), bytes(w.bytes), bytes(w.bytes_shared), known(w.starts) ? w.starts : '–',
+        make('td', {class: 'text wide none'}, notes.join(', '), ...folded)];
     });
     table('workers', [['worker', 'text'], ['ended', 'text'], ['samples'], ['samples/s'], ['loss'],
-      ['test accuracy'], ['in exchange()'], ['sweeps'], ['sent'], ['starts'],
+      ['test accuracy'], ['in exchange()'], ['sweeps'], ['sent'], ['shared'], ['starts'],
       ['events and counters', 'text wide']], rows);
   };
   const events = () => {
@@ -343,7 +383,13 @@
   toggle('measure', value => { measure = value; edges(); grid(); });
   events();
   byId('config').textContent = data.config;
-  byId('configuration').hidden = !data.config;
+  byId('file').hidden = !data.config;
+  byId('settingnote').textContent = data.settings.length ? 'what differs from the defaults' : 'all options have their defaults';
+  byId('settings').parentElement.hidden = !data.settings.length;
+  table('settings', [['option', 'text'], ['value', 'text value'], ['default', 'text value']],
+        data.settings.map(row => row.map(text => text || '–')));
+  byId('words').append(...Object.entries(words).flatMap(([name, meaning]) =>
+    [make('dt', {}, name), make('dd', {}, meaning)]));
   byId('network').hidden = data.grid.edges.length === 0;
   redraw();
   dark.addEventListener('change', redraw);

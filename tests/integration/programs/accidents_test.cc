@@ -92,6 +92,62 @@ TEST_F(AccidentsTest, DataMayLieBelowATildeAndIsFoundFromAnyFolder) {
   }
 }
 
+TEST_F(AccidentsTest, AFolderMayHaveALineBreakInItsName) {
+  const ProgramResult result = train({"--out", run("two\nlines").string()});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(AccidentsTest, TheCommandsOfARelativeFolderWorkFromAnywhere) {
+  std::string line = "cd '" + folder_.path().string() + "' && exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--out", "run"})) line += " '" + word + "'";
+  ASSERT_EQ(run_program("/bin/sh", {"-c", line}, {}, kPatience).code, 0);
+  EXPECT_THAT(read_text(run() / "config.toml"), HasSubstr("out = \"" + run().string() + "\""));
+  // As config.toml says, after its last metrics are gone.
+  const std::string config = read_text(run() / "config.toml");
+  const std::size_t begin = config.find("#   ") + 4;
+  std::string worker = config.substr(begin, config.find('\n', begin) - begin);
+  worker.back() = '1';  // K, its rank
+  const auto size = fs::file_size(run() / "worker-1" / "metrics.jsonl");
+  (void)run_program("/bin/sh", {"-c", "cd / && exec " + worker + " --start-deadline 0.1"}, {},
+                    kPatience);
+  EXPECT_GT(fs::file_size(run() / "worker-1" / "metrics.jsonl"), size) << worker;
+}
+
+TEST_F(AccidentsTest, AWorkingFolderThatWasRemovedIsNamed) {
+  const std::string gone = (folder_.path() / "gone").string();
+  std::string line = "mkdir '" + gone + "' && cd '" + gone + "' && rmdir '" + gone +
+                     "' && exec '" FAST_PROGRAM "'";
+  for (const std::string& word : job({"--out", "run"})) line += " '" + word + "'";
+  const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  EXPECT_EQ(result.code, 4) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("check that the folder is there"));
+}
+
+TEST_F(AccidentsTest, ACopyOfAWorkersFolderIsNamedBeforeTraining) {
+  ASSERT_EQ(train({}).code, 0);
+  fs::copy(run() / "worker-0", run() / "worker-99", fs::copy_options::recursive);
+  const auto size = fs::file_size(run() / "worker-0" / "metrics.jsonl");
+  const ProgramResult result =
+      run_program(FAST_PROGRAM, {"train", "--resume", run().string()}, {}, kPatience);
+  EXPECT_EQ(result.code, 4) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("worker-99 is none of the run's 2 workers"));
+  EXPECT_EQ(fs::file_size(run() / "worker-0" / "metrics.jsonl"), size);
+}
+
+TEST_F(AccidentsTest, AClockInAnotherYearIsNoYearOfTraining) {
+  ASSERT_EQ(train({}).code, 0);
+  // Worker 1 began in 1970.
+  std::string metrics = read_text(run() / "worker-1" / "metrics.jsonl");
+  const std::size_t begin = metrics.find("\"unix_time\":") + 12;
+  metrics.replace(begin, metrics.find(',', begin) - begin, "86400.5");
+  std::ofstream(run() / "worker-1" / "metrics.jsonl") << metrics;
+  const ProgramResult report = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
+  EXPECT_EQ(report.code, 0) << report.err;
+  const double day = 24 * 3600;
+  EXPECT_LT(summary_of(run())["wall_seconds"], day);
+  EXPECT_LT(summary_of(run())["training_seconds"], day);
+}
+
 TEST_F(AccidentsTest, AConfigurationMayBeginWithAByteOrderMark) {
   std::ofstream(folder_.path() / "some.toml") << "\xEF\xBB\xBF"
                                                  "batch = 16\n";
@@ -116,6 +172,39 @@ TEST_F(AccidentsTest, ALowSoftLimitOfOpenFilesIsRaised) {
   }
   const ProgramResult result = run_program("/bin/sh", {"-c", line}, {}, kPatience);
   EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(AccidentsTest, ALimitOfOpenFilesThatIsNamedIsEnough) {
+  const auto limited = [this](int files) {
+    fs::remove_all(run());
+    std::string line = "ulimit -n " + std::to_string(files) + "; exec '" FAST_PROGRAM "'";
+    for (const std::string& word : job({"--epochs", "20"})) line += " '" + word + "'";
+    return run_program("/bin/sh", {"-c", line}, {}, kPatience);
+  };
+  const ProgramResult refused = limited(26);
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_FALSE(fs::exists(run()));
+  const std::string before = "ulimit -n ";
+  const std::size_t at = refused.err.find(before);
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const ProgramResult enough = limited(std::stoi(refused.err.substr(at + before.size())));
+  EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
+}
+
+TEST_F(AccidentsTest, AWorkerThatIsStartedAgainWhenAllIsDoneEndsWell) {
+  // As one that was killed in its evaluation.
+  ASSERT_EQ(train({"--epochs", "20"}).code, 0);
+  const std::string config = read_text(run() / "config.toml");
+  const std::size_t begin = config.find("#   ") + 4;
+  std::string worker = config.substr(begin, config.find('\n', begin) - begin);
+  worker.back() = '1';  // K, its rank
+  const std::string model = read_text(run() / "worker-1" / "model.safetensors");
+  fs::remove(run() / "worker-1" / "model.safetensors");
+  const ProgramResult again =
+      run_program("/bin/sh", {"-c", "exec " + worker + " --start-deadline 600"}, {}, kPatience);
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_TRUE(read_text(run() / "worker-1" / "model.safetensors") == model);
+  EXPECT_EQ(run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience).code, 0);
 }
 
 TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {

@@ -56,6 +56,11 @@ TEST_P(BadInputTest, ARunToResumeThatIsNotThereIsNamed) {
   expect_refused({"--resume", none}, 4, "--resume " + none + ": no run is there");
 }
 
+TEST_P(BadInputTest, AnEmptyPathIsNoPath) {
+  expect_refused({"--config", ""}, 2, "--config is empty");
+  if (!is_worker()) expect_refused({"--resume", ""}, 2, "--resume is empty");
+}
+
 TEST_P(BadInputTest, ADisconnectedEdgesFileIsRefused) {
   const fs::path edges = folder_.path() / "edges.txt";
   std::ofstream(edges) << "0 1\n2 3\n";
@@ -155,6 +160,15 @@ TEST(BadReportTest, AFolderWithoutWorkersIsRefused) {
   EXPECT_THAT(empty.err, HasSubstr(folder.path().filename().string()));
   EXPECT_TRUE(fs::is_empty(folder.path()));
   EXPECT_EQ(run_program(FAST_PROGRAM, {"report", "/nonexistent"}).code, 4);
+}
+
+TEST(BadOutputTest, AResultThatCouldNotBePrintedIsNoSuccess) {
+  for (const char* const command : {"topology torus:2x2", "topology --help", "completion"}) {
+    const ProgramResult full = run_program(
+        "/bin/sh", {"-c", "'" FAST_PROGRAM "' " + std::string(command) + " >/dev/full"});
+    EXPECT_EQ(full.code, 4) << command;
+    EXPECT_THAT(full.err, HasSubstr("not all could be printed")) << command;
+  }
 }
 
 }  // namespace

@@ -120,6 +120,22 @@ TEST_F(EndsTest, SignalsToALauncherAndItsGroupAtOnceLoseNoModel) {
   expect_models(2);
 }
 
+TEST_F(EndsTest, ASignalOnceAllWorkersAreDoneDoesNotCostTheReport) {
+  Program program(FAST_PROGRAM, job("ring:2", "100000"));
+  ASSERT_TRUE(program.wait_until([&] { return all_train(2); }, kPatience)) << program.err();
+  program.signal(SIGTERM);
+  const auto left = [&] {
+    return program.out().find("worker 0 left in good order") != std::string::npos &&
+           program.out().find("worker 1 left in good order") != std::string::npos;
+  };
+  ASSERT_TRUE(program.wait_until(left, kPatience)) << program.out();
+  program.signal(SIGINT);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(result.code, 130) << result.signal << result.out << result.err;
+  expect_models(2);
+  EXPECT_TRUE(fs::exists(run() / "mean.safetensors"));
+}
+
 TEST_F(EndsTest, TwoSignalsToAWorkerAtOnceLoseNoModel) {
   Program program(FAST_PROGRAM, job("ring:2", "100000"));
   ASSERT_TRUE(program.wait_until([&] { return all_train(2); }, kPatience)) << program.err();

@@ -174,6 +174,7 @@ TEST_F(LaunchTest, AnExitCodeOfAMistakeIsNoReasonToStartAgain) {
   options_.restarts = 3;
   options_.restart_pause = 0;
   const LaunchResult result = run({"exit 3", "exit 1"});
+  EXPECT_THAT(said_, Contains(HasSubstr("exit code 3; it is not started again")));
   EXPECT_THAT(result.restarts, ElementsAre(0, 3));
   for (const int code : {0, 2, 3, 4, 6, 7, 9, 11, 126, 127, 130}) {
     EXPECT_FALSE(restart_may_help({.code = code})) << code;

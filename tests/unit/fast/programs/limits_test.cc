@@ -66,6 +66,13 @@ TEST(DescriptorLimitTest, TooFewOpenFilesAreNamedWithTheNumber) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("40 workers"), HasSubstr("ulimit -n 64")));
   }
+  EXPECT_NO_THROW(check_worker_descriptors(4, 1024));
+  try {
+    check_worker_descriptors(4, 40);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("4 neighbours"), HasSubstr("ulimit -n 52")));
+  }
 }
 
 }  // namespace

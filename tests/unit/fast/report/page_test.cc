@@ -7,6 +7,7 @@
 
 #include "fast/report/drawing.h"
 #include "fast/report/series.h"
+#include "fast/report/verdict.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -25,7 +26,7 @@ class Page : public ReportTest {
     const std::filesystem::path dirs[] = {run_.root()};
     return read_run(dirs);
   }
-  static nlohmann::json data_of(const RunRecords& records, std::string_view config = "") {
+  static nlohmann::json data_of(const RunRecords& records, const Configuration& config = {}) {
     return nlohmann::json::parse(page_data(records, summarise(records, {}), config));
   }
   static std::size_t count(const std::string& text, const std::string& what) {
@@ -39,7 +40,7 @@ TEST_F(Page, StandsByItself) {
   write_worker(run_, 0, 2, 0.7, {1});
   write_worker(run_, 1, 2, 0.7, {1});
   const RunRecords g = records();
-  const std::string page = render_page(g, summarise(g, {}), "model = \"mlp\"");
+  const std::string page = render_page(g, summarise(g, {}), {.file = "model = \"mlp\""});
   EXPECT_THAT(page,
               AllOf(HasSubstr("<!doctype html>"), HasSubstr("Chart.js v"), HasSubstr("test-run"),
                     HasSubstr("prefers-color-scheme: dark"), Not(HasSubstr("{{"))));
@@ -58,12 +59,12 @@ TEST_F(Page, TextOfTheRunCannotLeaveItsElement) {
   writer.start(s);
   writer.event(1, evil, evil);
   const RunRecords g = records();
-  const std::string page = render_page(g, summarise(g, {}), evil);
+  const std::string page = render_page(g, summarise(g, {}), {{{evil, evil, evil}}, evil});
   EXPECT_EQ(count(page, "</script>"), 4u);  // data, Chart.js, common.js, report.js
   EXPECT_EQ(count(page, "<script"), 4u);
   EXPECT_THAT(page, Not(HasSubstr("<!-- ")));
   EXPECT_EQ(count(page, "Draws the page from the JSON"), 1u);
-  const auto data = data_of(g, evil);
+  const auto data = data_of(g, {.file = evil});
   EXPECT_THAT(data["config"].get<std::string>(), HasSubstr("</script><script>alert(1)"));
 }
 
@@ -81,12 +82,12 @@ TEST_F(Page, LongHistoriesAreThinned) {
   EXPECT_LE(data["mean"]["loss"]["time"].size(), 600u);
 }
 
-TEST_F(Page, TimesOfWorkersStandOnOneAxisAndTheLostAreMarked) {
+TEST_F(Page, TimesAreOfEachWorkersOwnClockAndTheLostAreMarked) {
   write_worker(run_, 0, 3, 0.7, {1});
-  write_worker(run_, 1, 3, 0.7, {1});  // began one second later
+  write_worker(run_, 1, 3, 0.7, {1});  // whose wall clock says a second more
   const auto data = data_of(records());
   EXPECT_EQ(data["workers"][0]["series"]["time"][0], 5);
-  EXPECT_EQ(data["workers"][1]["series"]["time"][0], 6);
+  EXPECT_EQ(data["workers"][1]["series"]["time"][0], 5);
   EXPECT_EQ(data["workers"][2]["missing"], true);
   EXPECT_EQ(data["workers"][2]["lost"], true);
   EXPECT_EQ(data["grid"]["edges"].size(), 3u);
@@ -104,7 +105,7 @@ TEST_F(Page, ARestartAppearsAmongTheEvents) {
   const auto data = data_of(records());
   const auto& events = data["events"]["list"];
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0], nlohmann::json::parse(R"([20, 0, "restart", "started again"])"));
+  EXPECT_EQ(events[0], nlohmann::json::parse(R"([3, 0, "restart", "started again"])"));
   EXPECT_EQ(events[1][2], "lost");
 }
 
@@ -116,6 +117,57 @@ TEST_F(Page, NumbersThatAreNotFiniteBecomeGaps) {
   p.loss = std::nan("");
   writer.progress(p);
   EXPECT_TRUE(data_of(records())["workers"][0]["series"]["loss"][0].is_null());
+}
+
+TEST_F(Page, SaysWhatWasTrainedAndWhatToThinkOfIt) {
+  for (int rank = 0; rank < 2; ++rank) write_worker(run_, rank, 2, 0.7, {1});
+  const RunRecords g = records();
+  Evaluation evaluation;
+  evaluation.mean_model = 0.712;
+  evaluation.model_file = "mean.safetensors";
+  const Summary well = summarise(g, evaluation);
+  EXPECT_EQ(title_of(well), "mlp on synthetic, ring:2");
+  EXPECT_EQ(verdict_of(well),
+            "All 2 workers agree: use mean.safetensors. Its accuracy on the test set is 71.2 %. "
+            "The exchange took 1.0 % of training time.");
+  EXPECT_THAT(render_page(g, well, {}), HasSubstr("<title>mlp on synthetic, ring:2"));
+
+  evaluation.left_out = {{1, "it is damaged"}};
+  EXPECT_THAT(verdict_of(summarise(g, evaluation)),
+              HasSubstr("mean.safetensors is a mean that lacks worker 1."));
+  evaluation.left_out.clear();
+  evaluation.islands = {{0}, {1}};
+  EXPECT_THAT(verdict_of(summarise(g, evaluation)), HasSubstr("fell apart"));
+  evaluation.islands.clear();
+  evaluation.launch.exit_codes = {{0, 0}, {1, 10}};
+  EXPECT_THAT(verdict_of(summarise(g, evaluation)), HasSubstr("worker 1 did not end well"));
+  evaluation.launch.exit_codes = {{0, 130}, {1, 130}};
+  EXPECT_THAT(verdict_of(summarise(g, evaluation)), HasSubstr("Stopped on request"));
+  evaluation.model_file.reset();
+  EXPECT_THAT(verdict_of(summarise(g, evaluation)), HasSubstr("there is no result"));
+}
+
+TEST_F(Page, HasCurvesOfProgressRateAndEvaluation) {
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  writer.start(start(0, 1));
+  WorkerProgress p = progress(1, 10);
+  p.learning_rate = 0.25;
+  p.test_accuracy = 0.5;
+  p.neighbours[0].bytes_shared = 77;
+  writer.progress(p);
+  const auto worker = data_of(records())["workers"][0];
+  EXPECT_EQ(worker["series"]["progress"][0], 0.01);
+  EXPECT_EQ(worker["series"]["learning_rate"][0], 0.25);
+  EXPECT_EQ(worker["series"]["test_accuracy"][0], 0.5);
+  EXPECT_TRUE(worker["series"]["test_loss"][0].is_null());
+  EXPECT_EQ(worker["bytes_shared"], 77);
+}
+
+TEST_F(Page, ShowsWhatDiffersFromTheDefaults) {
+  write_worker(run_, 0, 1, 0.7, {1});
+  const auto data = data_of(records(), {.settings = {{"batch", "64", "32"}}});
+  EXPECT_EQ(data["settings"], nlohmann::json::parse(R"([["batch", "64", "32"]])"));
 }
 
 TEST(SeriesTest, ThinningKeepsBothEnds) {

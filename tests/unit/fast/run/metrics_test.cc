@@ -1,8 +1,10 @@
 #include "fast/run/metrics.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <limits>
 
 #include "fast/errors.h"
@@ -31,7 +33,7 @@ TEST_F(Metrics, WhatIsWrittenIsReadBack) {
     writer.progress(p);
     writer.event(1.6, "suspect", "worker \"1\"\nis silent");
     writer.end({2.5, 7, "loss is NaN", {{"frames", 12}, {"relinks", 0}}});
-    EXPECT_FALSE(writer.failed());
+    EXPECT_FALSE(writer.behind());
   }
   const WorkerHistory h = read_metrics(file_);
   EXPECT_EQ(h.starts, 1);
@@ -77,12 +79,12 @@ TEST_F(Metrics, ARestartedWorkerDoesNotGlueItsFirstLineToATornOne) {
   EXPECT_EQ(h.unreadable_lines, 1);
   ASSERT_EQ(h.progress.size(), 2u);
   EXPECT_DOUBLE_EQ(h.progress[0].time, 5);
-  EXPECT_DOUBLE_EQ(h.progress[1].time, 32);  // 30 s after the first start, and 2
+  EXPECT_DOUBLE_EQ(h.progress[1].time, 7);  // 5 s of the first life, and 2
   ASSERT_EQ(h.lives.size(), 2u);
   EXPECT_EQ(h.lives[1].first_progress, 1u);
-  EXPECT_DOUBLE_EQ(h.lives[1].time, 30);
+  EXPECT_DOUBLE_EQ(h.lives[1].time, 5);
   ASSERT_TRUE(h.end.has_value());
-  EXPECT_DOUBLE_EQ(h.end->time, 33);
+  EXPECT_DOUBLE_EQ(h.end->time, 8);
 }
 
 TEST_F(Metrics, TheEndOfAnEarlierLifeIsNotTheEndOfALaterOne) {
@@ -94,14 +96,69 @@ TEST_F(Metrics, TheEndOfAnEarlierLifeIsNotTheEndOfALaterOne) {
   EXPECT_FALSE(read_metrics(file_).end.has_value());
 }
 
-TEST_F(Metrics, TimeNeverRunsBackwardsWhereTheClockWasSetBack) {
+TEST_F(Metrics, TimeIsThatOfTheLivesWhateverTheWallClockSays) {
+  constexpr double kYear = 365.0 * 24 * 3600;
+  for (const double second : {-1000.0, 900.0, 1000 + kYear}) {
+    std::filesystem::remove(file_);
+    MetricsWriter writer(file_);
+    writer.start(start(0, 4, 1000));
+    writer.progress(progress(50, 10));
+    writer.start(start(0, 4, second));
+    writer.progress(progress(1, 10));
+    EXPECT_DOUBLE_EQ(read_metrics(file_).progress.at(1).time, 51) << second;
+  }
+}
+
+/// A limit of file sizes, as a disk that is full for a while.
+class FullDisk {
+ public:
+  explicit FullDisk(std::uintmax_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = size, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(Metrics, AFullDiskCostsNoLine) {
   MetricsWriter writer(file_);
-  writer.start(start(0, 4, 1000));
-  writer.progress(progress(50, 10));
-  writer.start(start(0, 4, 900));
-  writer.progress(progress(1, 10));
+  writer.start(start(0));
+  {
+    const FullDisk full(std::filesystem::file_size(file_) + 10);  // a line is torn
+    for (int i = 1; i <= 20; ++i) writer.progress(progress(i, 10));
+    writer.event(20, "suspect", "neighbour 1 is silent");
+    EXPECT_TRUE(writer.behind());
+  }
+  writer.end({21, 0, "", {}});
+  EXPECT_FALSE(writer.behind());
   const WorkerHistory h = read_metrics(file_);
-  EXPECT_DOUBLE_EQ(h.progress[1].time, 51);
+  EXPECT_EQ(h.unreadable_lines, 0);
+  EXPECT_EQ(h.progress.size(), 20U);
+  EXPECT_EQ(h.events.size(), 1U);
+  EXPECT_TRUE(h.end);
+}
+
+TEST_F(Metrics, WhatWaitsForADiskHasABound) {
+  MetricsWriter writer(file_);
+  writer.start(start(0));
+  {
+    const FullDisk full(std::filesystem::file_size(file_));
+    for (int i = 1; i <= 5000; ++i) writer.progress(progress(i, static_cast<unsigned>(i)));
+  }
+  writer.end({5001, 0, "", {}});
+  const WorkerHistory h = read_metrics(file_);
+  EXPECT_LT(h.progress.size(), 1000U);
+  EXPECT_EQ(h.progress.back().samples, 5000U) << "the newest, which hold the sums";
+  EXPECT_TRUE(h.end);
 }
 
 TEST_F(Metrics, NumbersThatAreNotFiniteSurvive) {

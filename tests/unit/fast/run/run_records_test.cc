@@ -58,7 +58,6 @@ TEST_F(Gather, WorkersFromSeveralFoldersAreSortedByRank) {
   EXPECT_EQ(g.workers[2].folder, run_.worker(2));
   EXPECT_THAT(g.missing, IsEmpty());
   EXPECT_EQ(g.expected, 3);
-  EXPECT_DOUBLE_EQ(g.first_start, 1000);
   EXPECT_EQ(from({run_.worker(2), other.worker(0)}).missing.size(), 1u);
 }
 
@@ -78,7 +77,10 @@ TEST_F(Gather, AWorkerThatLeftNothingReadableIsMissingNotAnError) {
   make_writable_folder(run_.worker(2));
   append(run_.metrics(2), "{\"kind\":\"sta");
   const RunRecords g = from({run_.root()});
-  EXPECT_THAT(g.missing, ElementsAre(1, 2, 3));
+  ASSERT_EQ(g.missing.size(), 3U);
+  EXPECT_THAT(g.missing[0].why, HasSubstr("cannot read"));
+  EXPECT_THAT(g.missing[1].why, HasSubstr("no \"start\" line"));
+  EXPECT_THAT(g.missing[2].why, HasSubstr("no folder worker-3"));
   EXPECT_EQ(g.find(1), nullptr);
   EXPECT_NE(g.find(0), nullptr);
 }
@@ -180,6 +182,53 @@ TEST_F(Gather, AModelThatCannotBeReadIsLeftOutAndNamed) {
   MeanModels means = mean_models(from({run_.root()}));
   EXPECT_THAT(left_out(means), ElementsAre(1, 3));
   EXPECT_THAT(means.left_out[0].why, HasSubstr(run_.worker_model(1).string()));
+}
+
+TEST_F(Gather, AWorkerWithoutAModelOrAFolderIsLeftOutAndNamed) {
+  for (const int rank : {0, 1}) write_worker(run_, rank, 3, 0.5, {1, 2});
+  std::filesystem::remove(run_.worker_model(1));
+  const MeanModels means = mean_models(from({run_.root()}));
+  EXPECT_THAT(left_out(means), ElementsAre(1, 2));
+}
+
+TEST_F(Gather, NoBitOfAModelMayBeAnother) {
+  for (int rank = 0; rank < 2; ++rank) write_worker(run_, rank, 2, 0.5, {1, 2, 3});
+  const auto mean_of_all = [&] {
+    std::string bytes;
+    MeanModels means = mean_models(from({run_.root()}));
+    if (means.left_out.empty()) {
+      for (const NamedTensor& tensor : means.parts.at(0).views()) {
+        bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+      }
+    }
+    return std::pair(means.left_out.size(), bytes);
+  };
+  const auto whole = mean_of_all();
+  ASSERT_EQ(whole.first, 0U);
+  const std::string good = read(run_.worker_model(1));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
+    write_atomically(run_.worker_model(1), bad);
+    const auto found = mean_of_all();
+    EXPECT_TRUE(found.first == 1 || found == whole) << "byte " << i;
+  }
+}
+
+TEST_F(Gather, AModelOfAnotherRunOrRankIsLeftOutAndNamed) {
+  for (int rank = 0; rank < 3; ++rank) write_worker(run_, rank, 3, 0.5, {1});
+  float value = 1;
+  const NamedTensor tensor{"weight", "F32", {1}, std::as_writable_bytes(std::span(&value, 1))};
+  const auto save = [&](int rank, const std::string& run, const std::string& whose) {
+    save_safetensors(run_.worker_model(rank), {&tensor, 1}, {{kRunIdKey, run}, {kRankKey, whose}});
+  };
+  save(0, "test-run", "0");
+  save(1, "another-run", "1");
+  save(2, "test-run", "0");
+  const MeanModels means = mean_models(from({run_.root()}));
+  ASSERT_THAT(left_out(means), ElementsAre(1, 2));
+  EXPECT_THAT(means.left_out[0].why, HasSubstr("another run: another-run"));
+  EXPECT_THAT(means.left_out[1].why, HasSubstr("another rank: 0"));
 }
 
 TEST_F(Gather, AnotherModelThanMostIsLeftOut) {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "fast/run/summary.h"
+
+namespace fast {
+
+/// What was trained: "resnet8 on cifar10, torus:2x2".
+[[nodiscard]] std::string title_of(const Summary& summary);
+
+/// What to think of a run's result, in a sentence or two: "All 4 workers agree: use
+/// mean.safetensors. The exchange took 10 % of training time."
+[[nodiscard]] std::string verdict_of(const Summary& summary);
+
+}  // namespace fast

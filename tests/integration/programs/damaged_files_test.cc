@@ -1,0 +1,162 @@
+// Every file of a run folder that somebody reads again, in every state that an accident may leave:
+// what is lost is named, and never is a result that lacks a worker one that ended well.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/cifar_files.h"
+#include "tests/support/process.h"
+
+namespace fast::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+
+enum class State { kMissing, kEmpty, kCut, kFlipped, kOfAnotherRun, kFolder, kDangling };
+
+constexpr std::pair<State, const char*> kStates[] = {
+    {State::kMissing, "Missing"},  {State::kEmpty, "Empty"},
+    {State::kCut, "Cut"},          {State::kFlipped, "Flipped"},
+    {State::kFolder, "Folder"},    {State::kOfAnotherRun, "OfAnotherRun"},
+    {State::kDangling, "Dangling"}};
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+}
+
+void damage(const fs::path& file, const fs::path& of_another_run, State state) {
+  std::string text = read_text(file);
+  switch (state) {
+    case State::kEmpty:
+      return write(file, "");
+    case State::kCut:
+      return write(file, text.substr(0, std::min<std::size_t>(text.size() / 2, 200)));
+    case State::kFlipped:
+      // In JSON and TOML a bit of the first character; elsewhere one of a tensor.
+      text[text.starts_with("{") || text.starts_with("#") ? 0 : text.size() - 1] ^= 0x40;
+      return write(file, text);
+    default:
+      break;
+  }
+  fs::remove(file);
+  if (state == State::kOfAnotherRun) fs::copy_file(of_another_run, file);
+  if (state == State::kFolder) fs::create_directory(file);
+  if (state == State::kDangling) fs::create_symlink(file.parent_path() / "nowhere", file);
+}
+
+struct Case {
+  const char* file;
+  State state;
+};
+
+std::string case_name(const ::testing::TestParamInfo<std::tuple<const char*, State>>& info) {
+  std::string name = std::get<0>(info.param);
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  for (const auto& [state, text] : kStates) {
+    if (state == std::get<1>(info.param)) name += text;
+  }
+  return name;
+}
+
+/// Two runs of the same shape, made once; each test damages a copy of the first.
+class DamagedFilesTest : public ::testing::TestWithParam<std::tuple<const char*, State>> {
+ protected:
+  static void SetUpTestSuite() {
+    made_ = new TemporaryFolder();
+    for (const char* const seed : {"1", "2"}) {
+      const ProgramResult result =
+          run_program(FAST_PROGRAM,
+                      {"train", "--model", "linear", "--data", "synthetic:200,50", "--epochs", "1",
+                       "--out", (made_->path() / seed).string(), "--threads", "1", "--topology",
+                       "ring:2", "--seed", seed},
+                      {}, kPatience);
+      ASSERT_EQ(result.code, 0) << result.out << result.err;
+    }
+  }
+  static void TearDownTestSuite() {
+    delete made_;
+    made_ = nullptr;
+  }
+  void SetUp() override {
+    fs::copy(made_->path() / "1", run_, fs::copy_options::recursive);
+    file_ = std::get<0>(GetParam());
+    damage(run_ / file_, made_->path() / "2" / file_, std::get<1>(GetParam()));
+  }
+
+  static TemporaryFolder* made_;
+  TemporaryFolder folder_;
+  fs::path run_ = folder_.path() / "run";
+  std::string file_;
+};
+
+TemporaryFolder* DamagedFilesTest::made_ = nullptr;
+
+constexpr State kAll[] = {State::kMissing, State::kEmpty,        State::kCut,     State::kFlipped,
+                          State::kFolder,  State::kOfAnotherRun, State::kDangling};
+
+class DamagedWorkerTest : public DamagedFilesTest {};
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedWorkerTest,
+                         ::testing::Combine(::testing::Values("worker-1/model.safetensors",
+                                                              "worker-1/metrics.jsonl"),
+                                            ::testing::ValuesIn(kAll)),
+                         case_name);
+
+TEST_P(DamagedWorkerTest, AMeanThatLacksAWorkerDoesNotEndWell) {
+  const ProgramResult report = run_program(FAST_PROGRAM, {"report", run_.string()}, {}, kPatience);
+  const bool other_metrics =
+      file_.ends_with(".jsonl") && std::get<1>(GetParam()) == State::kOfAnotherRun;
+  EXPECT_EQ(report.code, other_metrics ? 4 : 8) << report.out << report.err;
+  EXPECT_THAT(report.err, HasSubstr(other_metrics ? "of different runs"
+                                                  : "worker 1 is not in the mean model: "));
+}
+
+class DamagedRunTest : public DamagedFilesTest {};
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedRunTest,
+                         ::testing::Combine(::testing::Values("config.toml", "summary.json",
+                                                              "mean.safetensors"),
+                                            ::testing::ValuesIn(kAll)),
+                         case_name);
+
+TEST_P(DamagedRunTest, WhatIsNotNeededIsMadeAnewOrNamed) {
+  const ProgramResult report = run_program(FAST_PROGRAM, {"report", run_.string()}, {}, kPatience);
+  EXPECT_THAT(report.code, AnyOf(Eq(0), Eq(2), Eq(4))) << report.out << report.err;
+  if (report.code == 0) {
+    EXPECT_EQ(read_text(run_ / "mean.safetensors"),
+              read_text(made_->path() / "1" / "mean.safetensors"));
+  } else {
+    EXPECT_THAT(report.err, HasSubstr(file_));
+  }
+}
+
+/// What a worker reads when it is started again.
+class DamagedResumeTest : public DamagedFilesTest {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, DamagedResumeTest,
+    ::testing::Combine(::testing::Values("worker-1/checkpoint.safetensors", "worker-1/endpoint",
+                                         "worker-1/life", "worker-1/metrics.jsonl", "config.toml"),
+                       ::testing::ValuesIn(kAll)),
+    case_name);
+
+TEST_P(DamagedResumeTest, ARunGoesOnOrNamesWhatItCannotRead) {
+  const ProgramResult result = run_program(
+      FAST_PROGRAM,
+      {"train", "--resume", run_.string(), "--start-deadline", "5", "--settle-deadline", "5"}, {},
+      kPatience);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_THAT(result.code, AnyOf(Eq(0), Eq(2), Eq(4), Eq(8))) << result.out << result.err;
+  if (result.code != 0) {
+    EXPECT_THAT(result.out + result.err, HasSubstr(fs::path(file_).filename().string()));
+  }
+}
+
+}  // namespace
+}  // namespace fast::testing
