@@ -72,7 +72,7 @@ TEST(ResumeFaultsTest, ACheckpointOfOtherTermsIsRefusedByName) {
   LinearWorker worker;
   ASSERT_EQ(worker.run(20).text, "killed");
   worker.config.partition = "by-label";
-  worker.config.session.naming = stencil::as_flag;
+  worker.config.session.naming = stencil::as_flag;  // as the command line does, which has --fresh
   try {
     worker.run();
     ADD_FAILURE() << "went on";
