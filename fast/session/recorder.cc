@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 #include "fast/version.h"
@@ -11,6 +13,8 @@ namespace {
 
 /// Rates over shorter intervals are not shown.
 constexpr double kShortestInterval = 0.05;
+/// Seconds of training after which its traffic is told.
+constexpr double kTellsTrafficAfter = 10;
 /// The memory of the decayed means of loss and accuracy, in steps.
 constexpr double kMemory = 50;
 
@@ -116,6 +120,23 @@ void Recorder::report(const Exchange& exchange) {
   p.test_loss = test_loss_;
   metrics_.progress(p);
   note_room();
+  note_traffic(status);
+}
+
+void Recorder::note_traffic(const SessionStatus& status) {
+  const double seconds = training_seconds_.value_or(since(training_began_));
+  if (told_traffic_ || (!training_seconds_ && seconds < kTellsTrafficAfter)) return;
+  double bytes = 0;
+  for (const NeighbourStatus& n : status.neighbours) {
+    if (!n.shared) bytes += static_cast<double>(n.bytes_sent);
+  }
+  told_traffic_ = true;
+  if (bytes <= 0 || seconds <= 0) return;
+  std::ostringstream text;
+  text << std::setprecision(3) << "sends " << bytes / seconds * 3600 / 1e9
+       << " GB an hour over the network at this pace, all its neighbours together; fewer sweeps or "
+          "a coarser codec make it less";
+  log_(LogLevel::kInfo, text.str());
 }
 
 void Recorder::note_room() {

@@ -56,6 +56,8 @@ class Recorder {
   void update_rate(Clock::time_point now);
   void note_change(const NeighbourStatus& neighbour);
   void note_room();
+  /// Once, early in training or when it ends: what goes over the network in an hour at this pace.
+  void note_traffic(const SessionStatus& status);
 
   std::filesystem::path file_;
   MetricsWriter metrics_;
@@ -69,6 +71,7 @@ class Recorder {
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
   std::map<int, LinkState> links_;
+  bool told_traffic_ = false;
   bool behind_ = false;  ///< metrics could not be written; that was said
 };
 

@@ -155,6 +155,8 @@ TEST_F(TrainTest, WorkersOfOneHostExchangeInSharedMemoryUnlessThatIsForbidden) {
     if (forbidden) {
       EXPECT_EQ(summary["bytes_shared"], 0);
       EXPECT_GT(summary["bytes_sent"], 1'000'000);
+      EXPECT_THAT(read_text(run("tcp") / "worker-0" / "log.txt"),
+                  HasSubstr(" GB an hour over the network"));
     } else {
       // The model is 31 kB, the telemetry beside it less than 1.
       EXPECT_GT(summary["bytes_shared"], 1'000'000);
