@@ -14,7 +14,7 @@ namespace fast {
 ///
 ///     fast::SchedulerSteps schedule(scheduler, optimizer);
 ///     trainer.adapter().attach(schedule);
-///     ..
+///     ... a session, its join(), and after each step of training:
 ///     schedule.step();  // instead of scheduler.step()
 ///
 /// LibTorch hides what its schedulers hold, so a resumed run takes their steps again, from the

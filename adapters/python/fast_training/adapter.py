@@ -89,9 +89,9 @@ class Adapter:
         """Called within "open" with what save_state() has returned, where a session resumes."""
 
     def model_replaced(self) -> None:
-        """Called after after() where the model was replaced by a neighbour's, or by the initial
-        values of rank 0. What belongs to the steps of the old one, such as momentum, should begin
-        anew, and copies of the arrays be made again."""
+        """Called where the model was replaced by a neighbour's, or by the initial values of rank
+        0, once after() has brought it to the framework. What belongs to the steps of the old
+        one, such as momentum, should begin anew, and copies of the arrays be made again."""
 
     def close(self) -> None:
         """Called once, at the session's end. Hooks must leave the framework."""

@@ -23,6 +23,10 @@ class CppTest(unittest.TestCase):
     def test_the_header_of_the_step_in_the_backward_pass(self):
         self.run_program("ring:2", "embed_torch", "overlap")
 
+    @unittest.skipUnless(support.TORCH, "this build has no LibTorch")
+    def test_the_header_of_a_scheduler(self):
+        self.run_program("ring:2", "embed_torch", "schedule")
+
     def test_the_header_of_a_session_and_where_its_options_come_from(self):
         out = self.run_program("ring:2", "embed_flat", FAST_BUDGET="20000")
         self.assertRegex(out, r"\[1\] rank 1")

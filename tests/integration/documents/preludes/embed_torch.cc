@@ -1,7 +1,7 @@
 // What the examples of README and of the headers of LibTorch's adapter leave out. Snippets are
 // included as they stand; see snippets.py.
 //
-//   embed_torch readme|trainer|overlap     under fast run
+//   embed_torch readme|trainer|overlap|schedule     under fast run
 //   embed_torch by-hand RANK               on a machine of its own
 #include <torch/torch.h>
 
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/torch/scheduler_steps.h"
 #include "adapters/torch/step_in_backward.h"
 #include "adapters/torch/torch_adapter.h"
 #include "adapters/torch/torch_trainer.h"
@@ -77,11 +78,32 @@ fast::ExitCode overlap() {
   return fast::exit_code(session.finish());
 }
 
+fast::ExitCode scheduled() {
+  Net model;
+  torch::optim::SGD optimizer(model->parameters(), 0.05);
+  torch::optim::StepLR scheduler(optimizer, 10, 0.5);
+  fast::TorchTrainer trainer(*model, optimizer);
+  auto options = fast::SessionOptions::from_environment();
+  options.budget = 40000;
+  fast::Session session(trainer.adapter(), options);
+  const auto step = [&] {
+    const auto [x, y] = next_batch();
+    trainer.step(cross_entropy(model->forward(x), y), session, x.size(0));
+  };
+#include "adapters-torch-scheduler_steps.h.cpp.1"
+  while (!session.done()) {
+    step();
+    schedule.step();
+  }
+  return fast::exit_code(session.finish());
+}
+
 fast::ExitCode run(std::string_view what, int rank) {
   torch::set_num_threads(1);
   if (what == "readme") return readme();
   if (what == "trainer") return train(fast::SessionOptions::from_environment());
   if (what == "overlap") return overlap();
+  if (what == "schedule") return scheduled();
   return by_hand(rank);
 }
 
