@@ -19,6 +19,19 @@ import statistics
 import threading
 from pathlib import Path
 
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--alpha", type=float, nargs="+", default=[0.1, 1.0, 1000.0])
+    parser.add_argument("--rate", type=float, nargs="+", default=[0.001, 0.003])
+    parser.add_argument("--samples", type=int, default=50000, help="over all workers")
+    parser.add_argument("--seeds", type=int, default=3)
+    return parser.parse_args()
+
+
+ARGUMENTS = parsed()  # before what it needs is looked for, so that --help needs nothing
+
 import fast_training as fast
 import fast_training.torch
 import numpy
@@ -113,13 +126,7 @@ def figure(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--alpha", type=float, nargs="+", default=[0.1, 1.0, 1000.0])
-    parser.add_argument("--rate", type=float, nargs="+", default=[0.001, 0.003])
-    parser.add_argument("--samples", type=int, default=50000, help="over all workers")
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments = ARGUMENTS
     torch.set_num_threads(1)
     data = data_in(arguments.data)
     for alpha in arguments.alpha:

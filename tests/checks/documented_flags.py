@@ -35,6 +35,7 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "faults.py": ["bench/faults.py"],
     "dark.py": ["bench/dark.py"],
     "python_overhead.py": ["bench/python_overhead.py"],
+    "adam_moments.py": ["bench/adam_moments.py"],
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")

@@ -94,7 +94,7 @@ TEST_F(CState, FunctionsThatFailEndTheCall) {
   EXPECT_THAT(fast_error(second.session), HasSubstr("load given to fast_set_state() returned 7"));
   second.fails = 0;
   ASSERT_EQ(fast_open(second.session), FAST_OK) << fast_error(second.session);
-  ASSERT_EQ(fast_join(second.session), FAST_OK);
+  ASSERT_EQ(fast_exchange(second.session, 1, 0), FAST_OK);
   second.fails = 8;
   EXPECT_EQ(fast_finish(second.session, nullptr), FAST_MODEL);
   EXPECT_THAT(fast_error(second.session), HasSubstr("save given to fast_set_state() returned 8"));

@@ -7,7 +7,6 @@ run by a test nor named here, and where a name here is no snippet any more.
 # Whole snippets that no test runs.
 NOT_RUN = {
     "CONTRIBUTING.md:sh:1": "the tests themselves and steps of CI",
-    "adapters/torch/scheduler_steps.h:cpp:1": "three lines, which torch_resume_test has",
     "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run wheel` does it",
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
     "fast/momentum.h:cpp:1": "a formula",

@@ -164,8 +164,8 @@ TEST_F(RefusalsTest, AWorkerWhoseModelTurnsNonFiniteStopsItselfAndHarmsNobody) {
     const WorkerHistory history = run_.history(rank);
     ASSERT_FALSE(history.progress.empty());
     for (const WorkerProgress& p : history.progress) {
-      EXPECT_TRUE(std::isfinite(p.loss)) << rank;
-      EXPECT_LT(p.loss, 100) << rank;
+      if (p.samples == 0) continue;  // there is no loss yet
+      EXPECT_LT(p.loss, 100) << rank << ", and a number";
     }
     ASSERT_TRUE(history.progress.back().test_loss);
     EXPECT_TRUE(std::isfinite(*history.progress.back().test_loss)) << rank;
