@@ -75,41 +75,6 @@ class PythonTest(unittest.TestCase):
             support.python_on_ranks("ring:2", DATA + code + JUDGE, where)
             self.assertTrue((where / "model.pt").exists())
 
-    def test_a_schedule(self):
-        before = "session = fast.join(model, optimizer, budget=20000)\n"
-        after = """
-while not session.done():
-    step()
-    session.exchange(samples=len(x), loss=loss)
-    rates.step()
-assert session.finish() and optimizer.param_groups[0]["lr"] < 0.005, optimizer.param_groups
-"""
-        code = LOOP + before + support.SNIPPETS["adapters/python/README.md:python:4"].code + after
-        with support.folder() as where:
-            support.python_on_ranks("ring:2", code, where)
-
-    def test_a_data_set_that_is_shared_out(self):
-        before = """
-import fast_training as fast
-from fast_training.data import ShardedSampler
-from torch.utils.data import DataLoader
-
-dataset, model = data, Net()
-optimizer = SGD(model.parameters(), lr=0.1)
-"""
-        after = """
-while not session.done():
-    for x, y in loader:
-        optimizer.zero_grad()
-        criterion(model(x), y).backward()
-        optimizer.step()
-        session.exchange(samples=len(x))
-assert session.finish() and sampler.state_dict(), session.status()
-"""
-        code = support.SNIPPETS["adapters/python/README.md:python:5"].code
-        with support.folder() as where:
-            support.python_on_ranks("ring:2", DATA + before + code + after + JUDGE, where)
-
     def test_a_loop_with_a_misspelt_call_fails(self):
         with self.assertRaisesRegex(AssertionError, "exchnge"):
             self.run_loop("README.md:python:1", {"session.exchange": "session.exchnge"})
