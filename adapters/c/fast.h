@@ -250,9 +250,9 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
  * what neighbours move the parameter by (less where they seldom do, or step at another pace), so
  * that it does not keep pushing towards this worker's own data against theirs (Lin et al. 2021,
  * "Quasi-global momentum"). It is never made longer than this worker's own gradients can make it.
- * `share`: from 0 to 1; the programs use 0.5. The memory must stay until the next call for this array or
- * fast_close(); NULL: it has no momentum any more, which is to be said where the optimizer begins
- * anew.
+ * `share`: from 0 to 1; the programs use 0.5. The memory must stay until the next call for this
+ * array or fast_close(); NULL: it has no momentum any more, which is to be said where the optimizer
+ * begins anew.
  */
 FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
                                  double lasting, double share);
