@@ -10,9 +10,8 @@
 namespace fast {
 
 /// The parameters of a session's background work. `initial_hash` is the hash of the model's values
-/// at the start of the run, `carried` must outlive the pump.
-/// `progress`: see Hello. `trained`: see EngineConfig. Throws ConfigError for options out of their
-/// range.
+/// at the start of the run. `carried` must outlive the pump. `progress`: see Hello. `trained`: see
+/// EngineConfig. Throws ConfigError for options out of their range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(
     const SessionOptions& options, const stencil::Topology& topology, const stencil::Layout& layout,
     std::uint64_t initial_hash, ModelAdapter& adapter, stencil::Carried& carried,
