@@ -52,6 +52,8 @@ class Checkpoint {
 
   [[nodiscard]] const std::string& name() const { return file_.name(); }
   [[nodiscard]] const stencil::Terms& terms() const { return content_.terms; }
+  /// Valid during the lifetime of this.
+  [[nodiscard]] std::span<const TensorView> tensors() const { return content_.tensors; }
   [[nodiscard]] StateReader state() const { return {content_.tensors, file_.name()}; }
 
  private:

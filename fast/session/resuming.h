@@ -21,7 +21,7 @@ struct SessionRecord {
   std::uint64_t steps = 0;         ///< of all lives
   std::uint64_t initial_hash = 0;  ///< of the run's initial weights
   std::vector<double> scalars{};   ///< of Progress; empty: none yet
-  bool agreed = false;             ///< saved after finish(), which ended in agreement
+  bool agreed = false;             ///< saved after finish(), at the aim and in agreement
 };
 
 /// A session's checkpoints: the one that it resumes from, and those that it writes. Training

@@ -60,7 +60,6 @@ void Session::Impl::save(const std::filesystem::path& file) {
   const TimePoint begun = EventLoop::now();
   SessionRecord record = record_;
   record.steps = steps();
-  record.agreed = agreement_ == Agreement::kAgreed;
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
   resuming_.save(file, adapter_, record);
   exchange_time_ += EventLoop::now() - begun;
@@ -119,7 +118,7 @@ void Session::stop_all(std::string_view reason) {
   impl_->stop_all(reason);
 }
 double Session::progress() const {
-  return impl_->progress().share();
+  return impl_->share();
 }
 double Session::network_loss() const {
   return impl_->progress().loss();

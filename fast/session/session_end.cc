@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -6,13 +7,18 @@
 
 namespace fast {
 
+double Session::Impl::share() const {
+  const bool whole = over() && (aims() || Progress::stopped(record_.scalars));
+  return whole ? std::max(1.0, progress_.share()) : progress_.share();
+}
+
 bool Session::Impl::done() {
-  if (options_.budget == 0 && options_.epochs == 0 && !std::exchange(endless_, true)) {
+  if (!aims() && !std::exchange(endless_, true)) {
     options_.log(LogLevel::kWarning,
                  "done() is asked for, and without " + options_.naming("budget") + " or " +
                      options_.naming("epochs") + " only stop_all() makes it true");
   }
-  if (progress_.share() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
+  if (share() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
   if (sync()) return false;
   std::array<double, Progress::kScalars> heard{};
   mixer_.read_telemetry_z(heard);
@@ -34,6 +40,7 @@ bool Session::Impl::end_training() {
 Agreement Session::Impl::finish() {
   if (agreement_) return *agreement_;
   const bool before = over();
+  const bool whole = !aims() || done();
   agreement_ = before ? Agreement::kAgreed : agree();
   if (const std::string text = losses_.grown(); !text.empty()) {
     options_.log(LogLevel::kWarning, text);
@@ -42,6 +49,7 @@ Agreement Session::Impl::finish() {
   for (Resumable* const part : adapter_.parts()) part->finished(agreed);
   // Whoever is killed from now on, in its evaluation for example, need not agree again, with
   // neighbours that have gone.
+  record_.agreed = agreed && whole;
   if (agreed && !before && saves()) save(options_.checkpoint);
   resuming_.end();
   return *agreement_;
@@ -88,8 +96,7 @@ bool Session::Impl::settle() {
   const auto settled = [until](const PumpStatus& s) {
     return s.may_freeze && (nobody_away(s) || EventLoop::now() >= until);
   };
-  const bool aims = options_.budget > 0 || options_.epochs > 0;
-  if (aims && done()) {
+  if (aims() && done()) {
     if (background_.await(options_.exchange.settle_deadline, settled)) return true;
     // What all have done is known to each by a few steps more or less. Whoever makes none itself
     // would wait for the rest for ever.

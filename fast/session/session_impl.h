@@ -54,6 +54,9 @@ class Session::Impl {
   [[nodiscard]] const Background& background() const { return background_; }
   [[nodiscard]] const Progress& progress() const { return progress_; }
   [[nodiscard]] bool done();
+  /// Of the way to the aim. An earlier life that was over had come to it, whatever the scalars of
+  /// its checkpoint say: each worker knows the mean a little less or more exactly.
+  [[nodiscard]] double share() const;
   void stop_all(std::string_view reason);
   [[nodiscard]] double exchange_seconds() const;
   [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
@@ -63,6 +66,7 @@ class Session::Impl {
  private:
   /// An earlier life has finished, in agreement, and this one has made no step.
   [[nodiscard]] bool over() const { return record_.agreed && !joined_; }
+  [[nodiscard]] bool aims() const { return options_.budget > 0 || options_.epochs > 0; }
   [[nodiscard]] bool saves() const {
     return !options_.checkpoint.empty() && options_.checkpoint_every > 0;
   }

@@ -92,22 +92,23 @@ TEST_F(SessionTest, WhoeverReachedNobodyHasTheWholeBudgetToItself) {
 
 /// Fixed passes of unequal length: who is done first waits for the other, which is at work.
 TEST_F(SessionTest, WhoeverIsDoneWaitsForANeighbourThatTrainsOn) {
-  std::atomic<bool> done = false;
+  std::promise<void> done;
   in_threads(2, [&](int rank) {
     Quadratic worker(rank);
     SessionOptions hasty = options("ring:2", rank);
-    hasty.exchange.settle_deadline = 0.05;
+    hasty.exchange.settle_deadline = 3;  // of five steps of a second
     Session session(worker.adapter, hasty);
     session.join();
+    std::promise<void> nothing;
+    const std::future<void> never = nothing.get_future();
+    const std::future<void> first = rank == 1 ? done.get_future() : std::future<void>();
+    if (rank == 1) first.wait();
     for (int step = 0; step < 5; ++step) {
-      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-      while (rank == 1 && (!done || std::chrono::steady_clock::now() < until)) {
-        std::this_thread::yield();
-      }
+      if (rank == 1) (void)never.wait_for(std::chrono::seconds(1));
       worker.step();
       session.exchange({.samples = 1, .loss = 1});
     }
-    if (rank == 0) done = true;
+    if (rank == 0) done.set_value();
     EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
   });
 }
