@@ -87,7 +87,7 @@ class ModelAdapter {
   [[nodiscard]] stencil::Followers& followers() { return followers_; }
 
   /// Adds `part`, such as an optimizer or a data loader (fast/checkpoint/saved_state.h), to a
-  /// session's checkpoints. It must outlive the adapter or be detached before.
+  /// session's checkpoints. It must outlive the session or be detached before.
   void attach(Resumable& part) { parts_.push_back(&part); }
   void detach(Resumable& part) { std::erase(parts_, &part); }
   [[nodiscard]] std::span<Resumable* const> parts() const { return parts_; }

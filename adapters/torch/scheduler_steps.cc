@@ -3,14 +3,18 @@
 namespace fast {
 
 SchedulerSteps::SchedulerSteps(torch::optim::LRScheduler& scheduler,
-                               torch::optim::Optimizer& optimizer)
-    : scheduler_(scheduler), optimizer_(optimizer) {
+                               torch::optim::Optimizer& optimizer, bool by_hand)
+    : scheduler_(scheduler), optimizer_(optimizer), by_hand_(by_hand) {
   for (auto& group : optimizer.param_groups()) first_.push_back(group.options().get_lr());
 }
 
 void SchedulerSteps::step() {
   scheduler_.step();
   ++steps_;
+}
+
+void SchedulerSteps::stepped(std::size_t /*samples*/) {
+  if (!by_hand_) step();
 }
 
 void SchedulerSteps::save(StateWriter& to) {

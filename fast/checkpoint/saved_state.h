@@ -110,6 +110,9 @@ class Resumable {
   virtual void save(StateWriter& to) = 0;
   /// Restores what save() wrote. Throws FileError where `from` does not fit.
   virtual void load(const StateReader& from) = 0;
+  /// Optional. A step was made, of so many samples: a session says so at each exchange(), before it
+  /// takes a checkpoint there.
+  virtual void stepped(std::size_t /*samples*/) {}
   /// Optional. The model was replaced by a neighbour's. The part discards its state from the steps
   /// of the old model, such as momentum.
   virtual void model_replaced() {}

@@ -54,6 +54,10 @@ void log_to_stderr(LogLevel level, std::string_view line) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+int SessionOptions::workers() const {
+  return stencil::Topology::parse(topology).size();
+}
+
 void SessionOptions::validate() const {
   const int size = stencil::Topology::parse(topology).size();
   if (rank < 0 || rank >= size) {

@@ -98,6 +98,9 @@ struct SessionOptions {
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.
   void validate() const;
 
+  /// Of the topology. Throws ConfigError.
+  [[nodiscard]] int workers() const;
+
   /// The defaults, or those given, and over them what the environment says, as `fast run` and other
   /// launchers set it: each option that has a name on command lines is a variable too,
   /// FAST_TOPOLOGY, FAST_RANK, FAST_LISTEN, FAST_PEER ("1=node1:5555,2=node2:5555"),

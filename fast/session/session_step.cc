@@ -14,6 +14,7 @@ void Session::Impl::exchange(const StepReport& report) {
   background_.rethrow_failure();
   const TimePoint begun = EventLoop::now();
   std::span<float> x = values_.pull();
+  for (Resumable* const part : adapter_.parts()) part->stepped(report.samples);
   if (!sync() && background_.adopts(adopted_) && await_model()) return;
   progress_.add(report.samples, report.loss);
   if (sync()) progress_.heard();

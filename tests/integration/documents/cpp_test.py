@@ -27,6 +27,10 @@ class CppTest(unittest.TestCase):
     def test_the_header_of_a_scheduler(self):
         self.run_program("ring:2", "embed_torch", "schedule")
 
+    @unittest.skipUnless(support.TORCH, "this build has no LibTorch")
+    def test_the_header_of_a_sampler(self):
+        self.run_program("ring:2", "embed_torch", "data")
+
     def test_the_header_of_a_session_and_where_its_options_come_from(self):
         out = self.run_program("ring:2", "embed_flat", FAST_BUDGET="20000")
         self.assertRegex(out, r"\[1\] rank 1")

@@ -3,7 +3,7 @@ set(documents ${CMAKE_CURRENT_LIST_DIR})
 set(snippets ${CMAKE_CURRENT_BINARY_DIR}/snippets)
 set(searched README.md fast/session/README.md fast/session/session.h adapters/README.md
   adapters/c/fast.h adapters/torch/torch_trainer.h adapters/torch/step_in_backward.h
-  adapters/torch/scheduler_steps.h)
+  adapters/torch/scheduler_steps.h adapters/torch/sharded_sampler.h)
 list(TRANSFORM searched PREPEND ${PROJECT_SOURCE_DIR}/)
 add_custom_command(OUTPUT ${snippets}/written
   COMMAND ${Python3_EXECUTABLE} ${documents}/snippets.py ${PROJECT_SOURCE_DIR} ${snippets}

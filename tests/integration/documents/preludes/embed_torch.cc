@@ -1,7 +1,7 @@
 // What the examples of README and of the headers of LibTorch's adapter leave out. Snippets are
 // included as they stand; see snippets.py.
 //
-//   embed_torch readme|trainer|overlap|schedule     under fast run
+//   embed_torch readme|trainer|overlap|schedule|data     under fast run
 //   embed_torch by-hand RANK               on a machine of its own
 #include <torch/torch.h>
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "adapters/torch/scheduler_steps.h"
+#include "adapters/torch/sharded_sampler.h"
 #include "adapters/torch/step_in_backward.h"
 #include "adapters/torch/torch_adapter.h"
 #include "adapters/torch/torch_trainer.h"
@@ -83,17 +84,37 @@ fast::ExitCode scheduled() {
   torch::optim::SGD optimizer(model->parameters(), 0.05);
   torch::optim::StepLR scheduler(optimizer, 10, 0.5);
   fast::TorchTrainer trainer(*model, optimizer);
+#include "adapters-torch-scheduler_steps.h.cpp.1"
   auto options = fast::SessionOptions::from_environment();
   options.budget = 40000;
   fast::Session session(trainer.adapter(), options);
-  const auto step = [&] {
+  while (!session.done()) {
     const auto [x, y] = next_batch();
     trainer.step(cross_entropy(model->forward(x), y), session, x.size(0));
-  };
-#include "adapters-torch-scheduler_steps.h.cpp.1"
+  }
+  return fast::exit_code(session.finish());
+}
+
+struct Points : torch::data::datasets::Dataset<Points> {
+  torch::data::Example<> get(std::size_t i) override {
+    const torch::Tensor x = torch::arange(8) % (static_cast<double>(i % 7) + 2);
+    return {x, x.slice(0, 0, 4).argmax()};
+  }
+  torch::optional<std::size_t> size() const override { return 4000; }
+};
+
+fast::ExitCode shared_out() {
+  Net model;
+  torch::optim::SGD optimizer(model->parameters(), 0.05);
+  fast::TorchTrainer trainer(*model, optimizer);
+  auto options = fast::SessionOptions::from_environment();
+  options.budget = 40000;
+  auto data = Points().map(torch::data::transforms::Stack<>());
+#include "adapters-torch-sharded_sampler.h.cpp.1"
   while (!session.done()) {
-    step();
-    schedule.step();
+    for (const auto& [x, y] : *loader) {
+      trainer.step(cross_entropy(model->forward(x), y), session, x.size(0));
+    }
   }
   return fast::exit_code(session.finish());
 }
@@ -104,6 +125,7 @@ fast::ExitCode run(std::string_view what, int rank) {
   if (what == "trainer") return train(fast::SessionOptions::from_environment());
   if (what == "overlap") return overlap();
   if (what == "schedule") return scheduled();
+  if (what == "data") return shared_out();
   return by_hand(rank);
 }
 
