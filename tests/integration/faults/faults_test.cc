@@ -227,17 +227,18 @@ TEST_P(FaultsTest, OneIsKilledAndComesBackAsNearAsTheOthersStand) {
 }
 
 TEST_P(FaultsTest, OneIsStoppedForAWhileAndIsSuspectUntilItGoesOn) {
-  start(128, {"--suspect-after", "0.5", "--gone-after", "60"});
+  start(1000000, {"--warmup", "0", "--suspect-after", "0.5", "--gone-after", "60"});
   const auto suspected = said("suspect"), up = said("up");
   kill(pids_.at(victim_), SIGSTOP);
   const bool noticed = until_said_again("suspect", suspected);
   kill(pids_.at(victim_), SIGCONT);
   ASSERT_TRUE(noticed) << "the neighbours have not noticed";
   ASSERT_TRUE(until_said_again("up", up)) << "the neighbours do not take it back";
+  program_->signal(SIGTERM);
   const ProgramResult result = program_->wait(kPatience);
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  expect_others_ended();
-  expect_ended(victim_, 0);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  expect_others_ended(130);
+  expect_ended(victim_, 130);
   EXPECT_EQ(run_.summary()["lost_ranks"], nlohmann::json::array());
   for (const int rank : neighbours_) EXPECT_EQ(run_.events(rank, "gone", victim_), 0) << rank;
 }
