@@ -91,9 +91,11 @@ bool TurnKeeper::in_turns() const {
 
 bool TurnKeeper::must_hold(TimePoint now, Neighbour& neighbour, const HeldOffer& held) {
   const Offer& offer = held.offer();
-  if (!self_.training() || now >= held_until(held)) return false;
   SequenceBook& book = neighbour.book;
-  if (const OpenOffer* crossing = book.find_crossing(offer.bucket)) return !crossing->made;
+  // What crosses ours is mixed with what ours says, however late: the caller is about to make it.
+  const OpenOffer* const crossing = book.find_crossing(offer.bucket);
+  if (crossing != nullptr && !crossing->made) return true;
+  if (!self_.training() || now >= held_until(held) || crossing != nullptr) return false;
   if (book.held.size() >= kMostHeld) return false;
   if (pause_ == Pause::kNone) {
     const bool in_step = alike(neighbour.report.steps.every, self_.steps.every, kUnlike);

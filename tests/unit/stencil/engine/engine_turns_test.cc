@@ -190,6 +190,29 @@ TEST_F(EngineTurns, nothing_is_held_longer_than_the_pause_lasts) {
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 1})) << "nor is anything in a step";
 }
 
+/// Several inputs may come before their actions are carried out, and holding has an end.
+TEST_F(EngineTurns, an_offer_that_is_not_made_yet_crosses_nothing) {
+  boundary(Pause::kGathering);
+  offer(second(), 1);  // it waits for its turn, and what comes after it waits behind it
+  offer(second(), 0);
+  offer(first(), 0);
+  (void)did();
+  engine_->on_pause(now_, Pause::kSweeping, out_);
+  now_ += std::chrono::hours(1);
+  engine_->on_boundary(now_, engine_->step() + 1, out_);
+  int offers = 0;
+  for (const Action& action : out_) {
+    const auto* offer = std::get_if<action::MakeOffer>(&action);
+    if (offer == nullptr) continue;
+    ++offers;
+    EXPECT_NE(offer->to->book.find_open(offer->sequence), nullptr) << offer->bucket;
+  }
+  EXPECT_GT(offers, 0);
+  note();
+  tick();
+  EXPECT_THAT(edge(second()).book.held, IsEmpty()) << "once it is made they cross";
+}
+
 TEST_F(EngineTurns, turns_are_kept_from_the_first_part_that_is_made) {
   steps_alike();
   made(1);
