@@ -40,7 +40,7 @@ std::array<Trace, 2> traces(const KeyFiles& files) {
 
 }  // namespace
 
-/// Guarded by the mutex, except constants and `seen`, which belongs to the reader.
+/// Guarded by the mutex, except constants, `seen` and `failed`, which belong to the reader.
 struct KeyWatch::Shared {
   Shared(KeyFiles where, int own, std::vector<Rank> whose, std::chrono::milliseconds wait)
       : files(std::move(where)),
@@ -55,6 +55,7 @@ struct KeyWatch::Shared {
   const std::vector<Rank> neighbours;
   const std::chrono::milliseconds pause;
   std::array<Trace, 2> seen;
+  std::string failed;  ///< why the last attempt to read them did: there is another
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -80,17 +81,17 @@ struct KeyWatch::Shared {
     std::string error;
     const auto now = traces(files);
     const bool other = now != std::exchange(seen, now);
-    if (other) {
+    if (other || !failed.empty()) {
       try {
         found = read_keys(files, rank, neighbours);
       } catch (const std::exception& what) {
         error = what.what();
       }
     }
+    const bool said = error == std::exchange(failed, error);
     lock.lock();
-    if (!other) return;
     if (found) ring = std::move(found);
-    news = std::move(error);
+    if (!said || (other && error.empty())) news = std::move(error);
   }
 };
 

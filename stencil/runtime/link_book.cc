@@ -128,7 +128,10 @@ Neighbour* LinkBook::dialled_up(LinkId link) {
 bool LinkBook::accept(LinkId link, Neighbour& neighbour) {
   const Connection& now = neighbour.link;
   const bool ours_in_service = now.in_service != 0 && now.in_service == now.dialled;
-  if (ours_in_service && self_ > neighbour.rank) return false;
+  // Of two links of both ends' making, the one that the higher rank has dialled stays; but not one
+  // whose end is silent, while its host is off, say: it has come back elsewhere.
+  const bool silent = neighbour.state == LinkState::kSuspect || neighbour.state == LinkState::kGone;
+  if (ours_in_service && self_ > neighbour.rank && !silent) return false;
   if (ours_in_service) hang_up(neighbour);
   serve(neighbour, link);
   return true;

@@ -1,6 +1,7 @@
 #include "fast/session/key_watch.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +93,24 @@ TEST_F(KeyWatchTest, wrong_files_change_nothing_and_are_said_once) {
   EXPECT_THAT(said_, ElementsAre(HasSubstr("keys stay as they were")));
   replace(files_.key, secret_file(10));
   ASSERT_TRUE(eventually(*keys, [&first](const auto& ring) { return &ring != first.get(); }));
+}
+
+TEST_F(KeyWatchTest, what_could_not_be_read_once_is_read_again) {
+  const auto keys = watch();
+  std::ofstream(files_.public_keys + ".new") << public_keys({{0, 10}, {1, 21}});
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::filesystem::rename(files_.public_keys + ".new", files_.public_keys);
+  const bool failed = eventually(*keys, [this](const auto&) { return !said_.empty(); });
+  for (int i = 0; i < 100; ++i) (void)keys->current();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_TRUE(failed);
+  EXPECT_TRUE(eventually(*keys, [](const auto& ring) {
+    return !ring.rank_of(stencil::test::KeyPair(11).open);
+  })) << "a key that was withdrawn speaks for nobody";
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("keys stay as they were"), HasSubstr("replaced")));
 }
 
 TEST_F(KeyWatchTest, files_that_are_left_alone_are_read_once) {

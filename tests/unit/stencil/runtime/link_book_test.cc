@@ -145,6 +145,24 @@ TEST_F(LinkBookTest, says_nothing_of_a_neighbour_that_is_connected) {
   EXPECT_TRUE(transport_.dialled.empty());
 }
 
+TEST_F(LinkBookTest, of_two_links_that_of_the_higher_rank_stays_while_it_is_alive) {
+  where_[0] = "a";
+  book_.tend(at(0));
+  EXPECT_EQ(book_.dialled_up(1), &of(0));
+  of(0).state = LinkState::kUp;
+  EXPECT_FALSE(book_.accept(kTheirs, of(0)));
+  EXPECT_EQ(link_of(0), 1U);
+  for (const LinkState silent : {LinkState::kSuspect, LinkState::kGone}) {
+    of(0).state = silent;
+    EXPECT_TRUE(book_.accept(kTheirs, of(0))) << name(silent) << ": it has come back elsewhere";
+    EXPECT_EQ(link_of(0), kTheirs);
+    EXPECT_EQ(book_.down(kTheirs), &of(0));
+    where_[0] += "a";
+    book_.tend(at(500 * static_cast<int>(where_[0].size())));
+    EXPECT_EQ(book_.dialled_up(transport_.dialled.size()), &of(0));
+  }
+}
+
 TEST_F(LinkBookTest, an_address_that_is_none_is_named_once_and_tried_again_when_it_changes) {
   where_[0] = "nonsense";
   for (int ms = 0; ms <= 4000; ms += 500) book_.tend(at(ms));
