@@ -132,7 +132,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
   const auto fail = [] {
     const std::string why = std::generic_category().message(errno);
     throw ConfigError("cannot make the memory of the exchange: " + why,
-                      "free some, or use transport tcp");
+                      "free some, or set share_memory to never");
   };
   std::uint64_t id = 0;
   if (reach == Reach::kShared) {

@@ -72,7 +72,7 @@ class BucketGuard {
 /// process. No seal prevents that, since averaging needs write access. Only processes of the same
 /// user that know the secret from a Hello get the descriptor (UnixMeeting), and those could stop or
 /// trace this process anyway. The numbers are checked all the same, as on the wire. Where a
-/// neighbour is not trusted that far, use transport tcp.
+/// neighbour is not trusted that far, set share_memory to never.
 class Segment {
  public:
   enum class Reach : std::uint8_t { kOwn, kShared };

@@ -104,7 +104,7 @@ TEST_F(SessionTest, WithoutRank0TheOthersBeginAtTheDeadlineAndSayWhoWasNotHeard)
     threads.emplace_back([&, rank] {
       Model model(rank);
       SessionOptions of = options("torus:2x2", rank);
-      of.exchange.start_deadline = 0.5;
+      of.exchange.start_deadline = 3;
       of.log = [&](stencil::LogLevel level, std::string_view text) {
         const std::lock_guard lock(mutex);
         if (level >= stencil::LogLevel::kWarning) warnings += std::string(text) + "\n";
