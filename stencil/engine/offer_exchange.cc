@@ -16,7 +16,10 @@ bool OfferExchange::on_offer(TimePoint now, Neighbour& neighbour, const Message&
                              Actions& out) {
   const Offer& offer = *message.as<Offer>();
   SequenceBook& book = neighbour.book;
-  if (offer.bucket >= self_.config.buckets) return true;
+  if (offer.bucket >= self_.config.buckets) {
+    ++self_.counters.violations;
+    return true;
+  }
   const std::uint64_t known = book.answered + book.held.size();
   if (offer.sequence <= known) {
     ++self_.counters.duplicates;
