@@ -25,6 +25,7 @@ namespace {
 
 /// Bytes of a flat vector must be countable in a signed 64-bit number.
 constexpr std::size_t kMaxFloats = std::size_t{1} << 60;
+static_assert(sizeof(std::size_t) == 8, "sizes of models are counted in 64 bits");
 
 std::size_t element_count(const ParameterSlot& slot) {
   const auto refuse = [&](const char* cause) {

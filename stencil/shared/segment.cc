@@ -22,7 +22,14 @@ namespace stencil {
 namespace {
 
 constexpr std::uint64_t kSegmentMagic = 0x5453414644454853ULL;
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
+/// Whose locks they are: another C library's pthread_mutex_t of the same size would corrupt ours.
+#ifdef __GLIBC__
+constexpr std::uint32_t kLibrary = 1;
+#else
+constexpr std::uint32_t kLibrary = 2;
+#endif
+constexpr std::uint32_t kLocks = kLibrary << 16 | sizeof(pthread_mutex_t);
 constexpr std::size_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -48,7 +55,7 @@ Error strange(const std::string& what) {
 
 struct Segment::Header {
   std::uint64_t magic, id, layout_hash, floats, bytes;
-  std::uint32_t version, buckets;
+  std::uint32_t version, buckets, locks;
   Rank rank;
   alignas(64) std::atomic<std::uint32_t> admits;
   alignas(64) std::atomic<std::uint64_t> noted;
@@ -151,6 +158,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
                        .bytes = bytes_,
                        .version = kVersion,
                        .buckets = buckets_,
+                       .locks = kLocks,
                        .rank = rank,
                        .admits = 0,
                        .noted = 0};
@@ -177,6 +185,7 @@ Result<Segment> Segment::map(int descriptor, const Layout& layout, Rank rank, st
   if (header.magic != kSegmentMagic || header.version != kVersion) {
     return strange("is of another kind");
   }
+  if (header.locks != kLocks) return strange("has the locks of another C library");
   if (header.layout_hash != layout.hash() || header.floats != segment.floats_ ||
       header.bytes != segment.bytes_ || header.buckets != segment.buckets_) {
     return strange("holds another model");

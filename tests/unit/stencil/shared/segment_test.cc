@@ -100,7 +100,7 @@ TEST(Segment, whose_header_size_or_seals_are_wrong_is_refused) {
   EXPECT_FALSE(accepted(nothing, 0, kSeals | F_SEAL_WRITE));
   EXPECT_FALSE(accepted(nothing, 4096, kSeals));
   EXPECT_FALSE(accepted(nothing, -4096, kSeals));
-  for (int field = 0; field < 52; field += 4) {
+  for (int field = 0; field < 56; field += 4) {
     if (field == 8 || field == 12) continue;  // the id, tried above
     const auto flip = [field](std::byte* bytes) { bytes[field] ^= std::byte{1}; };
     EXPECT_FALSE(accepted(flip, 0, kSeals)) << "byte " << field;
