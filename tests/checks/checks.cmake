@@ -61,7 +61,7 @@ endif()
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documented_flags.py
       ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:fast_program>)
   set_tests_properties(no_document_names_an_option_that_does_not_exist
-    PROPERTIES LABELS unit TIMEOUT 60)
+    PROPERTIES LABELS unit TIMEOUT 180)
 
 # Modes, codecs and the like: documents that list them list all of the code's.
 add_test(NAME lists_check_fails_on_each_bad_example
