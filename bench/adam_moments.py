@@ -3,7 +3,7 @@
 
 Trains in lock step (mode sync), so that the figures do not depend on the machine, by seeds and
 learning rates, with shares of the data that Dirichlet's distribution makes more unlike the smaller
-its --alpha is. Prints the accuracy of the agreed model, as mean +- standard error over the seeds,
+its --alpha is. Prints the accuracy of the agreed model, as mean ± standard error over the seeds,
 with each worker's own moments and with mix_moments, and the difference by the same seed.
 
     bench/adam_moments.py --data DIR                     DIR holds data_batch_1.bin, ...
@@ -13,15 +13,15 @@ Needs PyTorch, NumPy and the package: PYTHONPATH=adapters/python
 FAST_LIBRARY=build/adapters/c/libfast.so
 """
 
-import argparse
 import math
-import statistics
 import threading
 from pathlib import Path
 
+import runs
+
 
 def parsed():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = runs.parser_of(__doc__, fast=False)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--alpha", type=float, nargs="+", default=[0.1, 1.0, 1000.0])
     parser.add_argument("--rate", type=float, nargs="+", default=[0.001, 0.003])
@@ -120,11 +120,6 @@ def accuracy(arguments, data, alpha, rate, seed, mixed):
         return 100 * (models[0](tested).argmax(1) == wanted).float().mean().item()
 
 
-def figure(values):
-    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-    return f"{statistics.mean(values):6.2f} +- {error:.2f}"
-
-
 def main():
     arguments = ARGUMENTS
     torch.set_num_threads(1)
@@ -136,7 +131,8 @@ def main():
                 for kind in (False, True)
             )
             apart = [b - a for a, b in zip(own, mixed)]
-            told = f"own {figure(own)}, mixed {figure(mixed)}, apart {figure(apart)}"
+            own, mixed, apart = (runs.figure(one, digits=".2f") for one in (own, mixed, apart))
+            told = f"own {own}, mixed {mixed}, apart {apart}"
             print(f"alpha {alpha:g}, rate {rate:g}: {told}", flush=True)
 
 

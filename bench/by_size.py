@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What a session takes by the size of a model: memory, bytes an hour and time of a step's boundary.
 
-usage: by_size.py [--program FAST] [--floats N,..] [--step SECONDS] [--seconds S]
+usage: by_size.py [--fast FAST] [--floats N,..] [--step SECONDS] [--seconds S]
 
 Two workers of a ring on this machine hold a model of N floats and take steps that compute nothing
 and last --step seconds, once in shared memory and once with ZeroMQ and keys over loopback, as
-between hosts. Prints a table in Markdown; needs NumPy, and fast_training importable.
+between hosts. Prints a table in Markdown; needs NumPy.
 """
 
 import argparse
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import runs
 
 
 def resident() -> int:
@@ -60,7 +62,7 @@ def measured(program: str, arguments: list[str], **variables: str) -> dict[str, 
     command = [program, "run", "--topology", "ring:2", "--", sys.executable, __file__]
     done = subprocess.run(
         [*command, "--worker", *arguments],
-        env={**os.environ, **variables},
+        env=runs.with_package(**variables),
         stdout=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,
@@ -71,10 +73,7 @@ def measured(program: str, arguments: list[str], **variables: str) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--program", default="build/bin/fast", help="fast, as it was built")
+    parser = runs.parser_of(__doc__)
     parser.add_argument("--floats", default="270000,11200000,60000000", help="sizes of models")
     parser.add_argument("--step", type=float, default=0.25, help="seconds of a step")
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement")
@@ -87,12 +86,12 @@ def main() -> None:
     print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     with tempfile.TemporaryDirectory() as folder:
         keys = f"{folder}/keys"
-        made = [given.program, "keys", "--out", keys, "--workers", "2"]
+        made = [given.fast, "keys", "--out", keys, "--workers", "2"]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
         for floats in given.floats.split(","):
             arguments = [floats, "--step", str(given.step), "--seconds", str(given.seconds)]
-            here = measured(given.program, arguments)
-            apart = measured(given.program, arguments, FAST_SHARE_MEMORY="never", FAST_KEYS=keys)
+            here = measured(given.fast, arguments)
+            apart = measured(given.fast, arguments, FAST_SHARE_MEMORY="never", FAST_KEYS=keys)
             size = 4 * int(floats)
             print(
                 f"| {int(floats):,} | {size / 1e6:.1f} | {apart['memory'] / size:.1f} x "

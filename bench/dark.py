@@ -15,27 +15,19 @@ Accuracy does not depend on what else runs on the machine; seconds do. Linux onl
     bench/dark.py --data cifar10:DIR
     bench/dark.py --data synthetic:2000,500 --seeds 1    # to try it
 """
-import argparse
-import json
 import os
 import random
 import signal
-import statistics
-import subprocess
 import tempfile
 import time
 
-
-def children_of(pid):
-    listed = subprocess.run(["pgrep", "-P", str(pid)], text=True, capture_output=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
+import runs
 
 
 def train(args, seed, run):
-    command = [args.fast, "train", "--topology", args.topology, "--model", args.model, "--data",
-               args.data, "--epochs", f"{args.epochs:g}", "--threads", "1", "--seed", str(seed),
-               "--checkpoint-every", f"{args.checkpoint_every:g}", "--out", run, "--quiet"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    return runs.start([args.fast, "train", *runs.words_of(
+        args, run, "--epochs", f"{args.epochs:g}", "--threads", "1", "--seed", str(seed),
+        "--checkpoint-every", f"{args.checkpoint_every:g}")])
 
 
 def newest_checkpoints(args, run):
@@ -50,7 +42,7 @@ def newest_checkpoints(args, run):
 def blackout(trainer):
     """Kills all of a run; returns how long that took."""
     begun = time.time()
-    for pid in [*children_of(trainer.pid), trainer.pid]:
+    for pid in [*runs.children_of(trainer.pid), trainer.pid]:
         os.kill(pid, signal.SIGKILL)
     trainer.wait()
     return time.time() - begun
@@ -58,8 +50,7 @@ def blackout(trainer):
 
 def finished(args, trainer, run, seed):
     code = trainer.wait(timeout=args.patience)
-    with open(f"{run}/summary.json", encoding="utf-8") as file:
-        summary = json.load(file)
+    summary = runs.summary(run)
     return {"seed": seed, "exit_code": code, "samples": summary["samples"],
             "accuracy": summary["test_accuracy"]["mean_model"]}
 
@@ -80,17 +71,14 @@ def measure(args, seed):
         saved = newest_checkpoints(args, run)
         moment = time.time()
         took = blackout(trainer)
-        resumed = subprocess.Popen([args.fast, "train", "--resume", run, "--quiet"],
-                                   stdout=subprocess.DEVNULL)
+        resumed = runs.start([args.fast, "train", "--resume", run, "--quiet"])
         dark = finished(args, resumed, run, seed)
         dark |= {"lost": moment - min(saved), "killed_in": took}
         return usual, dark
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
+    parser = runs.parser_of(__doc__)
     parser.add_argument("--data", default="synthetic", help="(%(default)s)")
     parser.add_argument("--model", default="resnet8", help="(%(default)s)")
     parser.add_argument("--topology", default="ring:2", help="(%(default)s)")
@@ -102,8 +90,7 @@ def main():
     parser.add_argument("--patience", type=float, default=3600, help="seconds (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="where the figures go, too")
     args = parser.parse_args()
-    told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
-    args.workers = json.loads(told)["workers"]
+    args.workers = runs.grid_of(args)["workers"]
     pairs = []
     print("| seed | lost, s | killed in, ms | exit code | accuracy, % | undisturbed, % |")
     print("|---|---|---|---|---|---|")
@@ -114,11 +101,10 @@ def main():
               f"{dark['exit_code']} | {100 * dark['accuracy']:.2f} | {100 * usual['accuracy']:.2f} |",
               flush=True)
     differences = [100 * (dark["accuracy"] - usual["accuracy"]) for usual, dark in pairs]
-    spread = statistics.stdev(differences) / len(differences) ** 0.5 if len(pairs) > 1 else 0
-    print(f"\nA blackout changed accuracy by {statistics.mean(differences):+.2f} ± {spread:.2f} points.")
+    changed = runs.figure(differences, digits="+.2f")
+    print(f"\nA blackout changed accuracy by {changed} points.")
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump({"options": vars(args), "runs": pairs}, file, indent=1)
+        runs.write_json(args.json, {"options": vars(args), "runs": pairs})
 
 
 if __name__ == "__main__":

@@ -9,10 +9,23 @@ comparison of them has one picture per condition: how long a step takes. A dashe
 modelled ceiling: the time of a strategy that never waits and whose messages cost nothing. Needs
 matplotlib (python3-matplotlib).
 """
-import argparse
 import json
 import sys
 import textwrap
+
+import runs
+
+
+def parser():
+    made = runs.parser_of(__doc__, fast=False)
+    made.add_argument("results", help="results.json of fast-compare")
+    made.add_argument("out", help="the SVG to write")
+    made.add_argument("--condition", action="append",
+                      help="only these conditions (repeatable); all by default")
+    return made
+
+
+CHOSEN = parser().parse_args()  # before what it needs is looked for, so that --help needs nothing
 
 try:
     import matplotlib
@@ -126,20 +139,14 @@ def draw(name, question, groups, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", help="results.json of fast-compare")
-    parser.add_argument("out", help="the SVG to write")
-    parser.add_argument("--condition", action="append",
-                        help="only these conditions (repeatable); all by default")
-    chosen = parser.parse_args()
+    chosen = CHOSEN
     with open(chosen.results, encoding="utf-8") as file:
         data = json.load(file)
     groups = [g for g in data["groups"]
               if not chosen.condition or g["condition"] in chosen.condition]
     if not groups:
         known = ", ".join(g["condition"] for g in data["groups"])
-        parser.error(f"no such condition; {chosen.results} has: {known}")
+        parser().error(f"no such condition; {chosen.results} has: {known}")
     draw(data["name"], data.get("question", ""), groups, chosen.out)
 
 

@@ -23,8 +23,6 @@ device of its own although many share this machine's cores. Run nothing else. Li
     bench/faults.py --data cifar10:DIR
     bench/faults.py --data synthetic:2000,500 --epochs 3 --every 5 --rounds 1    # to try it
 """
-import argparse
-import json
 import os
 import random
 import signal
@@ -34,6 +32,7 @@ import sys
 import tempfile
 import time
 
+import runs
 from links import Links
 
 UNDISTURBED = "undisturbed"
@@ -41,38 +40,21 @@ OVER_LINKS = "undisturbed, over links"
 BESIDE = {"cut": OVER_LINKS}  # what a fault's figures are compared with
 
 
-def lines_of(run, rank):
-    """The metrics of a worker, oldest first; a torn last line is left out."""
-    try:
-        with open(f"{run}/worker-{rank}/metrics.jsonl", encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.endswith("\n")]
-    except FileNotFoundError:
-        return []
-
-
 def beside(way):
     return BESIDE.get(way, OVER_LINKS if way == OVER_LINKS else UNDISTURBED)
 
 
-def topology_of(args):
-    told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
-    return json.loads(told)
-
-
 def process_of(rank, trainer):
     """The worker of a rank, a child of `fast train`; None while it is not there."""
-    listed = subprocess.run(["pgrep", "-a", "-P", str(trainer.pid)], text=True,
-                            capture_output=True, check=False).stdout
-    for line in listed.splitlines():
-        pid, *words = line.split()
+    for pid, words in runs.children_of(trainer.pid).items():
         if "--rank" in words and words[words.index("--rank") + 1] == str(rank):
-            return int(pid)
+            return pid
     return None
 
 
 def training(run, rank):
     """Whether the newest life of a worker has trained and not ended."""
-    lines = lines_of(run, rank)
+    lines = runs.metrics(run, rank)
     return bool(lines) and lines[-1]["kind"] == "progress" and lines[-1]["state"] == "training"
 
 
@@ -101,7 +83,7 @@ def cut(links, drawn, args):
 def seconds_until_back(run, rank, moments):
     """From each kill of a worker to the first line of its next life with a sweep in it."""
     waits, start, lives = [], 0.0, []
-    for line in lines_of(run, rank):
+    for line in runs.metrics(run, rank):
         if line["kind"] == "start":
             start = line["unix_time"]
         elif line["kind"] == "progress":
@@ -116,14 +98,13 @@ def seconds_until_back(run, rank, moments):
 
 
 def common_words(args, seed, run):
-    return ["--topology", args.topology, "--model", args.model, "--data", args.data, "--epochs",
-            f"{args.epochs:g}", "--threads", "1", "--seed", str(seed), "--report-every", "0.1",
-            "--checkpoint-every", f"{args.checkpoint_every:g}", "--out", run, "--quiet"]
+    return runs.words_of(args, run, "--epochs", f"{args.epochs:g}", "--threads", "1", "--seed",
+                         str(seed), "--report-every", "0.1", "--checkpoint-every",
+                         f"{args.checkpoint_every:g}")
 
 
 def figures(fault, seed, run, code, faults, waits):
-    with open(f"{run}/summary.json", encoding="utf-8") as file:
-        summary = json.load(file)
+    summary = runs.summary(run)
     return {"fault": fault, "seed": seed, "exit_code": code, "faults": faults,
             "seconds": summary["training_seconds"],
             "samples": summary["samples"],
@@ -133,16 +114,16 @@ def figures(fault, seed, run, code, faults, waits):
 def measure_over_links(args, fault, seed):
     """One run whose workers have nothing in common but the links of the grid."""
     drawn = random.Random(seed)
-    grid = topology_of(args)
+    grid = runs.grid_of(args)
     count = grid["workers"]
     with tempfile.TemporaryDirectory() as folder, Links(count, grid["edges"]) as links:
         run = f"{folder}/run"
         words = [f"{args.fast}-worker", *common_words(args, seed, run), "--run-id", "faults",
                  "--share-memory", "never"]
-        workers = [subprocess.Popen(
+        workers = [runs.start(
             links.command(rank, [*words, "--rank", str(rank), "--slow", f"{rank}:{args.slow:g}",
-                                 *links.worker_words(rank)]),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for rank in range(count)]
+                                 *links.worker_words(rank)]), errors=False)
+                   for rank in range(count)]
         faults = 0
         try:
             while not all(training(run, rank) for rank in range(count)):
@@ -170,13 +151,13 @@ def measure(args, fault, seed):
     if fault in ("cut", OVER_LINKS):
         return measure_over_links(args, fault, seed)
     drawn = random.Random(seed)
-    count = topology_of(args)["workers"]
+    count = runs.grid_of(args)["workers"]
     slow = [word for rank in range(count) for word in ("--slow", f"{rank}:{args.slow:g}")]
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
         command = [args.fast, "train", *common_words(args, seed, run), *slow, "--restarts", "1000"]
         kills = {rank: [] for rank in range(count)}
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
+        with runs.start(command, errors=False) as t:
             try:
                 while t.poll() is None and not all(training(run, r) for r in range(count)):
                     time.sleep(0.2)
@@ -201,28 +182,19 @@ def total(kills):
     return sum(len(moments) for moments in kills.values())
 
 
-def estimate(values, scale=1.0):
-    """Mean, and its standard error where there is more than one."""
-    mean = f"{scale * statistics.mean(values):.4g}"
-    if len(values) < 2:
-        return mean
-    return f"{mean} ± {scale * statistics.stdev(values) / len(values) ** 0.5:.2g}"
-
-
-def row_of(fault, runs, undisturbed):
-    goodput = [other["seconds"] / run["seconds"] for run, other in zip(runs, undisturbed)]
-    waits = [wait for run in runs for wait in run["back_after"]]
+def row_of(fault, measured, undisturbed):
+    goodput = [other["seconds"] / run["seconds"] for run, other in zip(measured, undisturbed)]
+    waits = [wait for run in measured for wait in run["back_after"]]
     back = f"{statistics.median(waits):.2g}, {max(waits):.2g}" if waits else ""
-    return (f"| {fault} | {sum(run['faults'] for run in runs)} | "
-            f"{estimate([run['seconds'] for run in runs])} | "
-            f"{estimate(goodput, 100)} | {estimate([run['accuracy'] for run in runs], 100)} | "
+    return (f"| {fault} | {sum(run['faults'] for run in measured)} | "
+            f"{runs.figure([run['seconds'] for run in measured])} | "
+            f"{runs.figure(goodput, 100)} | "
+            f"{runs.figure([run['accuracy'] for run in measured], 100)} | "
             f"{back} |")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
+    parser = runs.parser_of(__doc__)
     parser.add_argument("--data", default="synthetic", help="(%(default)s)")
     parser.add_argument("--model", default="resnet8", help="(%(default)s)")
     parser.add_argument("--topology", default="torus:3x3", help="(%(default)s)")
@@ -241,22 +213,19 @@ def main():
     ways = [UNDISTURBED] if any(fault not in BESIDE for fault in args.faults) else []
     for fault in args.faults:
         ways += [BESIDE[fault], fault] if fault in BESIDE else [fault]
-    runs = {way: [] for way in ways}
-    for number in range(args.rounds):
-        # Every second round in reverse order, so that a drift of the machine cancels.
-        for way in ways if number % 2 == 0 else reversed(ways):
-            runs[way].append(measure(args, way, number + 1))
-            told = runs[way][-1]
-            print(f"round {number + 1}, {way}: {told['seconds']:.4g} s, "
-                  f"accuracy {100 * told['accuracy']:.2f} %, {told['faults']} faults, exit code "
-                  f"{told['exit_code']}", file=sys.stderr)
+    measured = {way: [] for way in ways}
+    for number, way in runs.in_turn(ways, args.rounds):
+        measured[way].append(measure(args, way, number + 1))
+        told = measured[way][-1]
+        print(f"round {number + 1}, {way}: {told['seconds']:.4g} s, "
+              f"accuracy {100 * told['accuracy']:.2f} %, {told['faults']} faults, exit code "
+              f"{told['exit_code']}", file=sys.stderr)
     print("| | faults | seconds | goodput, % | accuracy, % | back after, s |")
     print("|---|---|---|---|---|---|")
     for way in ways:
-        print(row_of(way, runs[way], runs[beside(way)]))
+        print(row_of(way, measured[way], measured[beside(way)]))
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump({"options": vars(args), "runs": runs}, file, indent=1)
+        runs.write_json(args.json, {"options": vars(args), "runs": measured})
 
 
 if __name__ == "__main__":

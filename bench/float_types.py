@@ -2,49 +2,45 @@
 """What a model in bfloat16 loses: resnet8 in PyTorch, in bfloat16 and in float32, on CIFAR-10.
 
 Trains rings of --workers workers in float32 and each of --types, by seeds. Prints the accuracy of
-the first worker's model on the test set, as mean +- standard error over the seeds, and each type's
+the first worker's model on the test set, as mean ± standard error over the seeds, and each type's
 difference from float32 by the same seed. One worker alone shows what the type costs without any
 exchange. Single runs are told as they end, on standard error.
 
     bench/float_types.py --data DIR                     DIR holds data_batch_1.bin, ...
     bench/float_types.py --data DIR --examples 2000 --epochs 1 --seeds 1     to try it
 
-Needs PyTorch and the package: PYTHONPATH=adapters/python FAST_LIBRARY=build/adapters/c/libfast.so
+Needs PyTorch, and libfast.so (FAST_LIBRARY, or build/'s).
 """
 
 import argparse
 import math
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import torch
-from torch import nn
-from torch.nn import functional
-
-
-class Block(nn.Module):
-    def __init__(self, inputs, outputs, stride):
-        super().__init__()
-        self.first = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.first_norm = nn.BatchNorm2d(outputs)
-        self.second = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.second_norm = nn.BatchNorm2d(outputs)
-        self.shortcut = nn.Sequential()
-        if inputs != outputs:
-            self.shortcut = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)
-            )
-
-    def forward(self, x):
-        y = functional.relu(self.first_norm(self.first(x)))
-        return functional.relu(self.second_norm(self.second(y)) + self.shortcut(x))
+import runs
 
 
 def resnet8():
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self, inputs, outputs, stride):
+            super().__init__()
+            self.first = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+            self.first_norm = nn.BatchNorm2d(outputs)
+            self.second = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+            self.second_norm = nn.BatchNorm2d(outputs)
+            self.shortcut = nn.Sequential()
+            if inputs != outputs:
+                self.shortcut = nn.Sequential(
+                    nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)
+                )
+
+        def forward(self, x):
+            y = self.first_norm(self.first(x)).relu()
+            return (self.second_norm(self.second(y)) + self.shortcut(x)).relu()
+
     return nn.Sequential(
         nn.Conv2d(3, 16, 3, 1, 1, bias=False),
         nn.BatchNorm2d(16),
@@ -60,6 +56,8 @@ def resnet8():
 
 def cifar10(folder, names, count):
     """Images as float32 of mean 0 and deviation 1 by channel, and labels."""
+    import torch
+
     rows = torch.cat(
         [
             torch.frombuffer(bytearray(Path(folder, name).read_bytes()), dtype=torch.uint8)
@@ -75,6 +73,8 @@ def cifar10(folder, names, count):
 def train(args):
     """One worker, which knows its rank by FAST_*; prints its accuracy."""
     import fast_training as fast
+    import torch
+    from torch.nn import functional
 
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
@@ -115,40 +115,22 @@ def train(args):
 def accuracy(args, kind, workers, seed):
     with tempfile.TemporaryDirectory(prefix="fast-") as folder:
 
-        def start(rank):
+        def place(rank):
             around = {(rank + 1) % workers, (rank - 1) % workers} - {rank}
-            environment = {
-                **os.environ,
-                "FAST_TOPOLOGY": f"ring:{workers}",
-                "FAST_RANK": str(rank),
-                "FAST_LISTEN": f"ipc://{folder}/{rank}",
-                "FAST_PEER": ",".join(f"{other}=ipc://{folder}/{other}" for other in around),
-            }
-            own = ["--type", kind, "--workers", str(workers), "--seed", str(seed), "--worker"]
-            return subprocess.Popen(
-                [sys.executable, *sys.argv, *own],
-                env=environment,
-                stdout=subprocess.PIPE,
-                text=True,
+            return runs.with_package(
+                FAST_TOPOLOGY=f"ring:{workers}",
+                FAST_RANK=str(rank),
+                FAST_LISTEN=f"ipc://{folder}/{rank}",
+                FAST_PEER=",".join(f"{other}=ipc://{folder}/{other}" for other in around),
             )
 
-        processes = [start(rank) for rank in range(workers)]
-        told = [process.communicate(timeout=args.deadline)[0] for process in processes]
-        for rank, process in enumerate(processes):
-            if process.returncode != 0:
-                sys.exit(f"worker {rank} of {workers} in {kind} ended with {process.returncode}")
+        own = ["--type", kind, "--workers", str(workers), "--seed", str(seed), "--worker"]
+        told = runs.told_by([[sys.executable, *sys.argv, *own]] * workers, place, args.deadline)
     return float(told[0])
 
 
-def shown(values):
-    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-    return f"{statistics.mean(values):.2f} +- {error:.2f}"
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = runs.parser_of(__doc__, fast=False)
     parser.add_argument("--data", required=True, help="folder of CIFAR-10 in its binary format")
     parser.add_argument("--types", nargs="+", default=["bfloat16"], help="beside float32")
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 1], help="of each ring")
@@ -174,9 +156,10 @@ def main():
                 print(f"{run}: {found[kind][-1]:.2f} %", file=sys.stderr, flush=True)
         for kind in kinds:
             apart = [a - b for a, b in zip(found[kind], found["float32"])]
+            own, beside = (runs.figure(values, digits=".2f") for values in (found[kind], apart))
             print(
-                f"{workers} worker{'s' * (workers > 1):1}  {kind:10} {shown(found[kind])} %"
-                + (f"   beside float32 {shown(apart)}" if kind != "float32" else ""),
+                f"{workers} worker{'s' * (workers > 1):1}  {kind:10} {own} %"
+                + (f"   beside float32 {beside}" if kind != "float32" else ""),
                 flush=True,
             )
 

@@ -25,32 +25,18 @@ start and --seconds, which should hold ten steps or more. Linux only.
     bench/overhead.py --data cifar10:DIR --models resnet18 --transports tcp --sweeps 0.5
     bench/overhead.py --topology torus:2x4 --models resnet8 --rounds 6 --json overhead.json
 """
-import argparse
 import glob
-import json
 import os
-import platform
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
+import runs
+
 WITHOUT = "without"  # instead of a transport
 SHARED = "shared"
 KEYS = ("steps_per_second", "background_share", "boundary_share")
-
-
-def machine():
-    facts = {}
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            name, _, value = line.partition(":")
-            facts.setdefault(name.strip(), value.strip())
-    return (f"{facts.get('model name', 'unknown')} (family {facts.get('cpu family', 'unknown')}, "
-            f"model {facts.get('model', 'unknown')}), {os.cpu_count()} cores, "
-            f"{platform.system()} {platform.release()}")
 
 
 def cpu_seconds(pid):
@@ -64,26 +50,15 @@ def cpu_seconds(pid):
     return seconds
 
 
-def progress(run, rank):
-    """The newest progress line of a worker, or None before its first."""
-    try:
-        with open(f"{run}/worker-{rank}/metrics.jsonl", encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file if line.endswith("\n")]
-    except FileNotFoundError:
-        return None
-    lines = [line for line in lines if line["kind"] == "progress"]
+def newest_progress(run, rank):
+    lines = runs.progress(run, rank)
     return lines[-1] if lines else None
-
-
-def workers_of(args):
-    told = subprocess.check_output([args.fast, "topology", args.topology, "--json"], text=True)
-    return json.loads(told)["workers"]
 
 
 def wait_until_they_train(run, ranks, trainer, patience):
     until = time.monotonic() + patience
     while trainer.poll() is None and time.monotonic() < until:
-        lines = [progress(run, rank) for rank in ranks]
+        lines = [newest_progress(run, rank) for rank in ranks]
         if all(line and line["step"] > 2 for line in lines):  # the first steps are a cold start
             return
         time.sleep(0.2)
@@ -94,25 +69,21 @@ def measure(args, model, exchange):
     """KEYS of one run with these options of fast train."""
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
-        command = [args.fast, "train", "--topology", args.topology, "--model", model, "--data",
-                   args.data, "--epochs", "1000", *exchange, "--threads", "1",
-                   "--report-every", "0.5", "--out", run, "--quiet"]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
+        args.model = model
+        words = runs.words_of(args, run, "--epochs", "1000", "--threads", "1", "--report-every",
+                              "0.5", *exchange)
+        with runs.start([args.fast, "train", *words], errors=False) as t:
             try:
-                ranks = range(workers_of(args))
+                ranks = range(runs.grid_of(args)["workers"])
                 wait_until_they_train(run, ranks, t, 120)
-                workers = [int(pid) for pid in subprocess.check_output(
-                    ["pgrep", "-P", str(t.pid)], text=True).split()]
+                workers = list(runs.children_of(t.pid))
                 before = [cpu_seconds(pid) for pid in workers]
-                first = [progress(run, rank) for rank in ranks]
+                first = [newest_progress(run, rank) for rank in ranks]
                 time.sleep(args.seconds)
                 after = [cpu_seconds(pid) for pid in workers]
-                last = [progress(run, rank) for rank in ranks]
+                last = [newest_progress(run, rank) for rank in ranks]
             finally:
-                # The second request kills the workers, without settling and evaluation.
-                t.send_signal(signal.SIGTERM)
-                time.sleep(0.2)
-                t.send_signal(signal.SIGTERM)
+                runs.end(t)
 
     def gained(key):
         return [last[rank][key] - first[rank][key] for rank in ranks]
@@ -126,16 +97,6 @@ def measure(args, model, exchange):
                            sum(gained("exchange_seconds")) / sum(gained("training_seconds")))))
 
 
-def estimate(values):
-    """Mean and standard error."""
-    return {"mean": statistics.mean(values),
-            "standard_error": statistics.stdev(values) / len(values) ** 0.5}
-
-
-def text(told, scale=1):
-    return f"{scale * told['mean']:.4g} ± {scale * told['standard_error']:.2g}"
-
-
 def rounds_of(args, model):
     """transport or WITHOUT -> the measurement of each round."""
     ways = {WITHOUT: ["--sweeps", "0", "--linger", "0"]}
@@ -143,31 +104,26 @@ def rounds_of(args, model):
         how = [] if transport == SHARED else ["--share-memory", "never", "--transport", transport]
         ways[transport] = [*how, "--sweeps", args.sweeps,
                            "--codec", args.codec, "--linger", args.linger]
-    runs = {way: [] for way in ways}
-    for number in range(args.rounds):
-        # Every second round in reverse order, so that a drift of the machine cancels.
-        for way in list(ways) if number % 2 == 0 else reversed(ways):
-            runs[way].append(measure(args, model, ways[way]))
-            print(f"{model}, round {number + 1}, {way}: "
-                  f"{runs[way][-1]['steps_per_second']:.4g} steps/s", file=sys.stderr)
-    return runs
+    measured = {way: [] for way in ways}
+    for number, way in runs.in_turn(ways, args.rounds):
+        measured[way].append(measure(args, model, ways[way]))
+        print(f"{model}, round {number + 1}, {way}: "
+              f"{measured[way][-1]['steps_per_second']:.4g} steps/s", file=sys.stderr)
+    return measured
 
 
-def row_of(model, transport, alone, runs):
-    slower = [1 - run["steps_per_second"] / without["steps_per_second"]
-              for run, without in zip(runs, alone)]
-    return {"model": model, "transport": transport,
-            "steps_per_second_without": estimate([run["steps_per_second"] for run in alone]),
-            "steps_per_second_with": estimate([run["steps_per_second"] for run in runs]),
-            "slower_by": estimate(slower),
-            "background_share": estimate([run["background_share"] for run in runs]),
-            "boundary_share": estimate([run["boundary_share"] for run in runs])}
+def row_of(alone, beside):
+    """name -> the values of all rounds"""
+    return {"steps_per_second_without": [run["steps_per_second"] for run in alone],
+            "steps_per_second_with": [run["steps_per_second"] for run in beside],
+            "slower_by": [1 - run["steps_per_second"] / without["steps_per_second"]
+                          for run, without in zip(beside, alone)],
+            "background_share": [run["background_share"] for run in beside],
+            "boundary_share": [run["boundary_share"] for run in beside]}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
+    parser = runs.parser_of(__doc__)
     parser.add_argument("--data", default="synthetic", help="(%(default)s)")
     parser.add_argument("--models", nargs="+", default=["resnet8", "resnet20", "resnet18"])
     parser.add_argument("--transports", nargs="+", default=[SHARED, "zmq", "tcp"],
@@ -190,19 +146,19 @@ def main():
     for model in args.models:
         everything[model] = rounds_of(args, model)
         for transport in args.transports:
-            row = row_of(model, transport, everything[model][WITHOUT], everything[model][transport])
-            rows.append(row)
-            shares = (text(row[key], 100)
+            row = row_of(everything[model][WITHOUT], everything[model][transport])
+            rows.append({"model": model, "transport": transport,
+                         **{key: runs.estimate(values) for key, values in row.items()}})
+            shares = (runs.figure(row[key], 100)
                       for key in ("slower_by", "background_share", "boundary_share"))
-            print(f"| {model} | {transport} | {text(row['steps_per_second_without'])} | "
-                  f"{text(row['steps_per_second_with'])} | {' | '.join(shares)} |", flush=True)
+            print(f"| {model} | {transport} | {runs.figure(row['steps_per_second_without'])} | "
+                  f"{runs.figure(row['steps_per_second_with'])} | {' | '.join(shares)} |",
+                  flush=True)
     if args.json:
         asked = {key: getattr(args, key) for key in
                  ("topology", "data", "sweeps", "codec", "linger", "seconds", "rounds")}
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": machine(), **asked, "rows": rows, "runs": everything}, file,
-                      indent=1)
-            file.write("\n")
+        runs.write_json(args.json, {"machine": runs.machine(), **asked, "rows": rows,
+                                    "runs": everything})
 
 
 if __name__ == "__main__":

@@ -28,16 +28,15 @@ c++, run it by the Python whose torch the programs link: Debian's. Run nothing e
 """
 
 import argparse
-import json
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).parents[1]
+import runs
+
 KINDS = ("none", "ours", "linger 0", "uncorrected", "decent", "ddp", "c++")
 OPTIONS = {"ours": {}, "linger 0": {"linger": 0}, "uncorrected": {"momentum_correction": 0}}
 LAYERS, WIDTH, WARM_UP, BATCH = 28, 632, 5, 32
@@ -169,12 +168,12 @@ def run_cpp(workers, options):
         words = f"--model resnet18 --data synthetic:{examples},10 --batch {BATCH} --epochs 1"
         words += f" --topology ring:{workers} --threads 1 --no-overlap --quiet --out {folder}/run"
         subprocess.run(
-            [ROOT / "build/bin/fast", "train", *words.split()],
+            [runs.ROOT / "build/bin/fast", "train", *words.split()],
             check=True,
             stdout=subprocess.DEVNULL,
             timeout=600,
         )
-        summary = json.loads(pathlib.Path(folder, "run/summary.json").read_text())
+        summary = runs.summary(f"{folder}/run")
     step = summary["training_seconds"] * workers * BATCH / summary["samples"]
     inside = step * summary["exchange_share"]
     return step, inside, inside
@@ -188,31 +187,14 @@ def run(kind, workers, options):
         command = [sys.executable, __file__, "--work", kind, "--sleep", str(options.sleep)]
         command += ["--steps", str(options.steps), "--workers", str(workers)]
         command += ["--model", options.model]
-        environment = {
-            "FAST_LIBRARY": str(ROOT / "build/adapters/c/libfast.so"),
-            **os.environ,
-            "PYTHONPATH": str(ROOT / "adapters/python"),
-        }
-        processes = [
-            subprocess.Popen(
-                [*command, "--rank", str(rank), "--folder", folder],
-                env=environment,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for rank in range(workers)
-        ]
-        told = [process.communicate(timeout=600)[0] for process in processes]
-        if any(process.returncode for process in processes):
-            raise RuntimeError(f"{kind} with {workers} workers failed")
+        commands = [[*command, "--rank", str(rank), "--folder", folder] for rank in range(workers)]
+        told = runs.told_by(commands, lambda _: runs.with_package(), timeout=600)
         columns = zip(*([float(word) for word in text.split()[-3:]] for text in told))
         return tuple(statistics.mean(column) for column in columns)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = runs.parser_of(__doc__, fast=False)
     parser.add_argument("--model", choices=("linear", "resnet18"), default="linear")
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4], help="(%(default)s)")
     parser.add_argument(

@@ -14,7 +14,6 @@ machine with two cores, compare on ring:2, where each worker has a core of its o
 --model linear is a stand-in that builds without LibTorch; its steps are so short that the exchange
 weighs more than it does for a real model.
 """
-import argparse
 import json
 import os
 import statistics
@@ -22,40 +21,36 @@ import subprocess
 import sys
 import tempfile
 
+import runs
 
-def training_rates(run, slow_rank):
+
+def training_rates(args, run, slow_rank):
     """rank -> steps per second, first to last progress line while training."""
     rates = {}
-    for name in sorted(os.listdir(run)):
-        if not name.startswith("worker-") or int(name[7:]) == slow_rank:
+    for rank in range(runs.grid_of(args)["workers"]):
+        if rank == slow_rank:
             continue
-        with open(os.path.join(run, name, "metrics.jsonl"), encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
-        training = [l for l in lines if l["kind"] == "progress" and l["state"] == "training"]
+        training = [line for line in runs.progress(run, rank) if line["state"] == "training"]
         # The first line comes before the first step; the first seconds are those of a cold start.
         if len(training) < 3:
-            sys.exit(f"{name}: too short a run to measure; raise --epochs")
+            sys.exit(f"worker {rank}: too short a run to measure; raise --epochs")
         first, last = training[1], training[-1]
-        rates[int(name[7:])] = (last["step"] - first["step"]) / (last["time"] - first["time"])
+        rates[rank] = (last["step"] - first["step"]) / (last["time"] - first["time"])
     return rates
 
 
 def train(args, slow):
     with tempfile.TemporaryDirectory() as folder:
         run = os.path.join(folder, "run")
-        command = [args.fast, "train", "--topology", args.topology, "--model", args.model,
-                   "--data", args.data, "--epochs", str(args.epochs), "--out", run,
-                   "--report-every", "0.5", "--quiet"]
-        if slow:
-            command += ["--slow", args.slow]
-        subprocess.run(command, check=True, timeout=args.timeout, stdout=subprocess.DEVNULL)
-        return training_rates(run, int(args.slow.split(":")[0]))
+        words = runs.words_of(args, run, "--epochs", str(args.epochs), "--report-every", "0.5",
+                              *(("--slow", args.slow) if slow else ()))
+        subprocess.run([args.fast, "train", *words], check=True, timeout=args.timeout,
+                       stdout=subprocess.DEVNULL)
+        return training_rates(args, run, int(args.slow.split(":")[0]))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", default="build/bin/fast", help="the program (%(default)s)")
+    parser = runs.parser_of(__doc__)
     parser.add_argument("--topology", default="torus:2x2", help="(%(default)s)")
     parser.add_argument("--model", default="resnet8", help="(%(default)s)")
     parser.add_argument("--data", default="synthetic", help="(%(default)s)")
@@ -67,13 +62,11 @@ def main():
     args = parser.parse_args()
 
     alone, beside = [], []
-    for number in range(args.rounds):
-        # In turn, every second round in reverse order, so that a drift of the machine cancels.
-        for slow in (False, True) if number % 2 == 0 else (True, False):
-            rates = train(args, slow)
-            (beside if slow else alone).append(statistics.mean(rates.values()))
-            print(f"round {number + 1}, {'with' if slow else 'without'} --slow {args.slow}: "
-                  f"{statistics.mean(rates.values()):.2f} steps/s", file=sys.stderr)
+    for number, slow in runs.in_turn((False, True), args.rounds):
+        rate = statistics.mean(train(args, slow).values())
+        (beside if slow else alone).append(rate)
+        print(f"round {number + 1}, {'with' if slow else 'without'} --slow {args.slow}: "
+              f"{rate:.2f} steps/s", file=sys.stderr)
     without, with_slow = statistics.median(alone), statistics.median(beside)
     print(json.dumps({
         "topology": args.topology, "model": args.model, "slow": args.slow,

@@ -62,7 +62,7 @@ struct Cell {
   [[nodiscard]] std::uint64_t budget(std::size_t examples) const;
 };
 
-/// Canonical JSON of what determines the cell; its hash names the file of its result.
+/// Canonical JSON of what determines the cell; its hash is part of its name.
 [[nodiscard]] std::string to_json(const Cell& cell);
 [[nodiscard]] std::string hash(const Cell& cell);
 /// "stencil-async torus:2x2 uniform, seed 1".

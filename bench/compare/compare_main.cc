@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kExamples[] =
-    R"(Finished cells are kept as small JSON files (--cells) and not made again: a comparison can be
+    R"(Finished cells are kept, a line of JSON each (--cells), and not made again: a comparison can be
 interrupted and goes on where it was. Pages and tables go to --out. bench/README.md tells more.
 
 Examples:

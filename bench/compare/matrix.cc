@@ -31,7 +31,11 @@ using Clock = std::chrono::steady_clock;
 class Matrix {
  public:
   Matrix(const Spec& spec, const CellStore& store, const MatrixOptions& options)
-      : store_(store), options_(options), signals_(false), machine_(bench::describe_machine()) {
+      : comparison_(spec.name),
+        store_(store),
+        options_(options),
+        signals_(false),
+        machine_(bench::describe_machine()) {
     for (const Cell& cell : spec.cells) {
       if (!store.find(cell)) missing_.push_back(cell);
     }
@@ -127,7 +131,7 @@ class Matrix {
     }
     if (!worth_keeping(*known)) return *known;
     const CellResult result = retimed(cell, *std::move(known));
-    store_.keep(cell, result);
+    store_.keep(comparison_, cell, result);
     return result;
   }
 
@@ -154,7 +158,7 @@ class Matrix {
     result.wall_seconds = since(begun);
     result.machine = machine_;
     result.version = revision();
-    if (worth_keeping(result)) store_.keep(cell, result);
+    if (worth_keeping(result)) store_.keep(comparison_, cell, result);
     return result;
   }
 
@@ -166,6 +170,7 @@ class Matrix {
     }
   }
 
+  const std::string comparison_;
   const CellStore& store_;
   const MatrixOptions& options_;
   SignalQueue signals_;

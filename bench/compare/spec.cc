@@ -87,6 +87,8 @@ class SpecReader {
     in_.tick(root, "include");
     Spec spec;
     in_.require(in_.read(root, "name", spec.name), root, "name", "give the comparison a name");
+    in_.require(spec.name.find('/') == std::string::npos, root, "name",
+                "leave out '/': files and folders are called by it");
     in_.read(root, "question", spec.question);
     in_.read(root, "tuned_by", spec.tuned_by);
     seeds_ = read_seeds(root).value_or(Seeds{1});

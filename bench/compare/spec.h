@@ -10,7 +10,7 @@ namespace fast::compare {
 
 /// A comparison: its name and all its cells, in the order in which they run.
 struct Spec {
-  std::string name;
+  std::string name;      ///< its folder and the file of its cells are called by it
   std::string question;  ///< what it answers, in one line; may be empty
   std::string tuned_by;  ///< the comparison that found the learning rates; empty: not tuned
   std::string job_at;    ///< file and line of [job], for errors found when the data are loaded

@@ -19,7 +19,7 @@ Mode Mode::parse(std::string_view text) {
     }
   }
   throw ConfigError("unknown mode '" + std::string(text) + "'",
-                    "use async, bounded:K with K >= 1, or sync");
+                    "use " + std::string(kModeForms) + " (K >= 1)");
 }
 
 std::string Mode::name() const {

@@ -61,7 +61,16 @@ endif()
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documented_flags.py
       ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:fast_program>)
   set_tests_properties(no_document_names_an_option_that_does_not_exist
-    PROPERTIES LABELS unit TIMEOUT 60)
+    PROPERTIES LABELS unit TIMEOUT 180)
+
+# Modes, codecs and the like: documents that list them list all of the code's.
+add_test(NAME lists_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/listed_names.py --self-test)
+add_test(NAME documents_list_all_modes_codecs_and_topologies
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/listed_names.py
+    ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:fast-worker>)
+set_tests_properties(lists_check_fails_on_each_bad_example
+  documents_list_all_modes_codecs_and_topologies PROPERTIES LABELS unit TIMEOUT 60)
 
 # check_headers: a header that needs another one before it does not compile here. What a source file
 # of its own includes, first as include_directions.py demands, has been compiled alone with that

@@ -9,12 +9,16 @@ builds without some programs, their flags and flags without a command are not ch
 """
 import glob
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
 DOCUMENTS = ("*.md", "*/README.md", "*/*/README.md", "examples/quickstart.sh", "bench/results/*.md")
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+SCRIPTS_OF_BENCH = sorted(path.name for path in BENCH.glob("*.py") if os.access(path, os.X_OK))
 COMMANDS = {  # the first word: a program's name, or a script's place in the tree
+    **{name: [f"bench/{name}"] for name in SCRIPTS_OF_BENCH},
     "fast train": ["fast", "train"],
     "fast run": ["fast", "run"],
     "fast topology": ["fast", "topology"],
@@ -30,19 +34,13 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "idle_bench": ["idle_bench"],
     "shared_bench": ["shared_bench"],
     "exchange_bench": ["exchange_bench"],
-    "overhead.py": ["bench/overhead.py"],
-    "slow_worker.py": ["bench/slow_worker.py"],
-    "faults.py": ["bench/faults.py"],
-    "dark.py": ["bench/dark.py"],
-    "python_overhead.py": ["bench/python_overhead.py"],
-    "adam_moments.py": ["bench/adam_moments.py"],
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
-FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, our checks, and what draws only where matplotlib is
+FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, our checks
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",
     "--parallel", "--gtest", "--gtest_random_seed", "--gtest_filter", "--self-test", "--fix", "--version",
-    "--help", "--condition", "--cflags", "--libs", "--system-site-packages", "--no-deps"}
+    "--help", "--cflags", "--libs", "--system-site-packages", "--no-deps"}
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9_-]*[a-z0-9]")
 COMMAND = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, COMMANDS)) + r")(?= -| \S+ )([^`#|;&]*)")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.S)
@@ -59,6 +57,9 @@ def lines_of(path):
 
 
 def flags_of(command):
+    """A script in Python answers without packages."""
+    if command[0].endswith(".py"):
+        command = [sys.executable, "-S", *command]
     run = subprocess.run(command + ["--help"], text=True, capture_output=True, timeout=60,
                          stdin=subprocess.DEVNULL, check=True)
     return set(FLAG.findall(run.stdout))

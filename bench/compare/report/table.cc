@@ -131,7 +131,7 @@ Row make_row(const std::vector<const Finished*>& seeds) {
   std::vector<double> accuracy, unseen, worst, seconds, bytes, pace;
   for (const Finished* one : seeds) {
     const CellResult& r = one->result;
-    row.cells.push_back(CellStore::file_name(one->cell));
+    row.cells.push_back(CellStore::name(one->cell));
     row.diverged += r.diverged ? 1 : 0;
     row.failed += r.failure.empty() ? 0 : 1;
     row.lost += r.lost;

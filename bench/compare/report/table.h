@@ -37,7 +37,7 @@ struct RunEnd {
 struct Row {
   Cell cell;                       ///< of the first seed
   std::string label;               ///< its name, unique within its group
-  std::vector<std::string> cells;  ///< names of the files of all seeds
+  std::vector<std::string> cells;  ///< names, of all seeds
   int seeds = 0, diverged = 0, failed = 0;
   int lost = 0;                              ///< workers that died in runs that ended well
   std::optional<Spread> accuracy;            ///< of the mean model

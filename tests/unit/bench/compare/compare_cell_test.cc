@@ -3,13 +3,21 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "bench/compare/spec.h"
 #include "tests/support/cifar_files.h"
 
 namespace fast::compare {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 Cell some_cell() {
   Cell cell;
@@ -59,7 +67,7 @@ TEST(CellStore, finds_what_it_keeps_and_nothing_else) {
   const CellStore store(folder.path() / "cells");
   const Cell cell = some_cell();
   EXPECT_FALSE(store.find(cell));
-  store.keep(cell, some_result());
+  store.keep("tested", cell, some_result());
   const auto found = store.find(cell);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->mean_model, 0.5);
@@ -75,14 +83,14 @@ TEST(CellStore, what_is_not_judged_by_as_many_unseen_examples_as_asked_for_count
   const testing::TemporaryFolder folder;
   const CellStore store(folder.path());
   Cell cell = some_cell();
-  store.keep(cell, some_result());
+  store.keep("tested", cell, some_result());
   cell.job.unseen = 200;
   EXPECT_EQ(hash(cell), hash(some_cell())) << "it learns the same";
   EXPECT_FALSE(store.find(cell));
   EXPECT_FALSE(store.find_by_any_clock(cell));
   CellResult result = some_result();
   result.unseen = {.examples = 200, .accuracy = 0.375, .loss = 1.25};
-  store.keep(cell, result);
+  store.keep("tested", cell, result);
   ASSERT_TRUE(store.find(cell));
   EXPECT_EQ(store.find(cell)->unseen->accuracy, 0.375);
   EXPECT_EQ(store.find(cell)->unseen->loss, 1.25);
@@ -99,7 +107,7 @@ TEST(CellStore, a_run_that_diverged_is_judged_by_nothing) {
   cell.job.unseen = 200;
   CellResult diverged;
   diverged.diverged = true;
-  store.keep(cell, diverged);
+  store.keep("tested", cell, diverged);
   EXPECT_TRUE(store.find(cell));
 }
 
@@ -108,28 +116,90 @@ TEST(CellStore, finds_a_cell_by_any_clock) {
   const CellStore store(folder.path() / "cells");
   Cell cell = some_cell();
   EXPECT_FALSE(store.find_by_any_clock(cell)) << "there is no folder yet";
-  store.keep(cell, some_result());
+  store.keep("tested", cell, some_result());
   cell.clockwork.latency = 7;
   EXPECT_FALSE(store.find(cell));
   ASSERT_TRUE(store.find_by_any_clock(cell));
   EXPECT_EQ(store.find_by_any_clock(cell)->mean_model, 0.5);
   cell.strategy.learning_rate = 7;
   EXPECT_FALSE(store.find_by_any_clock(cell));
-  std::ofstream((folder.path() / CellStore::file_name(cell))) << "no json";
-  EXPECT_FALSE(store.find_by_any_clock(cell));
 }
 
-TEST(CellStore, a_file_of_another_cell_counts_as_none) {
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+TEST(CellStore, a_comparison_is_a_file_with_a_line_for_each_cell_in_the_order_of_names) {
   const testing::TemporaryFolder folder;
   const CellStore store(folder.path());
-  Cell other = some_cell();
-  other.seed = 2;
-  store.keep(other, some_result());
-  std::filesystem::rename((folder.path() / CellStore::file_name(other)),
-                          (folder.path() / CellStore::file_name(some_cell())));
+  Cell first = some_cell(), second = some_cell();
+  second.seed = 2;
+  store.keep("tested", second, some_result());
+  store.keep("tested", first, CellResult{});
+  store.keep("tested", first, some_result());
+  store.keep("another", first, some_result());
+  EXPECT_THAT(lines_of(folder.path() / "tested.jsonl"),
+              ElementsAre(StartsWith("{\"name\":\"" + CellStore::name(first) + "\",\"cell\":{"),
+                          StartsWith("{\"name\":\"" + CellStore::name(second) + "\",")));
+  EXPECT_EQ(store.find(first)->mean_model, 0.5) << "the last one kept";
+  EXPECT_THAT(lines_of(folder.path() / "another.jsonl"), SizeIs(1));
+}
+
+TEST(CellStore, finds_cells_of_two_machines_whose_files_git_has_put_together) {
+  const testing::TemporaryFolder folder;
+  const CellStore here(folder.path() / "here"), there(folder.path() / "there");
+  Cell first = some_cell(), second = some_cell();
+  second.seed = 2;
+  here.keep("tested", first, some_result());
+  there.keep("tested", first, CellResult{});
+  there.keep("tested", second, some_result());
+  {
+    std::ofstream both(folder.path() / "both.jsonl");
+    for (const char* const machine : {"here", "there", "there"}) {
+      for (const std::string& line : lines_of(folder.path() / machine / "tested.jsonl")) {
+        both << line << "\n";
+      }
+    }
+  }
+  const CellStore both(folder.path());
+  EXPECT_TRUE(both.find(second));
+  EXPECT_EQ(both.find(first)->mean_model, 0.5) << "the first of two";
+  both.keep("both", first, CellResult{});
+  EXPECT_THAT(lines_of(folder.path() / "both.jsonl"), SizeIs(2)) << "once, and the other cell";
+}
+
+TEST(CellStore, a_line_of_another_cell_or_of_none_counts_as_none_and_stays) {
+  const testing::TemporaryFolder folder;
+  const CellStore store(folder.path());
+  const std::string name = CellStore::name(some_cell());
+  std::ofstream(folder.path() / "tested.jsonl")
+      << "<<<<<<< " << name << "\n{\"name\":\"other\",\"of\":\"" << name << "\"}\n\n";
+  std::ofstream(folder.path() / "edited.jsonl")
+      << "{\"name\":\"" << name << "\",\"cell\":{},\"result\":{}}\n";
   EXPECT_FALSE(store.find(some_cell()));
-  std::ofstream((folder.path() / CellStore::file_name(some_cell()))) << "no json";
-  EXPECT_FALSE(store.find(some_cell()));
+  EXPECT_FALSE(store.find_by_any_clock(some_cell()));
+  store.keep("tested", some_cell(), some_result());
+  EXPECT_TRUE(store.find(some_cell()));
+  EXPECT_THAT(lines_of(folder.path() / "tested.jsonl"), SizeIs(3));
+}
+
+TEST(CellStore, two_stores_of_one_folder_lose_nothing) {
+  const testing::TemporaryFolder folder;
+  const auto keep = [&](std::uint64_t first) {
+    const CellStore store(folder.path());
+    for (std::uint64_t seed = first; seed < first + 20; ++seed) {
+      Cell cell = some_cell();
+      cell.seed = seed;
+      store.keep("tested", cell, some_result());
+    }
+  };
+  std::thread other(keep, 100);
+  keep(200);
+  other.join();
+  EXPECT_THAT(lines_of(folder.path() / "tested.jsonl"), SizeIs(40));
 }
 
 }  // namespace

@@ -190,6 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, BadSpecTest,
     ::testing::Values(
         Bad{"UnknownStrategy", "\"allreduce\"", "\"allreduse\"", ":11:", "allreduse"},
+        Bad{"NameThatIsAPath", "name = \"good\"", "name = \"a/b\"", ":1:", "leave out '/'"},
         Bad{"UnknownMode", "bounded:3", "bounded:x", ":13:", "name"},
         Bad{"PartsInLockStep", "\"stencil-bounded:3\"", "\"stencil-sync\"\ncodec = \"topk:0.01\"",
             ":14:", "topk:0.01"},
