@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "adapters/c/handle.h"
+#include "fast/options/environment.h"
+#include "fast/options/rank.h"
+#include "fast/options/session_option_fields.h"
+#include "fast/options/set_option.h"
 #include "fast/run/model_file.h"
-#include "fast/session/environment.h"
 #include "fast/session/exit_code.h"
-#include "fast/session/rank.h"
-#include "fast/session/session_option_fields.h"
-#include "fast/session/set_option.h"
 #include "fast/version.h"
 #include "stencil/core/option_text.h"
 #include "stencil/core/topology.h"

@@ -16,9 +16,10 @@ namespace fast {
 ///     fast::SchedulerSteps schedule(scheduler, optimizer);
 ///     trainer.adapter().attach(schedule);
 ///
-/// Each exchange makes a step of the schedule, too. LibTorch hides what its schedulers hold, so a resumed run takes their steps again, from the
-/// learning rates that the optimizer's groups had when this was made. Make it before the session,
-/// beside a new scheduler. One thread. Both must outlive it.
+/// Each exchange makes a step of the schedule, too. LibTorch hides what its schedulers hold, so a
+/// resumed run takes their steps again, from the learning rates that the optimizer's groups had
+/// when this was made. Make it before the session, beside a new scheduler. One thread. Both must
+/// outlive it.
 class SchedulerSteps final : public Resumable {
  public:
   /// Where it is not the steps of training that count, but epochs, say, `by_hand` leaves step() to

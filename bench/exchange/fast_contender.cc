@@ -10,7 +10,7 @@
 #include "bench/exchange/contender.h"
 #include "bench/exchange/meeting.h"
 #include "bench/exchange/stopwatch.h"
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 #include "fast/session/session.h"
 
 namespace fast::exchange_bench {

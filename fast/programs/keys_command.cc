@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "fast/errors.h"
+#include "fast/options/key_files.h"
 #include "fast/programs/cli/options.h"
-#include "fast/session/key_files.h"
 #include "stencil/core/topology.h"
 
 namespace fast {

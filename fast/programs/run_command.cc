@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/options/environment.h"
 #include "fast/programs/cli/option_binder.h"
 #include "fast/programs/cli/option_table.h"
 #include "fast/programs/cli/options.h"
@@ -24,7 +25,6 @@
 #include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
-#include "fast/session/environment.h"
 
 namespace fast {
 namespace {

@@ -12,6 +12,7 @@
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
+#include "fast/options/peers.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
@@ -25,7 +26,6 @@
 #include "fast/programs/report_command.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
-#include "fast/session/peers.h"
 
 namespace fast {
 namespace {

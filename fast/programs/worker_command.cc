@@ -10,13 +10,13 @@
 
 #include "fast/data/dataset.h"
 #include "fast/exit_codes.h"
+#include "fast/options/environment.h"
+#include "fast/options/rank.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/signals.h"
-#include "fast/session/environment.h"
-#include "fast/session/rank.h"
 #include "fast/train/worker.h"
 
 namespace fast {

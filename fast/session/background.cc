@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fast/errors.h"
-#include "fast/session/security.h"
+#include "fast/options/security.h"
 #include "fast/session/sharing.h"
 #include "stencil/transport/factory.h"
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "fast/options/peers.h"
+#include "fast/options/session_options.h"
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
 #include "fast/session/key_watch.h"
 #include "fast/session/path_watch.h"
 #include "fast/session/patience.h"
-#include "fast/session/peers.h"
-#include "fast/session/session_options.h"
 #include "fast/session/sweep_watch.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/pump.h"

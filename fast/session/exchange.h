@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "fast/session/status.h"
 
 namespace fast {

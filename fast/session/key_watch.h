@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 #include "stencil/core/types.h"
 
 namespace fast {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "fast/options/session_options.h"
 #include "fast/session/model_values.h"
-#include "fast/session/session_options.h"
 #include "stencil/mix/mixer.h"
 
 namespace fast {

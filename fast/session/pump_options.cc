@@ -4,9 +4,9 @@
 #include <string>
 
 #include "fast/model/carried_arrays.h"
-#include "fast/session/rank.h"
-#include "fast/session/security.h"
-#include "fast/session/terms.h"
+#include "fast/options/rank.h"
+#include "fast/options/security.h"
+#include "fast/options/terms.h"
 #include "stencil/runtime/engine_config.h"
 
 namespace fast {

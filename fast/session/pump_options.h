@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "fast/adapter.h"
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/runtime/pump.h"
 

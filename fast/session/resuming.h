@@ -8,8 +8,8 @@
 
 #include "fast/adapter.h"
 #include "fast/checkpoint/checkpoint_writer.h"
+#include "fast/options/session_options.h"
 #include "fast/run/lock_file.h"
-#include "fast/session/session_options.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/types.h"
 

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "fast/adapter.h"
+#include "fast/options/session_options.h"
 #include "fast/run/run_folder.h"
 #include "fast/session/exchange.h"
 #include "fast/session/recorder.h"
-#include "fast/session/session_options.h"
 
 namespace fast {
 

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "fast/model/carried_arrays.h"
+#include "fast/options/peers.h"
+#include "fast/options/terms.h"
 #include "fast/run/model_file.h"
-#include "fast/session/peers.h"
 #include "fast/session/pump_options.h"
 #include "fast/session/run_writer.h"
 #include "fast/session/session_impl.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
-#include "fast/session/terms.h"
 #include "stencil/mix/codecs/kinds.h"
 
 namespace fast {

@@ -9,8 +9,8 @@
 
 #include "fast/adapter.h"
 #include "fast/errors.h"
+#include "fast/options/session_options.h"
 #include "fast/session/exchange.h"
-#include "fast/session/session_options.h"
 #include "fast/session/status.h"
 
 namespace fast {

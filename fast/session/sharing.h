@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/engine/config.h"
 #include "stencil/shared/unix_meeting.h"

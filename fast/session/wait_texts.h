@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/runtime/pump_status.h"
 
 namespace fast {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "fast/data/dataset.h"
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "fast/train/worker_config.h"
 
 namespace fast {

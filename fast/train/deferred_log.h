@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 
 namespace fast {
 

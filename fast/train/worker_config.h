@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "fast/train/learner.h"
 #include "fast/train/optimizer_options.h"
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "fast/options/session_options.h"
 #include "fast/run/lock_file.h"
-#include "fast/session/session_options.h"
 
 namespace fast {
 

@@ -64,8 +64,7 @@ UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink 
     const std::string why = std::generic_category().message(errno);
     close_if(listener_);
     close_if(epoll_);
-    throw ConfigError("cannot listen on a Unix socket: " + why,
-                      "set share_memory to never");
+    throw ConfigError("cannot listen on a Unix socket: " + why, "set share_memory to never");
   }
   watch(listener_);
   token_ = hex(own_.id()) + hex(secret_);

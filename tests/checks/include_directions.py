@@ -38,16 +38,17 @@ FAST_ROOMS = {
     "run": (),
     "checkpoint": ("run",),
     "model": ("checkpoint", "run"),
-    "session": ("checkpoint", "model", "run"),
+    "options": (),
+    "session": ("options", "checkpoint", "model", "run"),
     "data": (),
-    "train": ("session", "checkpoint", "data", "model", "run"),
+    "train": ("options", "session", "checkpoint", "data", "model", "run"),
     "report": ("run",),
-    "programs": ("session", "checkpoint", "data", "run", "train", "report"),
+    "programs": ("options", "session", "checkpoint", "data", "run", "train", "report"),
 }
 # These use the adapters.
 ABOVE_ADAPTERS = ("c", "programs")
 # The rooms of fast/ that an adapter may include, beside headers outside rooms.
-FOR_ADAPTERS = re.compile(r"^fast/(session/(exchange|session|session_options|status)|checkpoint/saved_state|model/\w+"
+FOR_ADAPTERS = re.compile(r"^fast/(options/session_options|session/(exchange|session|status)|checkpoint/saved_state|model/\w+"
                           r"|train/(learner|models|optimizer_options)|data/(batch|image_shape))\.h$")
 
 FRAMEWORK = re.compile(r"^(torch|ATen|c10|caffe2|tensorflow|mxnet)/")

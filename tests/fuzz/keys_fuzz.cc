@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fast/errors.h"
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 
 namespace {
 

@@ -9,6 +9,7 @@ fast_test_room(unit/stencil/transport LINK stencil_transport LABELS unit)
 fast_test_room(unit/stencil/shared LINK fast_test_engine_pair Threads::Threads LABELS unit)
 fast_test_room(unit/stencil/runtime LINK fast_test_engine_pair fast_test_allocations LABELS unit)
 
+fast_test_room(unit/fast/options LINK fast_options fast_test_key_rings LABELS unit)
 fast_test_room(unit/fast/session LINK fast_session stencil_runtime fast_test_key_rings LABELS unit)
 fast_test_room(unit/fast/data LINK fast_data fast_test_data_files LABELS unit)
 fast_test_room(unit/fast/run LINK fast_run fast_report nlohmann_json::nlohmann_json LABELS unit

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fast/errors.h"
-#include "fast/session/environment.h"
+#include "fast/options/environment.h"
 
 namespace fast {
 namespace {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "fast/errors.h"
+#include "fast/options/peers.h"
+#include "fast/options/security.h"
 #include "fast/programs/cli/field_checks.h"
 #include "fast/programs/cli/option_table.h"
-#include "fast/session/peers.h"
-#include "fast/session/security.h"
 
 namespace fast {
 namespace {

@@ -3,9 +3,9 @@
 #include <exception>
 
 #include "adapters/flat/flat_adapter.h"
+#include "fast/options/set_option.h"
 #include "fast/run/model_file.h"
 #include "fast/session/exit_code.h"
-#include "fast/session/set_option.h"
 #include "tests/contract/embedding/embedding_contract.h"
 
 namespace fast::testing {

@@ -14,7 +14,7 @@ NOT_RUN = {
     "fast/model/averaged_at_end.h:cpp:1": "a formula",
     "stencil/core/followers.h:cpp:1": "a formula",
     "adapters/python/fast_training/_torch_momentum.py:python:1": "a formula",
-    "fast/session/key_files.h:cpp:1": "the grammar of a file",
+    "fast/options/key_files.h:cpp:1": "the grammar of a file",
     "stencil/core/option_field.h:cpp:1": "the declaration that each struct of options makes true",
     "stencil/engine/engine.h:cpp:1": "a list of the engine's parts",
     "stencil/runtime/step_boundary.h:cpp:1": "an order of calls",

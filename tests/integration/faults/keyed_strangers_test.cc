@@ -6,7 +6,7 @@
 #include <iterator>
 #include <thread>
 
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/transport/factory.h"
 #include "tests/support/cifar_files.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fast/checkpoint/checkpoint.h"
-#include "fast/session/peers.h"
+#include "fast/options/peers.h"
 #include "tests/integration/session/session_fixture.h"
 #include "tests/support/cifar_files.h"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "fast/errors.h"
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 #include "tests/integration/session/session_fixture.h"
 
 namespace fast {

@@ -1,4 +1,4 @@
-#include "fast/session/rank.h"
+#include "fast/options/rank.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "fast/session/peers.h"
+#include "fast/options/peers.h"
 
 namespace fast {
 namespace {

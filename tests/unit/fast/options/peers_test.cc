@@ -1,5 +1,5 @@
 // The endpoints of neighbours: templates.
-#include "fast/session/peers.h"
+#include "fast/options/peers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fast/session/security.h"
+#include "fast/options/security.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "fast/session/set_option.h"
+#include "fast/options/set_option.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fast/errors.h"
-#include "fast/session/session_option_fields.h"
+#include "fast/options/session_option_fields.h"
 #include "stencil/core/option_text.h"
 
 namespace fast {

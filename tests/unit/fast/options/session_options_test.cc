@@ -1,4 +1,4 @@
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "fast/session/environment.h"
+#include "fast/options/environment.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fast/errors.h"
-#include "fast/session/session_option_fields.h"
+#include "fast/options/session_option_fields.h"
 #include "stencil/core/option_text.h"
 
 namespace fast {

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/topologies/kinds.h"
 #include "stencil/core/topology.h"
 #include "stencil/runtime/exchange_option_fields.h"

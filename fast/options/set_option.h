@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/option_field.h"
 
 namespace fast {

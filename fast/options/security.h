@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "fast/session/key_files.h"
-#include "fast/session/session_options.h"
+#include "fast/options/key_files.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/option_field.h"
 
 namespace fast {

@@ -1,4 +1,4 @@
-#include "fast/session/set_option.h"
+#include "fast/options/set_option.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fast/errors.h"
-#include "fast/session/session_option_fields.h"
+#include "fast/options/session_option_fields.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/text.h"
 

@@ -1,4 +1,4 @@
-#include "fast/session/key_files.h"
+#include "fast/options/key_files.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,13 +1,13 @@
-#include "fast/session/environment.h"
+#include "fast/options/environment.h"
 
 #include <cctype>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
-#include "fast/session/rank.h"
-#include "fast/session/session_option_fields.h"
-#include "fast/session/set_option.h"
+#include "fast/options/rank.h"
+#include "fast/options/session_option_fields.h"
+#include "fast/options/set_option.h"
 #include "stencil/core/topology.h"
 
 namespace fast {

@@ -1,4 +1,4 @@
-#include "fast/session/terms.h"
+#include "fast/options/terms.h"
 
 #include <xxhash.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/topology.h"

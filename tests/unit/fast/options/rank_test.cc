@@ -1,4 +1,4 @@
-#include "fast/session/rank.h"
+#include "fast/options/rank.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "fast/session/key_pair.h"
+#include "fast/options/key_pair.h"
 
 #include <sodium.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 
 namespace fast {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "fast/errors.h"
-#include "fast/session/environment.h"
-#include "fast/session/session_options.h"
+#include "fast/options/environment.h"
+#include "fast/options/session_options.h"
 #include "stencil/core/option_field.h"
 
 namespace fast {

@@ -1,4 +1,4 @@
-#include "fast/session/peers.h"
+#include "fast/options/peers.h"
 
 #include <charconv>
 #include <condition_variable>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fast/session/key_pair.h"
+#include "fast/options/key_pair.h"
 #include "stencil/core/keys.h"
 
 namespace fast {

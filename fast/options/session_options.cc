@@ -1,13 +1,13 @@
-#include "fast/session/session_options.h"
+#include "fast/options/session_options.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "fast/errors.h"
-#include "fast/session/peers.h"
-#include "fast/session/security.h"
-#include "fast/session/session_option_fields.h"
+#include "fast/options/peers.h"
+#include "fast/options/security.h"
+#include "fast/options/session_option_fields.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_checks.h"
 #include "stencil/core/option_text.h"
