@@ -79,7 +79,7 @@ T told(const fast_session* session, T otherwise, Get get) noexcept {
   return session != nullptr && session->session ? get(*session->session) : otherwise;
 }
 
-void demand(bool given, const char* what) {
+void require(bool given, const char* what) {
   if (!given) throw ConfigError(std::string("no ") + what + " (NULL)", "pass one");
 }
 
@@ -115,7 +115,7 @@ const char* fast_error(const fast_session* session) {
 
 fast_code fast_set(fast_session* session, const char* key, const char* value) {
   return before_open(session, [&] {
-    demand(key != nullptr && value != nullptr, "option or value");
+    require(key != nullptr && value != nullptr, "option or value");
     fast::set_option(session->options, key, value);
     session->given.insert(fast::environment_name(key));
   });
@@ -188,7 +188,7 @@ fast_code fast_array(fast_session* session, fast_role role, const char* name, co
 
 fast_code fast_array_alias(fast_session* session, const char* name, size_t array) {
   return before_open(session, [&] {
-    demand(name != nullptr, "name");
+    require(name != nullptr, "name");
     session->aliases.emplace_back(name, array);
   });
 }
@@ -269,21 +269,21 @@ fast_code fast_finish(fast_session* session, int* agreed) {
 
 fast_code fast_save_model(fast_session* session, const char* path) {
   return once_open(session, [&](fast::Session& open) {
-    demand(path != nullptr, "path");
+    require(path != nullptr, "path");
     open.save_model(path);
   });
 }
 
 fast_code fast_save_checkpoint(fast_session* session, const char* path) {
   return once_open(session, [&](fast::Session& open) {
-    demand(path != nullptr, "path");
+    require(path != nullptr, "path");
     open.save_checkpoint(path);
   });
 }
 
 fast_code fast_stop_all(fast_session* session, const char* reason) {
   return once_open(session, [&](fast::Session& open) {
-    demand(reason != nullptr, "reason");
+    require(reason != nullptr, "reason");
     open.stop_all(reason);
   });
 }

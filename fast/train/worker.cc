@@ -176,14 +176,14 @@ class TrainingRun {
                           "stopped early on request; the model so far is saved"};
     if (!early) {
       recorder_.report(*exchange_);
-      outcome = judge(agreement);
+      outcome = outcome_after(agreement);
     }
     if (unsaved_) save();  // there may be room by now
     return outcome;
   }
 
   /// Training is over and the model is saved.
-  WorkerOutcome judge(Agreement agreement) {
+  WorkerOutcome outcome_after(Agreement agreement) {
     recorder_.event("evaluating", "training is over; evaluating");
     if (!stop_ && learner_.statistics() == Statistics::kLocal) {
       estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed(), &stop_);

@@ -4,6 +4,7 @@
 # log and its path is printed.
 #
 # usage: tests/checks/fuzz.sh BUILD_DIR [NAME...]
+#   NAME                engine or engine_fuzz; without one: all
 #   FAST_FUZZ_SECONDS   seconds for each target (15)
 #   FAST_FUZZ_JOBS      how many at once (the number of cores)
 set -euo pipefail
@@ -54,10 +55,13 @@ fuzz_one() {
 targets=()
 for target in "$build"/fuzz/*_fuzz; do
   [ -x "$target" ] || continue
-  if [ $# -eq 0 ] || [[ " $* " == *" $(basename "$target") "* ]]; then targets+=("$target"); fi
+  name=$(basename "$target")
+  if [ $# -eq 0 ] || [[ " $* " == *" $name "* || " $* " == *" ${name%_fuzz} "* ]]; then
+    targets+=("$target")
+  fi
 done
 if [ ${#targets[@]} -eq 0 ]; then
-  echo "fuzz.sh: no fuzz target in $build/fuzz; build with: cmake --build --preset fuzz" >&2
+  echo "fuzz.sh: no fuzz target${1:+ called ${*}} in $build/fuzz; build with: cmake --build --preset fuzz" >&2
   exit 1
 fi
 for target in "${targets[@]}"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that documents which list modes, codecs, transports, topologies or data sets list them all.
+"""Checks that documents which list modes, codecs, transports or topologies list all of them.
 
 usage: listed_names.py ROOT BIN     ROOT: source tree, BIN: folder of fast-worker
        listed_names.py --self-test
@@ -18,7 +18,6 @@ LISTS = {  # how fast-worker is brought to list them, and the words before the l
     "codecs": (["--topology", "ring:2", "--codec", "none"], "; use one of "),
     "transports": (["--topology", "ring:2", "--transport", "none"], "; use one of "),
     "topologies": (["--topology", "none:2"], "; valid forms are "),
-    "data sets": (["--topology", "ring:2", "--data", "none"], "; use "),
 }
 PASSAGES = (  # document, how the passage begins, its list, forms that it leaves out on purpose
     ("README.md", "`--help` lists every option", "topologies", ()),
@@ -58,7 +57,7 @@ def passage(text, begin):
     at = text.find("\n" + begin)
     if at < 0:
         return None
-    end = r"\n\n|\n\|" if begin.startswith("|") else r"\n\n|\n    \w+:" if begin[0] == " " else r"\n\n"
+    end = {"|": r"\n\n|\n\|", " ": r"\n\n|\n    \w+:"}.get(begin[0], r"\n\n")
     rest = text[at + 1:]
     found = re.search(end, rest)
     return " ".join((rest[:found.start()] if found else rest).split())
@@ -66,8 +65,8 @@ def passage(text, begin):
 
 def missing(forms, text):
     words = re.split(r"[\s`(),;]+", text)
-    return [form for form in forms
-            if not any(re.search(rf"(?<![\w:]){re.escape(form)}(?!\w|\[|:\S)", word) for word in words)]
+    return [form for form in forms if not any(
+        re.search(rf"(?<![\w:]){re.escape(form)}(?!\w|\[|:\S)", word) for word in words)]
 
 
 def problems(lists, passages, read):

@@ -9,7 +9,7 @@ NOT_RUN = {
     "CONTRIBUTING.md:sh:1": "the tests themselves and steps of CI",
     "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run wheel` does it",
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
-    "fast/session/README.md:sh:3": "needs Slurm, which tests/integration/cluster starts for fast-worker",
+    "fast/session/README.md:sh:3": "needs Slurm; tests/integration/cluster has fast-worker by it",
     "fast/momentum.h:cpp:1": "a formula",
     "fast/model/averaged_at_end.h:cpp:1": "a formula",
     "stencil/core/followers.h:cpp:1": "a formula",
