@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fast/errors.h"
+#include "fast/session/addresses.h"
 #include "fast/session/peers.h"
 #include "fast/session/security.h"
 #include "fast/session/session_option_fields.h"
@@ -73,6 +74,7 @@ void SessionOptions::validate() const {
   }
   check_peer_template(peer_template);
   exchange.validate(naming);
+  check_addresses(*this);
   check_aim(*this);
   check_security(*this, naming);
 }

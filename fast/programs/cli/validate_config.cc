@@ -5,6 +5,7 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/field_checks.h"
 #include "fast/programs/cli/option_table.h"
+#include "fast/session/addresses.h"
 #include "fast/session/peers.h"
 #include "fast/session/security.h"
 
@@ -74,6 +75,7 @@ void validate_place(const SessionOptions& session, const stencil::Topology& topo
                         fmt::format("'fast topology {}' shows who is", session.topology));
     }
   }
+  check_addresses(session);
   validate_keys(session, topology);
 }
 
