@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "adapters/c/handle.h"
+#include "fast/error_text.h"
 #include "fast/options/environment.h"
 #include "fast/options/rank.h"
 #include "fast/options/session_option_fields.h"
@@ -35,14 +35,11 @@ fast_code guarded(fast_session* session, Body body) noexcept {
   try {
     body();
     return FAST_OK;
-  } catch (const std::bad_alloc&) {
-    session->error.assign("out of memory");  // too short to need any
-    return FAST_FAILURE;
   } catch (const std::exception& error) {
     try {
-      session->error = error.what();
+      session->error = fast::error_text(error);
     } catch (...) {
-      session->error.clear();
+      session->error.assign("out of memory");  // too short to need any
     }
     return code_of(error);
   }

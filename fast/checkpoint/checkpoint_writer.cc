@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast/checkpoint/checkpoint.h"
+#include "fast/error_text.h"
 
 namespace fast {
 
@@ -30,7 +31,7 @@ void CheckpointWriter::write(std::filesystem::path file, stencil::Terms terms) {
         try {
           write_checkpoint(file, state_.tensors(), terms);
         } catch (const std::exception& error) {
-          log_(stencil::LogLevel::kError, std::string("no checkpoint: ") + error.what());
+          log_(stencil::LogLevel::kError, std::string("no checkpoint: ") + error_text(error));
         }
       });
 }

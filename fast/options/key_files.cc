@@ -117,11 +117,12 @@ std::string octal(mode_t mode) {
 SecretKey read_secret(const std::string& name) {
   const OpenFile file(name);
   const struct stat& status = file.status;
-  if (open_to_others(status.st_mode, status.st_uid, ::geteuid())) {
-    const bool of_root = status.st_uid == 0 && ::geteuid() != 0;
+  if (open_to_others(status.st_mode, status.st_uid)) {
+    const bool of_root = status.st_uid == 0;
     throw ConfigError(
         "others may read the secret key in " + name + ", whose mode is " + octal(status.st_mode),
-        std::string(of_root ? "chmod 640 " : "chmod 600 ") + name);
+        (of_root && ::geteuid() != 0 ? "chmod 640 " : "chmod 600 ") + name +
+            (of_root ? " (of a Kubernetes secret: defaultMode: 0400)" : ""));
   }
   std::string text = read_file(file.descriptor);
   try {
@@ -182,7 +183,11 @@ SecretKey parse_key_file(std::string_view text, const std::string& file) {
 std::vector<std::vector<PublicKey>> parse_public_keys(std::string_view text,
                                                       const std::string& file) {
   std::vector<std::vector<PublicKey>> by_rank;
-  std::map<PublicKey, int> seen;  // -> the number of its line
+  struct Place {
+    std::size_t rank;
+    int line;
+  };
+  std::map<PublicKey, Place> seen;
   int number = 0;
   while (const std::optional<Line> line = next_line(text, number)) {
     const auto rank = static_cast<std::size_t>(parse_rank(*line, file));
@@ -193,11 +198,14 @@ std::vector<std::vector<PublicKey>> parse_public_keys(std::string_view text,
               (key ? "something follows the key" : in_quotes(line->second) + " is no public key"),
           "write 'RANK KEY', KEY being 40 characters of Z85");
     }
-    if (const auto [first, is_new] = seen.emplace(*key, line->number); !is_new) {
+    const auto [first, is_new] = seen.emplace(*key, Place{rank, line->number});
+    if (first->second.rank != rank) {
       throw ConfigError(at(file, line->number) + in_quotes(line->second) + " stands in line " +
-                            std::to_string(first->second) + " too",
+                            std::to_string(first->second.line) + " too, for rank " +
+                            std::to_string(first->second.rank),
                         "a key belongs to one rank: remove one of the lines");
     }
+    if (!is_new) continue;
     if (by_rank.size() <= rank) by_rank.resize(rank + 1);
     by_rank[rank].push_back(*key);
   }
@@ -225,8 +233,8 @@ std::string public_keys_text(std::span<const PublicKey> by_rank) {
   return out;
 }
 
-bool open_to_others(mode_t mode, uid_t owner, uid_t user) {
-  const mode_t allowed = owner == 0 && user != 0 ? S_IRWXU | S_IRGRP : S_IRWXU;
+bool open_to_others(mode_t mode, uid_t owner) {
+  const mode_t allowed = owner == 0 ? S_IRWXU | S_IRGRP : S_IRWXU;
   return (mode & (S_IRWXU | S_IRWXG | S_IRWXO) & ~allowed) != 0;
 }
 

@@ -40,11 +40,10 @@ struct KeyFiles {
 [[nodiscard]] std::string key_file_text(const KeyPair& pair, int rank);
 [[nodiscard]] std::string public_keys_text(std::span<const stencil::PublicKey> by_rank);
 
-/// Whether users other than that of the process may read a secret file of this mode and owner.
-/// Reading by the group is allowed where root owns the file and the process runs as another user,
-/// which has no other way to read it (the same rule as PostgreSQL's; Kubernetes mounts secrets in
-/// this way).
-[[nodiscard]] bool open_to_others(mode_t mode, uid_t owner, uid_t user);
+/// Whether a secret file of this mode and owner can be read by more users than it may be. Where
+/// root owns the file its group may read it, since root alone has chosen that group (the same rule
+/// as PostgreSQL's; Kubernetes mounts secrets in this way, whichever user the process runs as).
+[[nodiscard]] bool open_to_others(mode_t mode, uid_t owner);
 
 /// Reads both files. Throws ConfigError where one cannot be read or is wrong, where others may read
 /// the secret key, where it is not the key of `rank`, and where one of `neighbours` has no key.

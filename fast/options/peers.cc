@@ -1,29 +1,54 @@
 #include "fast/options/peers.h"
 
+#include <cerrno>
 #include <charconv>
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "fast/errors.h"
+#include "stencil/core/text.h"
 
 namespace fast {
 namespace {
 
 constexpr std::string_view kPlaceholder = "{rank}";
 constexpr std::string_view kLiteral = "{{rank}}";
-constexpr std::string_view kFileScheme = "file:";
 constexpr std::size_t kMaxFileBytes = 1 << 22;
 
-std::string read_file(const std::string& path) {
+/// Nothing where it cannot be read; errno says why.
+std::optional<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
   std::string text;
   char c = 0;
   while (text.size() < kMaxFileBytes && in.get(c)) text.push_back(c);
+  if (in.bad()) return std::nullopt;
   return text;
+}
+
+std::map<int, std::string> read_peers(const std::string& file, std::string& trouble) {
+  errno = 0;
+  const std::optional<std::string> text = read_file(file);
+  if (!text) {
+    trouble = "cannot read the peers file " + stencil::in_quotes(file) + ": " +
+              std::generic_category().message(errno) +
+              "; it is read again for as long as a neighbour is missing";
+    return {};
+  }
+  std::string skipped;
+  std::map<int, std::string> peers = Peers::parse(*text, &skipped);
+  if (!skipped.empty()) {
+    trouble = file + ":" + skipped + " is skipped; write RANK ENDPOINT, as 1 node1:5555";
+  } else if (peers.empty()) {
+    trouble = "the peers file " + stencil::in_quotes(file) +
+              " names nobody; write a line RANK ENDPOINT for each neighbour";
+  }
+  return peers;
 }
 
 std::string_view trim(std::string_view text) {
@@ -68,19 +93,22 @@ void check_peer_template(const std::string& pattern) {
 Peers::Peers(std::map<int, std::string> endpoints, std::string file, std::string pattern)
     : endpoints_(std::move(endpoints)), file_(std::move(file)), pattern_(std::move(pattern)) {}
 
-std::map<int, std::string> Peers::parse(std::string_view text) {
+std::map<int, std::string> Peers::parse(std::string_view text, std::string* skipped) {
   std::map<int, std::string> peers;
-  while (!text.empty()) {
+  for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
-    std::string_view line = trim(text.substr(0, std::min(end, text.find('#'))));
+    const std::string_view line = trim(text.substr(0, std::min(end, text.find('#'))));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     int rank = -1;
     const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), rank);
-    line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
-    if (error != std::errc() || rank < 0 || !(line.starts_with(' ') || line.starts_with('\t'))) {
-      continue;
+    const std::string_view after = line.substr(static_cast<std::size_t>(rest - line.data()));
+    const std::string_view endpoint = trim(after);
+    const bool apart = after.starts_with(' ') || after.starts_with('\t');
+    if (error == std::errc() && rank >= 0 && apart && !endpoint.empty()) {
+      peers[rank] = endpoint;
+    } else if (!line.empty() && skipped != nullptr && skipped->empty()) {
+      *skipped = std::to_string(number) + ": " + stencil::in_quotes(line);
     }
-    if (const std::string_view endpoint = trim(line); !endpoint.empty()) peers[rank] = endpoint;
   }
   return peers;
 }
@@ -92,22 +120,23 @@ bool Peers::in_file(int rank) const {
   return !file_.empty() || pattern_.starts_with(kFileScheme);
 }
 
-std::optional<std::string> Peers::find(int rank) const {
+Peers::Found Peers::look(int rank) const {
+  Found found;
   std::string endpoint;
   if (const auto it = endpoints_.find(rank); it != endpoints_.end()) {
     endpoint = it->second;
   } else if (!file_.empty()) {
-    const auto peers = parse(read_file(file_));
+    const std::map<int, std::string> peers = read_peers(file_, found.trouble.emplace());
     if (const auto named = peers.find(rank); named != peers.end()) endpoint = named->second;
   }
   if (endpoint.empty() && !pattern_.empty()) {
     endpoint = for_rank(pattern_, rank);
   }
   if (endpoint.starts_with(kFileScheme)) {
-    endpoint = trim(read_file(endpoint.substr(kFileScheme.size())));
+    endpoint = trim(read_file(endpoint.substr(kFileScheme.size())).value_or(""));
   }
-  if (endpoint.empty()) return std::nullopt;
-  return endpoint;
+  if (!endpoint.empty()) found.endpoint = std::move(endpoint);
+  return found;
 }
 
 /// Both threads use it under the mutex, except `peers`, which belongs to the reader.
@@ -118,6 +147,7 @@ struct PeersOnAThread::Shared {
   std::condition_variable changed;
   std::set<int> wanted;
   std::map<int, std::optional<std::string>> found;
+  std::string trouble;
   bool over = false;
 
   void read_on() {
@@ -127,15 +157,17 @@ struct PeersOnAThread::Shared {
       if (over) return;
       const int rank = *wanted.begin();
       lock.unlock();
-      std::optional<std::string> endpoint = peers.find(rank);
+      Peers::Found now = peers.look(rank);
       lock.lock();
       wanted.erase(rank);
-      found[rank] = std::move(endpoint);
+      found[rank] = std::move(now.endpoint);
+      if (now.trouble) trouble = *std::move(now.trouble);
     }
   }
 };
 
-PeersOnAThread::PeersOnAThread(Peers peers) : shared_(std::make_shared<Shared>(std::move(peers))) {}
+PeersOnAThread::PeersOnAThread(Peers peers, stencil::LogSink log)
+    : shared_(std::make_shared<Shared>(std::move(peers))), log_(std::move(log)) {}
 
 PeersOnAThread::~PeersOnAThread() {
   const std::lock_guard lock(shared_->mutex);
@@ -148,10 +180,20 @@ std::optional<std::string> PeersOnAThread::find(int rank) {
   if (!std::exchange(started_, true)) {
     std::thread([shared = shared_] { shared->read_on(); }).detach();
   }
-  const std::lock_guard lock(shared_->mutex);
-  shared_->wanted.insert(rank);
-  shared_->changed.notify_all();
-  return shared_->found[rank];
+  std::optional<std::string> endpoint;
+  std::string trouble;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->wanted.insert(rank);
+    shared_->changed.notify_all();
+    endpoint = shared_->found[rank];
+    trouble = shared_->trouble;
+  }
+  if (trouble != trouble_) {
+    trouble_ = std::move(trouble);
+    if (!trouble_.empty()) log_(stencil::LogLevel::kWarning, trouble_);
+  }
+  return endpoint;
 }
 
 }  // namespace fast

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fast/errors.h"
+#include "fast/options/addresses.h"
 #include "fast/options/peers.h"
 #include "fast/options/security.h"
 #include "fast/options/session_option_fields.h"
@@ -77,6 +78,7 @@ void SessionOptions::validate() const {
   }
   check_peer_template(peer_template);
   exchange.validate(naming);
+  check_addresses(*this);
   check_aim(*this);
   check_security(*this, naming);
 }

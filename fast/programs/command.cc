@@ -6,8 +6,8 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <new>
 
+#include "fast/error_text.h"
 #include "fast/session/exit_code.h"
 
 namespace fast {
@@ -24,15 +24,12 @@ int fail(const std::string& name, const char* text, ExitCode code) {
 int run_guarded(const std::string& name, const std::function<int()>& body) {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    return fail(name, "out of memory; use a smaller model, data set or topology",
-                ExitCode::kFailure);
   } catch (const std::filesystem::filesystem_error& error) {
     const std::string text =
         std::string(error.what()) + "; check that the folder is there, and its permissions";
     return fail(name, text.c_str(), ExitCode::kFile);
   } catch (const std::exception& error) {
-    return fail(name, error.what(), exit_code(error));
+    return fail(name, error_text(error).c_str(), exit_code(error));
   }
 }
 

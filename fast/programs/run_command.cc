@@ -38,7 +38,8 @@ FAST_OUT, FAST_CHECKPOINT and FAST_RESUME. SessionOptions::from_environment() in
 fast_set_from_environment() in C read them; so does fast-worker. Every other option of a session is a
 variable of the same kind, which fast run passes on: FAST_CODEC=int8 fast run ...
 What the processes write, to stdout and stderr, comes line by line, "[2] ..." from rank 2. Ctrl-C and
-SIGTERM go to each process and all that it has started. The exit code is that of fast train.
+SIGTERM go to each process and all that it has started; where fast run itself is killed, all that gets
+SIGTERM, and SIGKILL a minute later. The exit code is that of fast train.
 
 Examples:
   Four of a program of your own, on a 2x2 torus:
@@ -143,15 +144,14 @@ std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, 
 
 int run_command(const std::vector<std::string>& args, const Models& models) {
   RunQuery query;
-  CLI::App app(
-      "Starts a program of your own on this machine, one process for each rank of a grid:\n"
-      "fast run --topology SPEC [OPTIONS] -- PROGRAM [ARGUMENTS]",
-      "fast run");
+  CLI::App app("Starts a program of your own on this machine, one process for each rank of a grid.",
+               "fast run");
   set_conventions(app, kRunExamples);
   const auto choices = bind_run_options(app, query);
   auto [wishes, program] = split(args);
   std::string stray;
-  app.add_option("program", stray)->group("");  // not shown: it belongs behind "--"
+  // No option: it belongs behind "--", as the usage line says.
+  app.add_option("program", stray)->group("")->type_name("-- PROGRAM [ARGUMENTS]");
   if (const auto code = parse_arguments(app, wishes)) return *code;
   if (!stray.empty()) {
     throw ConfigError(fmt::format("'{}' is no option", stray),

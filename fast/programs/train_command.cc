@@ -6,13 +6,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <system_error>
 
 #include "fast/data/dataset.h"
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/options/peers.h"
+#include "fast/programs/cli/config_file.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
@@ -164,13 +168,22 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   Wishes wishes{.config = default_config(models)};
   if (const auto code = parse(args, models, wishes)) return *code;
   const bool resumed = !wishes.resume.empty();
+  std::string configured_run;
   if (resumed) {
     std::vector<std::string> with_file = args;
     const std::string file = RunFolder(wishes.resume).config().string();
-    if (!std::filesystem::exists(file)) {
+    std::error_code error;
+    std::ifstream in(file, std::ios::binary);
+    if (!std::filesystem::is_regular_file(file, error) || !in) {
       throw FileError(
-          fmt::format("--resume {}: no run is there (config.toml is missing)", wishes.resume),
+          fmt::format("--resume {}: no run is there (its config.toml is missing or no file)",
+                      wishes.resume),
           "name the folder of a run");
+    }
+    configured_run = run_of_config(std::string(std::istreambuf_iterator<char>(in), {}));
+    if (configured_run.empty()) {
+      throw FileError(fmt::format("{} is not that of a run: its first line is missing", file),
+                      "put it back from a copy, or start over with another --out");
     }
     with_file.insert(with_file.end(), {"--config", file, "--out", wishes.resume});
     wishes.config = default_config(models);
@@ -209,11 +222,15 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                                          : wishes.overwrite ? LockedFolder::Earlier::kRemove
                                                             : LockedFolder::Earlier::kRefuse);
   const std::string run_id = resumed ? run_id_to_resume(folder.root(), workers) : fresh_run_id();
-  write_atomically(folder.config(),
-                   fmt::format("# Run {}. One of its workers by hand (K: its rank):\n#   {} --rank "
-                               "K\n\n{}",
-                               run_id, command_line(program, worker_arguments(folder, run_id, 0)),
-                               to_toml(config, OptionSet::kShared, models)));
+  if (resumed && run_id != configured_run) {
+    throw FileError(fmt::format("{} is of run {}, and the checkpoints beside it are of run {}",
+                                folder.config().string(), configured_run, run_id),
+                    "put the run's own there");
+  }
+  write_atomically(
+      folder.config(),
+      run_config(run_id, command_line(program, worker_arguments(folder, run_id, 0)) + " --rank K",
+                 to_toml(config, OptionSet::kShared, models)));
 
   SignalQueue held(false);  // those that come when the workers have ended end the report
   TrainMonitor monitor(folder, workers, common.quiet);

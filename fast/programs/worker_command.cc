@@ -12,11 +12,13 @@
 #include "fast/exit_codes.h"
 #include "fast/options/environment.h"
 #include "fast/options/rank.h"
+#include "fast/options/security.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
 #include "fast/programs/launch/signals.h"
+#include "fast/programs/launch/threads.h"
 #include "fast/train/worker.h"
 
 namespace fast {
@@ -53,6 +55,18 @@ void complete(TrainConfig& config, int workers) {
   if (const auto it = config.slow.find(rank); it != config.slow.end()) w.slow = it->second;
 }
 
+/// Threads of a worker beside the main one and that which waits for signals.
+int threads_of(const WorkerConfig& config) {
+  const SessionOptions& session = config.session;
+  // The session's own, ZeroMQ's two, and a checkpoint's; those that read keys and addresses again.
+  int needed = 4;
+  if (key_files(session)) ++needed;
+  if (!session.peers_file.empty() || !session.peers.empty()) ++needed;
+  needed += session.exchange.mix_threads - 1;
+  // LibTorch has two pools of so many, which count the thread that uses them.
+  return needed + 2 * (config.threads - 1);
+}
+
 }  // namespace
 
 int worker_command(const std::vector<std::string>& args, const Models& models) {
@@ -72,16 +86,19 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const WritesMayFail writes;
   const std::size_t files = raise_descriptor_limit();
   std::atomic<bool> stop = false;
-  const StopOnSignal watch(stop);  // before any other thread starts, so that all threads block
-                                   // these signals
+  StopOnSignal watch(stop, false);  // before any other thread starts, so that all threads block
+                                    // these signals
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);
   check_worker_descriptors(topology.neighbours(config.worker.session.rank).size(), files);
+  check_threads(fmt::format("a worker with --threads {}", config.worker.threads),
+                threads_of(config.worker));
   const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
   config.worker.advice = models.advice(config.worker.model);
+  watch.heed();
   const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
   // Without --quiet its log has just said so, on stderr too.
   if (outcome.code != ExitCode::kOk && config.worker.quiet) {

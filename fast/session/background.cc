@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "fast/errors.h"
+#include "fast/options/addresses.h"
 #include "fast/options/security.h"
 #include "fast/session/sharing.h"
+#include "stencil/core/text.h"
 #include "stencil/transport/factory.h"
 
 namespace fast {
@@ -47,7 +49,7 @@ std::size_t largest_payload(const stencil::Layout& layout, const stencil::PumpOp
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
                        const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary)
     : options_(options),
-      peers_(Peers(options.peers, options.peers_file, options.peer_template)),
+      peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       complaints_(options.log),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
@@ -56,12 +58,14 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
   transport_ = stencil::make_transport(
       {.loop = &loop_,
        .listen = options.listen,
-       .usual_scheme = options.exchange.transport == "tcp" ? "tcp://" : "zmq://",
+       .usual_scheme = usual_scheme(options),
        .max_frame_bytes = largest_payload(layout, config) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
        .complain = [this](const std::string& cause,
                           std::string_view text) { complaints_.about_stranger(cause, text); },
+       .unresolved = [this](const std::string& name,
+                            const std::string& error) { report_unresolved(name, error); },
        .inproc = options.inproc});
   endpoint_ = transport_->endpoint();
   if (mixer.segment().descriptor() >= 0) {
@@ -179,6 +183,13 @@ std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
     addresses.emplace_back(*endpoint, key);
   }
   return addresses;
+}
+
+void Background::report_unresolved(const std::string& name, const std::string& error) {
+  if (unresolved_.size() >= stencil::Complaints::kMost || !unresolved_.insert(name).second) return;
+  options_.log(LogLevel::kWarning,
+               "the name " + stencil::in_quotes(name) + " cannot be resolved: " + error +
+                   "; check it, or give an address in numbers (logged once, and tried again)");
 }
 
 TimePoint Background::turn(TimePoint now) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,7 @@ class Background {
   bool wait(GiveUp give_up, const Condition& condition, bool heed_stop);
   void fail(const std::string& what);
   [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
+  void report_unresolved(const std::string& name, const std::string& error);
   stencil::TimePoint turn(stencil::TimePoint now);
   void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step);
   void watch_codec(const stencil::PumpStatus& status);
@@ -84,8 +86,9 @@ class Background {
 
   // Background thread, once the loop has started.
   PeersOnAThread peers_;
-  std::unique_ptr<KeyWatch> keys_;  ///< null: no keys are in use
-  stencil::Complaints complaints_;  ///< of the transport
+  std::unique_ptr<KeyWatch> keys_;    ///< null: no keys are in use
+  stencil::Complaints complaints_;    ///< of the transport
+  std::set<std::string> unresolved_;  ///< names, as logged
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::optional<stencil::Watch> meeting_watch_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "fast/error_text.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
 #include "fast/run/atomic_file.h"
@@ -89,7 +90,7 @@ void RunWriter::save(Agreement agreement) {
                 {kRankKey, std::to_string(rank_)},
                 {kRunIdKey, run_id_}});
   } catch (const FileError& error) {
-    log_(LogLevel::kError, std::string("the model cannot be saved: ") + error.what());
+    log_(LogLevel::kError, std::string("the model cannot be saved: ") + error_text(error));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "fast/data/loader.h"
 #include "fast/data/partition.h"
+#include "fast/error_text.h"
 #include "fast/errors.h"
 #include "fast/options/peers.h"
 #include "fast/run/atomic_file.h"
@@ -27,6 +28,7 @@
 #include "fast/train/log.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
+#include "fast/train/too_late.h"
 #include "fast/train/worker_life.h"
 #include "stencil/core/random.h"
 #include "stencil/core/topology.h"
@@ -95,7 +97,7 @@ class TrainingRun {
     } catch (const FileError& error) {
       outcome = {ExitCode::kFile, error.what()};
     } catch (const std::exception& error) {
-      outcome = {ExitCode::kFailure, error.what()};
+      outcome = {ExitCode::kFailure, error_text(error)};
       salvage();
     }
     const bool well = outcome.code == ExitCode::kOk || outcome.code == ExitCode::kInterrupted;
@@ -197,7 +199,12 @@ class TrainingRun {
     recorder_.set_result(result->accuracy, result->loss);
     log_(LogLevel::kInfo, "test accuracy " + std::to_string(100 * result->accuracy) + " %");
     recorder_.report(*exchange_);
-    if (agreement != Agreement::kAgreed && !exchange_->status().has_exchanged()) {
+    const bool alone = !exchange_->status().has_exchanged();
+    if (!stop_ && (agreement == Agreement::kAlone || (alone && agreement != Agreement::kAgreed))) {
+      const std::string late = too_late(folder_, workers_, rank_, config_.session.run_id, begun_);
+      if (!late.empty()) return {alone ? ExitCode::kNoExchange : ExitCode::kWorkerLost, late};
+    }
+    if (agreement != Agreement::kAgreed && alone) {
       return {ExitCode::kNoExchange,
               "trained alone: no exchange with any neighbour took place; the model is of this "
               "worker's own data"};
@@ -307,7 +314,7 @@ class TrainingRun {
       save();
       unsaved_ = false;
     } catch (const std::exception& error) {
-      log_(LogLevel::kError, std::string("the model cannot be saved: ") + error.what());
+      log_(LogLevel::kError, std::string("the model cannot be saved: ") + error_text(error));
     }
   }
 
@@ -341,6 +348,7 @@ class TrainingRun {
   const Dataset& data_;
   Learner& learner_;
   const std::atomic<bool>& stop_;
+  std::filesystem::file_time_type begun_ = std::filesystem::file_time_type::clock::now();
   RunFolder folder_;
   WorkerLife life_;
   ReservedRoom room_;  ///< for the model

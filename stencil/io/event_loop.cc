@@ -9,6 +9,7 @@
 
 #include "stencil/io/event_loop.h"
 
+#include <new>
 #include <utility>
 
 #include "stencil/core/error.h"
@@ -33,6 +34,8 @@ void EventLoop::start(Turn turn, std::function<void(const std::string&)> on_fail
   thread_ = std::thread([this, turn = std::move(turn), on_failure = std::move(on_failure)] {
     try {
       run(turn);
+    } catch (const std::bad_alloc&) {
+      if (on_failure) on_failure("out of memory; free some, or use a smaller model");
     } catch (const std::exception& failure) {
       if (on_failure) on_failure(failure.what());
     } catch (...) {

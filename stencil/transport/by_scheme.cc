@@ -16,8 +16,8 @@ class TransportByScheme final : public Transport {
   TransportByScheme(std::span<const TransportKind> kinds, const TransportOptions& options)
       : kinds_(kinds), options_(options), parts_(kinds.size()) {
     if (options.listen.empty()) return;
-    options_.listen = with_scheme(options.listen);
-    listener_ = kind_of("listen on", options_.listen);
+    options_.listen = with_scheme(options.listen, options.usual_scheme);
+    listener_ = kind_for("listen on", options_.listen);
     (void)part(listener_);
   }
 
@@ -26,8 +26,8 @@ class TransportByScheme final : public Transport {
   }
 
   LinkId dial(const PeerAddress& address) override {
-    const PeerAddress whole(with_scheme(address.endpoint), address.key);
-    const std::size_t kind = kind_of("dial", whole.endpoint);
+    const PeerAddress whole(with_scheme(address.endpoint, options_.usual_scheme), address.key);
+    const std::size_t kind = kind_for("dial", whole.endpoint);
     return outer(kind, part(kind).dial(whole));
   }
 
@@ -71,26 +71,15 @@ class TransportByScheme final : public Transport {
     return parts_[link % kinds_.size()].get();
   }
 
-  [[nodiscard]] std::string with_scheme(const std::string& endpoint) const {
-    const bool bare = !endpoint.empty() && endpoint.find("://") == std::string::npos;
-    return bare ? options_.usual_scheme + endpoint : endpoint;
-  }
-
-  [[nodiscard]] std::size_t kind_of(std::string_view what, const std::string& endpoint) const {
-    const auto kind = std::ranges::find_if(
-        kinds_, [&](const TransportKind& one) { return endpoint.starts_with(one.scheme); });
-    if (kind == kinds_.end()) {
-      throw ConfigError(
-          "cannot " + std::string(what) + " " + in_quotes(endpoint) + ": unknown scheme",
-          "use one of " + transport_forms());
-    }
-    if (options_.keys && !kind->proves_keys) {
+  [[nodiscard]] std::size_t kind_for(std::string_view what, const std::string& endpoint) const {
+    const TransportKind& kind = kind_of(kinds_, what, endpoint);
+    if (options_.keys && !kind.proves_keys) {
       throw ConfigError("cannot " + std::string(what) + " " + in_quotes(endpoint) +
-                            " with keys: bare sockets (" + std::string(kind->scheme) +
+                            " with keys: bare sockets (" + std::string(kind.scheme) +
                             ") prove none",
                         "use zmq:// there, or leave the keys out");
     }
-    return static_cast<std::size_t>(kind - kinds_.begin());
+    return static_cast<std::size_t>(&kind - kinds_.data());
   }
 
   /// Made when it is first asked for: what nobody uses has neither threads nor descriptors.
@@ -110,6 +99,20 @@ class TransportByScheme final : public Transport {
 };
 
 }  // namespace
+
+std::string with_scheme(const std::string& endpoint, const std::string& usual_scheme) {
+  const bool bare = !endpoint.empty() && endpoint.find("://") == std::string::npos;
+  return bare ? usual_scheme + endpoint : endpoint;
+}
+
+const TransportKind& kind_of(std::span<const TransportKind> kinds, std::string_view what,
+                             const std::string& endpoint) {
+  const auto kind = std::ranges::find_if(
+      kinds, [&](const TransportKind& one) { return endpoint.starts_with(one.scheme); });
+  if (kind != kinds.end()) return *kind;
+  throw ConfigError("cannot " + std::string(what) + " " + in_quotes(endpoint) + ": unknown scheme",
+                    "use one of " + transport_forms());
+}
 
 std::unique_ptr<Transport> make_transport_by_scheme(std::span<const TransportKind> kinds,
                                                     const TransportOptions& options) {

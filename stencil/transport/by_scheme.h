@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "stencil/transport/factory.h"
@@ -13,7 +14,16 @@ struct TransportKind {
   std::string_view scheme, form;
   bool proves_keys;
   std::unique_ptr<Transport> (*make)(const TransportOptions& options);
+  void (*check)(const std::string& endpoint);  ///< throws ConfigError where it cannot be dialled
 };
+
+/// The address with a scheme: its own, or else the usual one. "" stays.
+[[nodiscard]] std::string with_scheme(const std::string& endpoint, const std::string& usual_scheme);
+
+/// The kind of an address with a scheme. Throws ConfigError where it is of none; `what` is what
+/// cannot be done with it then.
+[[nodiscard]] const TransportKind& kind_of(std::span<const TransportKind> kinds,
+                                           std::string_view what, const std::string& endpoint);
 
 /// A transport of several kinds: each address goes to the kind that its scheme names, whichever it
 /// is that listens. `kinds` lives for ever. Throws ConfigError as make_transport().

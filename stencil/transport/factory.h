@@ -47,6 +47,9 @@ struct TransportOptions {
   /// Called in receive() where a stranger was refused: what it lacked, in a word or two, and the
   /// text for a log, where one line for each cause is enough.
   std::function<void(const std::string& cause, std::string_view text)> complain{};
+  /// Called on the loop each time that the name of an address that is dialled is looked up and not
+  /// found: the name, and the resolver's error. It is looked up again for as long as it is dialled.
+  std::function<void(const std::string& name, const std::string& error)> unresolved{};
   /// For "inproc://": the process-wide network to be a part of, shared by those who shall meet.
   std::shared_ptr<InprocNetwork> inproc{};
 };
@@ -56,6 +59,11 @@ struct TransportOptions {
 
 /// The addresses that a transport may listen on: "tcp://HOST:PORT, ipc://PATH, .."
 [[nodiscard]] std::string transport_forms();
+
+/// Throws ConfigError for an address that no make_transport() could dial, whatever its options and
+/// the network: of an unknown scheme, without a port, link-local without its interface.
+void check_address(const std::string& endpoint,
+                   const std::string& usual_scheme = TransportOptions{}.usual_scheme);
 
 /// Each address is listened on, or dialled, by the transport that its scheme names. Throws
 /// ConfigError that names the endpoint and the cause (port in use, unknown scheme, no such

@@ -31,6 +31,10 @@ void complain(const TransportOptions& options, Stranger why, const PublicKey& ke
                               "whoever dialled another key than ours, " + text(key) +
                                   ", was refused; are its public keys those of this run, and is "
                                   "this the address of whom it dials?");
+    case Stranger::kWantsKey:
+      return options.complain("keys there alone",
+                              "whoever dialled us has keys, and this worker has none; give all "
+                              "workers keys, or none");
     case Stranger::kRefusesUs:
       return options.complain("our key", "whom we dialled does not know our key, " + text(key) +
                                              "; add it to the public keys there");

@@ -20,9 +20,10 @@ enum class Stranger : std::uint8_t {
   kUnknownKey,  ///< it has proven one that is nobody's
   kWrongDial,   ///< it dialled for another key than ours
   kRefusesUs,   ///< we dialled it, and it does not know our key
+  kWantsKey,    ///< it dialled for a key, and we have none
 };
-/// Calls options.complain, where that is given. `key`: the unknown one; of kNoKey none; else ours.
-/// For receive().
+/// Calls options.complain, where that is given. `key`: the unknown one; of kNoKey and kWantsKey
+/// none; else ours. For receive().
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key);
 
 }  // namespace stencil

@@ -8,6 +8,7 @@ fast_test_room(integration/session
   LABELS integration TIMEOUT 300 ONE_CORE)
 fast_test_room(integration/c
   LINK fast_c fast_run LABELS integration TIMEOUT 300 ONE_CORE)
+add_library(fast_test_few_threads MODULE support/few_threads.cc)
 add_library(fast_test_no_locks MODULE support/no_locks.cc)
 add_library(fast_test_no_ipv4 MODULE support/no_ipv4.cc)
 add_library(fast_test_takes_hangup MODULE support/takes_hangup.cc)
@@ -15,9 +16,10 @@ fast_test_room(integration/programs
   LINK fast_test_faults fast_test_data_files fast_report nlohmann_json::nlohmann_json
   LABELS integration TIMEOUT 300 ONE_CORE
   DEPENDS plain_fast plain_fast_worker fast_program fast_test_member
-          fast_test_no_locks fast_test_no_ipv4 fast_test_takes_hangup
+          fast_test_few_threads fast_test_no_locks fast_test_no_ipv4 fast_test_takes_hangup
   DEFINES ${plain_programs} FAST_OF_ALL_MODELS="$<TARGET_FILE:fast_program>"
           FAST_MEMBER="$<TARGET_FILE:fast_test_member>"
+          FAST_FEW_THREADS="$<TARGET_FILE:fast_test_few_threads>"
           FAST_NO_LOCKS="$<TARGET_FILE:fast_test_no_locks>"
           FAST_NO_IPV4="$<TARGET_FILE:fast_test_no_ipv4>"
           FAST_TAKES_HANGUP="$<TARGET_FILE:fast_test_takes_hangup>")

@@ -14,6 +14,7 @@
 #include "adapters/torch/models/blas.h"
 #include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
+#include "adapters/torch/models/plain_errors.h"
 #include "adapters/torch/torch_trainer.h"
 #include "fast/errors.h"
 
@@ -78,26 +79,6 @@ torch::Tensor images(const Batch& batch, const ImageShape& shape) {
 torch::Tensor labels(const Batch& batch) {
   return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
                           {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
-}
-
-/// One line, with what to do: LibTorch adds pages of its own source and of addresses.
-[[noreturn]] void throw_plainly(const c10::Error& error) {
-  const std::string text = error.what_without_backtrace();
-  const std::string line = text.substr(0, text.find('\n'));
-  const bool one_value = line.find("more than 1 value per channel") != std::string::npos;
-  throw std::runtime_error(
-      "LibTorch: " + line + "; " +
-      (one_value ? "BatchNorm has no statistics of one value: use a larger batch or larger images"
-                 : "see whether model and data go together"));
-}
-
-template <typename Work>
-auto with_plain_errors(Work work) {
-  try {
-    return work();
-  } catch (const c10::Error& error) {
-    throw_plainly(error);
-  }
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <istream>
 #include <iterator>
 #include <map>
@@ -18,6 +20,33 @@
 namespace fast {
 namespace {
 
+constexpr std::string_view kRun = "# Run ";
+constexpr std::string_view kOptions = " options. ";
+
+/// What follows kRun in the first line; "" where the text does not begin so.
+std::string_view first_line(std::string_view text) {
+  if (!text.starts_with(kRun)) return {};
+  text.remove_prefix(kRun.size());
+  return text.substr(0, text.find('\n'));
+}
+
+/// Throws ConfigError where the text of a run has fewer options than its first line says, or ends
+/// within a line: options that are missing would silently have their defaults. Older versions did
+/// not count them.
+void check_whole(std::string_view text, std::size_t options, const std::string& name) {
+  std::string_view line = first_line(text);
+  if (line.empty()) return;
+  line = line.substr(0, line.find(kOptions));
+  line.remove_prefix(line.rfind(' ') + 1);
+  std::size_t all = 1;
+  std::from_chars(line.data(), line.data() + line.size(), all);
+  if (options >= all && text.ends_with('\n')) return;
+  throw ConfigError(
+      fmt::format("{} was cut off: of the options that its first line counts it holds {}", name,
+                  options),
+      "put it back from a copy; where you have removed some yourself, remove that line too");
+}
+
 /// Reads our TOML for CLI11 and checks the keys against the options of `app`.
 class ConfigFile : public CLI::Config {
  public:
@@ -30,7 +59,9 @@ class ConfigFile : public CLI::Config {
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     std::vector<CLI::ConfigItem> items;
     std::map<const CLI::Option*, std::string> seen;
-    for (TomlEntry& entry : parse_flat_toml(text, name)) {
+    std::vector<TomlEntry> entries = parse_flat_toml(text, name);
+    check_whole(text, entries.size(), name);
+    for (TomlEntry& entry : entries) {
       std::replace(entry.key.begin(), entry.key.end(), '_', '-');
       const CLI::Option* option = app_.get_option_no_throw("--" + entry.key);
       if (option == nullptr || !option->get_configurable()) {
@@ -86,6 +117,17 @@ class ConfigFile : public CLI::Config {
 void use_config_file(CLI::App& app) {
   app.set_config("--config,-c", "", "TOML file with any of these options")->type_name("FILE");
   app.config_formatter(std::make_shared<ConfigFile>(app));
+}
+
+std::string run_config(const std::string& run_id, const std::string& command,
+                       const std::string& toml) {
+  return fmt::format("{}{}, {}{}One of its workers by hand (K: its rank):\n#   {}\n\n{}", kRun,
+                     run_id, parse_flat_toml(toml, "options").size(), kOptions, command, toml);
+}
+
+std::string run_of_config(std::string_view text) {
+  const std::string_view line = first_line(text);
+  return std::string(line.substr(0, line.find_first_of(",.")));  // "." in those of older versions
 }
 
 }  // namespace fast

@@ -65,6 +65,11 @@ class HelpFormatter : public CLI::Formatter {
     const std::string value = option->get_default_str();
     return fmt::format(" {}{}{}", option->get_type_name(), value.empty() ? "" : "=", value);
   }
+  /// A positional argument without a group has no name here: it shows its type instead.
+  std::string make_option_usage(const CLI::Option* option) const override {
+    if (option->get_group().empty()) return option->get_type_name();
+    return CLI::Formatter::make_option_usage(option);
+  }
 };
 
 std::vector<std::string> flags(const CLI::App& app) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "fast/errors.h"
+#include "fast/options/addresses.h"
 #include "fast/options/peers.h"
 #include "fast/options/security.h"
 #include "fast/programs/cli/field_checks.h"
@@ -74,6 +75,7 @@ void validate_place(const SessionOptions& session, const stencil::Topology& topo
                         fmt::format("'fast topology {}' shows who is", session.topology));
     }
   }
+  check_addresses(session);
   validate_keys(session, topology);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "fast/exit_codes.h"
+#include "fast/programs/launch/group_guard.h"
 #include "fast/programs/launch/signals.h"
 #include "stencil/core/types.h"
 
@@ -33,6 +34,7 @@ class Launch {
  public:
   Launch(const LaunchOptions& options, const LaunchObserver& observer)
       : options_(options), observer_(observer), signals_(true), workers_(options.arguments.size()) {
+    if (options.reach == Reach::kGroup) guard_.emplace(options.stop_grace);
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) start(rank);
   }
 
@@ -85,6 +87,7 @@ class Launch {
     }
     worker.process = std::make_unique<ChildProcess>(options_.program, options_.arguments[rank],
                                                     environment, options_.reach);
+    if (guard_) guard_->add(worker.process->pid());
     worker.started = Clock::now();
     worker.active_since = {};
   }
@@ -155,6 +158,7 @@ class Launch {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
       Worker& worker = workers_[rank];
       if (!worker.process->reap()) continue;
+      if (guard_) guard_->remove(worker.process->pid());
       read_output(rank);
       if (observer_.output) observer_.output(static_cast<int>(rank), {});
       const ChildExit& exit = worker.process->exit();
@@ -244,6 +248,7 @@ class Launch {
   const LaunchObserver& observer_;
   SignalQueue signals_;
   StopRequests requests_;
+  std::optional<GroupGuard> guard_;
   std::vector<Worker> workers_;
   bool interrupted_ = false;
   bool finished_ = false;  ///< at least one worker has finished successfully

@@ -143,6 +143,10 @@ std::string find_program(const std::string& name) {
 std::string find_worker_program(const std::string& wish) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (wish.empty() && error) {
+    throw ConfigError(fmt::format("cannot tell where fast is: /proc/self/exe: {}", error.message()),
+                      "mount /proc, or name the worker with --worker-program");
+  }
   const fs::path program = wish.empty() ? self.parent_path() / "fast-worker" : fs::path(wish);
   if (!fs::is_regular_file(program, error) || access(program.c_str(), X_OK) != 0) {
     throw ConfigError(fmt::format("{} is not a program", program.string()),

@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <system_error>
 
 #include "fast/exit_codes.h"
+#include "stencil/core/error.h"
 
 namespace fast {
 namespace {
@@ -94,10 +96,17 @@ bool SignalQueue::terminal_gone() const {
   return false;
 }
 
-StopOnSignal::StopOnSignal(std::atomic<bool>& stop) : stop_(stop), signals_(false) {
+StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded)
+    : stop_(stop), heeded_(heeded), signals_(false) {
   end_ = eventfd(0, EFD_CLOEXEC);
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  thread_ = std::thread([this] { watch(); });
+  try {
+    thread_ = std::thread([this] { watch(); });
+  } catch (const std::system_error& error) {
+    close(end_);
+    throw stencil::ResourceError(std::string("cannot start a thread: ") + error.what(),
+                                 "raise the limit of processes (ulimit -u)");
+  }
 }
 
 StopOnSignal::~StopOnSignal() {
@@ -115,7 +124,7 @@ void StopOnSignal::watch() {
     if (wait[1].revents != 0) return;
     while (signals_.next() != 0) {
       const StopRequests::Meaning meaning = requests.on_signal(StopRequests::Clock::now());
-      if (meaning == StopRequests::Meaning::kAgain) {
+      if (meaning == StopRequests::Meaning::kAgain || !heeded_) {
         _exit(static_cast<int>(ExitCode::kInterrupted));
       }
       stop_ = true;

@@ -73,18 +73,24 @@ class SignalQueue {
 };
 
 /// A thread that sets `stop` at the first such signal. At the next request (see StopRequests) it
-/// ends the process at once with ExitCode::kInterrupted.
+/// ends the process at once with ExitCode::kInterrupted. One that is not `heeded` yet, since nobody
+/// looks at `stop` while the program starts, does so at the first.
 class StopOnSignal {
  public:
-  explicit StopOnSignal(std::atomic<bool>& stop);
+  /// Throws ResourceError where no thread is to be had.
+  explicit StopOnSignal(std::atomic<bool>& stop, bool heeded = true);
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+  /// Somebody looks at `stop` from now on.
+  void heed() { heeded_ = true; }
 
  private:
   void watch();
 
   std::atomic<bool>& stop_;
+  std::atomic<bool> heeded_;
   SignalQueue signals_;
   int end_ = -1;  ///< eventfd that ends the thread
   std::thread thread_;

@@ -25,7 +25,8 @@ std::string name_of(const std::string& endpoint) {
 std::optional<Stranger> stranger(const KeyRing* dialler, const std::optional<PublicKey>& dialled,
                                  const KeyRing* listener) {
   if (dialler == nullptr && listener == nullptr) return std::nullopt;
-  if (dialler == nullptr || listener == nullptr) return Stranger::kNoKey;
+  if (listener == nullptr) return Stranger::kWantsKey;
+  if (dialler == nullptr) return Stranger::kNoKey;
   if (dialled != listener->own_public) return Stranger::kWrongDial;
   if (!listener->rank_of(dialler->own_public)) return Stranger::kUnknownKey;
   return std::nullopt;
@@ -210,9 +211,8 @@ void InprocNetwork::Impl::try_to_connect(Node& dialler, LinkId id) {
   const auto refused = stranger(dialler.ring.get(), link.target.key, listener->ring.get());
   if (!refused) return connect(dialler, id, *listener);
   ++listener->stats.strangers;
-  if (!listener->ring) return;
-  const bool unknown = *refused == Stranger::kUnknownKey;
-  listener->refused[*refused] = unknown ? dialler.ring->own_public : listener->ring->own_public;
+  const KeyRing* const named = (*refused == Stranger::kUnknownKey ? dialler : *listener).ring.get();
+  listener->refused[*refused] = named == nullptr ? PublicKey{} : named->own_public;
   signal(*listener);
 }
 

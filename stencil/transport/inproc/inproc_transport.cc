@@ -30,9 +30,7 @@ class InprocTransport final : public Transport {
     return network_.send(node_, link, frame);
   }
   [[nodiscard]] std::optional<Received> receive() override {
-    if (options_.keys) {
-      for (const auto& [about, key] : network_.take_refused(node_)) complain(options_, about, key);
-    }
+    for (const auto& [about, key] : network_.take_refused(node_)) complain(options_, about, key);
     return network_.receive(node_);
   }
   [[nodiscard]] TransportStats stats() const override { return network_.stats(node_); }

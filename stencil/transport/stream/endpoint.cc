@@ -1,5 +1,6 @@
 #include "stencil/transport/stream/endpoint.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/un.h>
@@ -21,7 +22,7 @@ std::string text_of(int error) {
   return std::generic_category().message(error);
 }
 
-std::vector<Address> addresses(const Endpoint& endpoint, int flags) {
+LookedUp addresses(const Endpoint& endpoint, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -29,16 +30,18 @@ std::vector<Address> addresses(const Endpoint& endpoint, int flags) {
   const bool all = endpoint.host == "*";
   if (all) hints.ai_flags |= AI_PASSIVE;
   addrinfo* found = nullptr;
-  std::vector<Address> result;
-  if (::getaddrinfo(all ? nullptr : endpoint.host.c_str(), std::to_string(endpoint.port).c_str(),
-                    &hints, &found) != 0) {
+  LookedUp result;
+  const int error = ::getaddrinfo(all ? nullptr : endpoint.host.c_str(),
+                                  std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (error != 0) {
+    result.error = error == EAI_SYSTEM ? text_of(errno) : ::gai_strerror(error);
     return result;
   }
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
     Address address;
     std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
     address.size = info->ai_addrlen;
-    result.push_back(address);
+    result.addresses.push_back(address);
   }
   ::freeaddrinfo(found);
   return result;
@@ -119,7 +122,7 @@ int bind_and_listen(int socket, const Address& address) {
 
 Descriptor listening_socket(const Endpoint& endpoint) {
   std::vector<Address> found = literal_addresses(endpoint);
-  if (found.empty()) found = look_up(endpoint);
+  if (found.empty()) found = look_up(endpoint).addresses;
   if (found.empty()) cannot_listen(endpoint, EADDRNOTAVAIL);
   // Of all interfaces: those of both families by one socket, where the system has both.
   const auto v6 = [](const Address& one) { return one.storage.ss_family == AF_INET6; };
@@ -178,11 +181,16 @@ Endpoint parse_endpoint(const std::string& text, bool dialling, const Schemes& s
   endpoint.host = text.substr(schemes.tcp.size(), colon - schemes.tcp.size());
   if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']'))
     endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
+  in6_addr six{};
+  if (::inet_pton(AF_INET6, endpoint.host.c_str(), &six) == 1 && IN6_IS_ADDR_LINKLOCAL(&six))
+    throw ConfigError(cannot + "a link-local address without its interface",
+                      "write " + std::string(schemes.tcp) + "[" + endpoint.host + "%INTERFACE]:" +
+                          std::string(port) + ", with an interface of this machine, as eth0");
   return endpoint;
 }
 
 std::vector<Address> literal_addresses(const Endpoint& endpoint) {
-  if (!endpoint.local) return addresses(endpoint, AI_NUMERICHOST);
+  if (!endpoint.local) return addresses(endpoint, AI_NUMERICHOST).addresses;
   Address address;
   sockaddr_un path{};
   path.sun_family = AF_UNIX;
@@ -192,7 +200,7 @@ std::vector<Address> literal_addresses(const Endpoint& endpoint) {
   return {address};
 }
 
-std::vector<Address> look_up(const Endpoint& endpoint) {
+LookedUp look_up(const Endpoint& endpoint) {
   return addresses(endpoint, AI_ADDRCONFIG);
 }
 

@@ -26,8 +26,8 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-/// Throws ConfigError that names the endpoint: unknown scheme, no valid port. Port 0 or * only to
-/// listen.
+/// Throws ConfigError that names the endpoint: unknown scheme, no valid port, a link-local address
+/// without its interface. Port 0 or * only to listen.
 [[nodiscard]] Endpoint parse_endpoint(const std::string& text, bool dialling,
                                       const Schemes& schemes = kStreamSchemes);
 
@@ -43,8 +43,14 @@ struct Address {
 /// Without asking anybody: of a path or a literal address; empty for a name.
 [[nodiscard]] std::vector<Address> literal_addresses(const Endpoint& endpoint);
 
-/// Asks the system's resolver, for as long as that takes; empty where the name is unknown.
-[[nodiscard]] std::vector<Address> look_up(const Endpoint& endpoint);
+/// What the system's resolver has answered.
+struct LookedUp {
+  std::vector<Address> addresses{};
+  std::string error{};  ///< why there are none
+};
+
+/// Asks the system's resolver, for as long as that takes.
+[[nodiscard]] LookedUp look_up(const Endpoint& endpoint);
 
 /// A socket that listens and does not block. The path of a local one is removed at its end; one
 /// that nobody listens on any more is taken over.

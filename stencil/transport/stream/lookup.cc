@@ -9,19 +9,24 @@ namespace stencil {
 
 struct Lookup::Shared {
   std::mutex mutex;
-  std::vector<Address> result;
+  LookedUp result;
   Signal* done = nullptr;  ///< null once nobody waits
 };
 
-Lookup::Lookup(EventLoop& loop, const Endpoint& endpoint, Found found)
+Lookup::Lookup(const TransportOptions& options, const Endpoint& endpoint, Found found)
     : shared_(std::make_shared<Shared>()),
-      done_(loop, [shared = shared_, found = std::move(found)] { found(shared->result); }) {
+      done_(loop_of(options),
+            [shared = shared_, &options, name = endpoint.host, found = std::move(found)] {
+              const auto& [addresses, error] = shared->result;
+              if (addresses.empty() && options.unresolved) options.unresolved(name, error);
+              found(addresses);
+            }) {
   shared_->done = &done_;
   try {
     std::thread([shared = shared_, endpoint] {
-      std::vector<Address> addresses = look_up(endpoint);
+      LookedUp result = look_up(endpoint);
       const std::lock_guard lock(shared->mutex);
-      shared->result = std::move(addresses);
+      shared->result = std::move(result);
       if (shared->done != nullptr) shared->done->raise();
     }).detach();
   } catch (const std::system_error& error) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stencil/io/waits.h"
+#include "stencil/transport/factory.h"
 #include "stencil/transport/stream/endpoint.h"
 
 namespace stencil {
@@ -16,9 +17,10 @@ class Lookup {
  public:
   using Found = std::function<void(const std::vector<Address>&)>;
 
-  /// `found` is called on the loop, with nothing where the name is unknown. Throws ResourceError
-  /// where no thread is to be had.
-  Lookup(EventLoop& loop, const Endpoint& endpoint, Found found);
+  /// `found` is called on the loop, with nothing where the name is unknown, after
+  /// options.unresolved. Throws ResourceError where no thread is to be had. `options` must outlive
+  /// this.
+  Lookup(const TransportOptions& options, const Endpoint& endpoint, Found found);
   ~Lookup();
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;

@@ -286,7 +286,7 @@ class StreamTransport final : public Transport {
   void attempt(Dialled& d) {
     if (!d.literal.empty()) return connect(d, d.literal);
     try {
-      d.lookup.emplace(loop_, d.endpoint,
+      d.lookup.emplace(options_, d.endpoint,
                        [this, &d](const std::vector<Address>& found) { connect(d, found); });
     } catch (const ResourceError&) {
       try_again(d);  // no thread to be had just now

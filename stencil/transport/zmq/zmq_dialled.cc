@@ -40,7 +40,7 @@ ZmqDialled::~ZmqDialled() {
 void ZmqDialled::attempt() {
   if (!literal_.empty()) return connect(literal_);
   try {
-    lookup_.emplace(shared_.loop, endpoint_,
+    lookup_.emplace(shared_.options, endpoint_,
                     [this](const std::vector<Address>& found) { connect(found); });
   } catch (const ResourceError&) {
     try_again();  // no thread to be had just now

@@ -112,6 +112,9 @@ void ZmqListener::hear_monitor(bool anyway) {
       default:
         const auto why = stranger_of(*event, false);
         if (why && shared_.keys) complain(shared_.options, *why, shared_.keys->own_public);
+        if (why == Stranger::kNoKey && !shared_.keys) {
+          complain(shared_.options, Stranger::kWantsKey, {});
+        }
     }
   }
 }

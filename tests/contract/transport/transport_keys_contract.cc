@@ -116,6 +116,20 @@ TEST_P(KeyedTransportContract, WhoHasNoKeyIsRefusedAndCounted) {
   EXPECT_EQ(number_of(expect_frame(*server, client.get()).frame), 2U);
 }
 
+TEST_P(KeyedTransportContract, WhoDialsForAKeyWhereNobodyHasOneIsNamedThere) {
+  auto server = listener({.complain = [this](const std::string& cause, std::string_view text) {
+    complaints_[cause] = text;
+  }});
+  auto client = this->client(11);
+  const LinkId link = client->dial({server->endpoint(), KeyPair(10).open});
+  EXPECT_TRUE(serve_until(*server, *client, [&] { return refused(*server, "keys there alone"); }));
+  EXPECT_NE(complaints_["keys there alone"].find("this worker has none"), std::string::npos);
+  EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
+  auto bare = dialler();
+  send_in_time(*bare, connect(*bare, *server), numbered_frame(2, 1));
+  EXPECT_EQ(number_of(expect_frame(*server, bare.get()).frame), 2U);
+}
+
 TEST_P(KeyedTransportContract, AKeyThatIsTakenBackProvesNothingFromThenOn) {
   auto server = this->server(), client = this->client(11);
   const LinkId link = connect(*client, *server, {server->endpoint(), KeyPair(10).open});

@@ -3,6 +3,7 @@
 #include <netdb.h>
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -148,6 +149,51 @@ TEST_F(ZmqAddresses, ANameThatDoesNotResolveIsTriedAgainAndNeverThrows) {
   const LinkId link = client->dial("zmq://no-such-host.invalid:5555");
   EXPECT_EQ(client->send(link, numbered_frame(1, 1)), SendStatus::kDown);
   EXPECT_FALSE(client->receive().has_value());
+}
+
+TEST_F(ZmqAddresses, ANameThatDoesNotResolveIsReported) {
+  for (const std::string scheme : {"zmq://", "tcp://"}) {
+    std::string name, why;
+    auto client = make({.unresolved = [&](const std::string& host, const std::string& error) {
+      name = host;
+      why = error;
+    }});
+    (void)client->dial(scheme + "no-such-host.invalid:5555");
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (name.empty() && std::chrono::steady_clock::now() < deadline) {
+      // What is not found asks for no turn.
+      (void)wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
+      (void)client->receive();
+    }
+    EXPECT_EQ(name, "no-such-host.invalid") << scheme;
+    EXPECT_NE(why, "");
+  }
+}
+
+TEST_F(ZmqAddresses, ALinkLocalAddressWithoutItsInterfaceIsRefusedWithTheRemedy) {
+  auto client = make();
+  for (const std::string scheme : {"zmq://", "tcp://"}) {
+    for (const std::string host : {"[fe80::1]", "fe80::1"}) {
+      const std::string bad = scheme + host + ":5555";
+      for (const auto& open : std::vector<std::function<void()>>{[&] { (void)listener(bad); },
+                                                                 [&] { (void)client->dial(bad); },
+                                                                 [&] { check_address(bad); }}) {
+        try {
+          open();
+          ADD_FAILURE() << bad;
+        } catch (const ConfigError& error) {
+          EXPECT_NE(std::string(error.what()).find(scheme + "[fe80::1%INTERFACE]:5555"),
+                    std::string::npos)
+              << error.what();
+        }
+      }
+    }
+    (void)client->dial(scheme + "[fe80::1%lo]:5555");
+  }
+  EXPECT_THROW(check_address("host"), ConfigError);
+  EXPECT_THROW(check_address("udp://host:1"), ConfigError);
+  EXPECT_NO_THROW(check_address("host:1"));
+  EXPECT_NO_THROW(check_address("inproc://a"));
 }
 
 TEST_F(ZmqAddresses, WrongOnesAreNamed) {

@@ -1,5 +1,9 @@
 // Mistakes of users and accidents of the system: each is harmless or reported.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -35,6 +39,14 @@ class AccidentsTest : public ::testing::Test {
   [[nodiscard]] ProgramResult train(const Strings& more,
                                     const std::map<std::string, std::string>& environment = {}) {
     return run_program(FAST_PROGRAM, job(more), environment, kPatience);
+  }
+  /// One of its workers again, as config.toml says.
+  [[nodiscard]] ProgramResult by_hand(int rank, const std::string& more) const {
+    const std::string config = read_text(run() / "config.toml");
+    const std::size_t begin = config.find("#   ") + 4;
+    std::string worker = config.substr(begin, config.find('\n', begin) - begin);
+    worker.back() = static_cast<char>('0' + rank);  // K, its rank
+    return run_program("/bin/sh", {"-c", "cd / && exec " + worker + " " + more}, {}, kPatience);
   }
 
   TemporaryFolder folder_;
@@ -103,14 +115,9 @@ TEST_F(AccidentsTest, TheCommandsOfARelativeFolderWorkFromAnywhere) {
   ASSERT_EQ(run_program("/bin/sh", {"-c", line}, {}, kPatience).code, 0);
   EXPECT_THAT(read_text(run() / "config.toml"), HasSubstr("out = \"" + run().string() + "\""));
   // As config.toml says, after its last metrics are gone.
-  const std::string config = read_text(run() / "config.toml");
-  const std::size_t begin = config.find("#   ") + 4;
-  std::string worker = config.substr(begin, config.find('\n', begin) - begin);
-  worker.back() = '1';  // K, its rank
   const auto size = fs::file_size(run() / "worker-1" / "metrics.jsonl");
-  (void)run_program("/bin/sh", {"-c", "cd / && exec " + worker + " --start-deadline 0.1"}, {},
-                    kPatience);
-  EXPECT_GT(fs::file_size(run() / "worker-1" / "metrics.jsonl"), size) << worker;
+  const ProgramResult again = by_hand(1, "--start-deadline 0.1");
+  EXPECT_GT(fs::file_size(run() / "worker-1" / "metrics.jsonl"), size) << again.err;
 }
 
 TEST_F(AccidentsTest, AWorkingFolderThatWasRemovedIsNamed) {
@@ -194,17 +201,25 @@ TEST_F(AccidentsTest, ALimitOfOpenFilesThatIsNamedIsEnough) {
 TEST_F(AccidentsTest, AWorkerThatIsStartedAgainWhenAllIsDoneEndsWell) {
   // As one that was killed in its evaluation.
   ASSERT_EQ(train({"--epochs", "20"}).code, 0);
-  const std::string config = read_text(run() / "config.toml");
-  const std::size_t begin = config.find("#   ") + 4;
-  std::string worker = config.substr(begin, config.find('\n', begin) - begin);
-  worker.back() = '1';  // K, its rank
   const std::string model = read_text(run() / "worker-1" / "model.safetensors");
   fs::remove(run() / "worker-1" / "model.safetensors");
-  const ProgramResult again =
-      run_program("/bin/sh", {"-c", "exec " + worker + " --start-deadline 600"}, {}, kPatience);
+  const ProgramResult again = by_hand(1, "--start-deadline 600");
   EXPECT_EQ(again.code, 0) << again.out << again.err;
   EXPECT_TRUE(read_text(run() / "worker-1" / "model.safetensors") == model);
   EXPECT_EQ(run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience).code, 0);
+}
+
+TEST_F(AccidentsTest, AWorkerThatComesTooLateSaysWhoseModelIsTheResult) {
+  // As one that was killed in its first seconds, before a checkpoint.
+  ASSERT_EQ(train({"--epochs", "20"}).code, 0);
+  for (const char* const file : {"model", "checkpoint", "checkpoint.previous"}) {
+    fs::remove(run() / "worker-1" / (std::string(file) + ".safetensors"));
+  }
+  const ProgramResult late = by_hand(1, "--start-deadline 0.1 --settle-deadline 1");
+  EXPECT_EQ(late.code, 11) << late.out << late.err;
+  EXPECT_THAT(late.err,
+              AllOf(HasSubstr("came too late: worker 0 of this run had ended in agreement"),
+                    HasSubstr((run() / "worker-0" / "model.safetensors").string())));
 }
 
 TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
@@ -214,6 +229,73 @@ TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
   EXPECT_EQ(result.code, 2) << result.out;
   EXPECT_THAT(result.err, HasSubstr("ulimit -n 64"));
   EXPECT_FALSE(fs::exists(run()));
+}
+
+TEST_F(AccidentsTest, TooFewThreadsAreNamedBeforeTraining) {
+  const auto limited = [this](const char* threads) {
+    return run_program(
+        FAST_WORKER,
+        {"--model", "linear", "--data", "synthetic:200,50", "--epochs", "1", "--topology", "ring:1",
+         "--rank", "0", "--out", run().string(), "--threads", "1"},
+        {{"LD_PRELOAD", FAST_FEW_THREADS},
+         {"FAST_TEST_THREADS", threads},
+         {"ASAN_OPTIONS", "verify_asan_link_order=0"}},
+        kPatience);
+  };
+  for (const char* const threads : {"0", "3"}) {
+    const ProgramResult result = limited(threads);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("ulimit -u")) << threads;
+    EXPECT_FALSE(fs::exists(run()));
+  }
+  EXPECT_EQ(limited("100").code, 0);
+}
+
+TEST_F(AccidentsTest, AddressesThatHelpNobodyAreNamedAtTheStart) {
+  const Strings common = {"--model", "linear", "--data", "synthetic:200,50", "--topology", "ring:3",
+                          "--rank",  "0",      "--out",  run().string(),     "--threads",  "1"};
+  const std::string file = (folder_.path() / "peers").string();
+  Strings missing = common;
+  missing.insert(missing.end(), {"--peer", "1=node..1:5555", "--peers", file});  // no name at all
+  Program worker(FAST_WORKER, missing);
+  const auto said = [&worker](const std::string& part) {
+    return worker.err().find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(worker.wait_until(
+      [&] {
+        return said("the name 'node..1' cannot be resolved: ") &&
+               said("cannot read the peers file '" + file + "': No such file or directory");
+      },
+      kPatience))
+      << worker.err();
+  std::ofstream(file) << "node2:5555\n";
+  EXPECT_TRUE(
+      worker.wait_until([&] { return said(file + ":1: 'node2:5555' is skipped"); }, kPatience))
+      << worker.err();
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.wait(kPatience).code, 130);
+
+  Strings link_local = common;
+  link_local.insert(link_local.end(), {"--peer", "1=[fe80::1]:5555"});
+  const ProgramResult refused = run_program(FAST_WORKER, link_local, {}, kPatience);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("zmq://[fe80::1%INTERFACE]:5555"));
+}
+
+TEST_F(AccidentsTest, OneSignalEndsAWorkerThatCannotStart) {
+  // A topology that is being read for ever, after signals are waited for.
+  const fs::path pipe = folder_.path() / "edges";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Program worker(FAST_WORKER, {"--model", "linear", "--data", "synthetic:200,50", "--topology",
+                               "edges:" + pipe.string(), "--rank", "0", "--out", run().string()});
+  int writer = -1;  // there can be one once somebody reads
+  ASSERT_TRUE(worker.wait_until(
+      [&] { return (writer = open(pipe.c_str(), O_WRONLY | O_NONBLOCK)) >= 0; }, kPatience));
+  worker.signal(SIGTERM);
+  const ProgramResult result = worker.wait(kPatience);
+  close(writer);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.code, 130);
 }
 
 TEST_F(AccidentsTest, NoRoomForWhatWillComeIsToldBeforeTraining) {

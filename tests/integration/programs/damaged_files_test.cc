@@ -17,13 +17,22 @@ using ::testing::AnyOf;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 
-enum class State { kMissing, kEmpty, kCut, kFlipped, kOfAnotherRun, kFolder, kDangling };
+enum class State {
+  kMissing,
+  kEmpty,
+  kCut,
+  kFlipped,
+  kOfAnotherRun,
+  kFolder,
+  kDangling,
+  kUnreadable
+};
 
 constexpr std::pair<State, const char*> kStates[] = {
-    {State::kMissing, "Missing"},  {State::kEmpty, "Empty"},
-    {State::kCut, "Cut"},          {State::kFlipped, "Flipped"},
-    {State::kFolder, "Folder"},    {State::kOfAnotherRun, "OfAnotherRun"},
-    {State::kDangling, "Dangling"}};
+    {State::kMissing, "Missing"},   {State::kEmpty, "Empty"},
+    {State::kCut, "Cut"},           {State::kFlipped, "Flipped"},
+    {State::kFolder, "Folder"},     {State::kOfAnotherRun, "OfAnotherRun"},
+    {State::kDangling, "Dangling"}, {State::kUnreadable, "Unreadable"}};
 
 void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
@@ -47,6 +56,8 @@ void damage(const fs::path& file, const fs::path& of_another_run, State state) {
   if (state == State::kOfAnotherRun) fs::copy_file(of_another_run, file);
   if (state == State::kFolder) fs::create_directory(file);
   if (state == State::kDangling) fs::create_symlink(file.parent_path() / "nowhere", file);
+  // A link to itself: no user can read it, not even root.
+  if (state == State::kUnreadable) fs::create_symlink(file, file);
 }
 
 std::string case_name(const ::testing::TestParamInfo<const char*>& info) {
@@ -107,7 +118,8 @@ TEST_P(DamagedWorkerTest, AMeanThatLacksAWorkerDoesNotEndWell) {
 class DamagedRunTest : public DamagedFilesTest {};
 
 INSTANTIATE_TEST_SUITE_P(Files, DamagedRunTest,
-                         ::testing::Values("config.toml", "summary.json", "mean.safetensors"),
+                         ::testing::Values("config.toml", "summary.json", "mean.safetensors",
+                                           "worker-1/endpoint", "worker-1/life"),
                          case_name);
 
 TEST_P(DamagedRunTest, WhatIsNotNeededIsMadeAnewOrNamed) {
@@ -128,7 +140,10 @@ TEST_P(DamagedRunTest, WhatIsNotNeededIsMadeAnewOrNamed) {
 class DamagedResumeTest : public DamagedFilesTest {};
 
 INSTANTIATE_TEST_SUITE_P(Files, DamagedResumeTest,
-                         ::testing::Values("worker-1/checkpoint.safetensors"), case_name);
+                         ::testing::Values("worker-1/checkpoint.safetensors", "worker-1/endpoint",
+                                           "worker-1/life", "worker-1/metrics.jsonl",
+                                           "config.toml"),
+                         case_name);
 
 TEST_P(DamagedResumeTest, ARunGoesOnOrNamesWhatItCannotRead) {
   in_every_state([this](State) {
@@ -143,6 +158,60 @@ TEST_P(DamagedResumeTest, ARunGoesOnOrNamesWhatItCannotRead) {
       // Who went on from an older checkpoint may find that the others have gone.
       const std::string name = fs::path(file_).filename().string();
       EXPECT_THAT(result.out + result.err, HasSubstr(result.code == 8 ? "worker 1" : name));
+    } else {
+      // The run was over, and is what it was.
+      EXPECT_TRUE(read_text(run_ / "mean.safetensors") ==
+                  read_text(folder_.path() / "1" / "mean.safetensors"));
+    }
+  });
+}
+
+/// What workers find that are started by hand in a folder that others have used, each for itself.
+class DamagedStartTest : public DamagedFilesTest {
+ protected:
+  /// As config.toml says.
+  [[nodiscard]] Program worker(int rank) const {
+    const std::string root = run_.string();
+    return Program(FAST_WORKER,
+                   {"--config", (run_ / "config.toml").string(), "--rank", std::to_string(rank),
+                    "--run-id", "again", "--out", root, "--listen", "127.0.0.1:0",
+                    "--peer-template", "file:" + root + "/worker-{rank}/endpoint",
+                    "--start-deadline", "2", "--settle-deadline", "10"});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedStartTest,
+                         ::testing::Values("worker-1/endpoint", "worker-1/life",
+                                           "worker-1/metrics.jsonl", "config.toml"),
+                         case_name);
+
+TEST_P(DamagedStartTest, WorkersTrainTogetherOrNameWhatTheyCannotRead) {
+  in_every_state([this](State) {
+    for (const char* const rank : {"0", "1"}) {
+      const fs::path folder = run_ / ("worker-" + std::string(rank));
+      for (const char* const file : {"model", "checkpoint", "checkpoint.previous"}) {
+        fs::remove(folder / (std::string(file) + ".safetensors"));
+      }
+    }
+    Program first = worker(0), second = worker(1);
+    const ProgramResult results[] = {first.wait(kPatience), second.wait(kPatience)};
+    const bool well = results[0].code == 0 && results[1].code == 0;
+    const std::string said = results[0].err + results[1].err;
+    for (const ProgramResult& result : results) {
+      EXPECT_FALSE(result.timed_out);
+      EXPECT_EQ(result.signal, 0);
+      if (well) continue;
+      // Who is left without the other trains alone, and says so.
+      EXPECT_THAT(result.code, AnyOf(Eq(2), Eq(4), Eq(8), Eq(11))) << said;
+      EXPECT_THAT(said, HasSubstr(fs::path(file_).filename().string()));
+    }
+    const ProgramResult report =
+        run_program(FAST_PROGRAM, {"report", run_.string()}, {}, kPatience);
+    EXPECT_TRUE(well || report.code != 0) << report.out << report.err << said;
+    // An empty configuration is one of defaults: of four workers.
+    if (well && report.code != 0) {
+      EXPECT_EQ(report.code, 8);
+      EXPECT_THAT(report.err, HasSubstr("worker 2 is not in the mean model"));
     }
   });
 }

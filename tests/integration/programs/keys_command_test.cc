@@ -99,7 +99,7 @@ TEST_F(KeysCommandTest, AWrongKeyIsNamedBeforeAnythingIsWritten) {
     EXPECT_FALSE(fs::exists(run_));
   };
   const std::string own = (keys_ / "rank-1.key").string(), all = (keys_ / "public.keys").string();
-  fs::permissions(own, fs::perms::group_read, fs::perm_options::add);
+  fs::permissions(own, fs::perms::others_read, fs::perm_options::add);
   refused({"--keys", keys_.string()}, {}, "chmod 600 " + own);
   refused({}, {{"FAST_KEYS", keys_.string()}}, "chmod 600 " + own);
   refused({}, {{"FAST_KEY", own}, {"FAST_PUBLIC_KEYS", all}}, "chmod 600 " + own);

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -88,6 +89,12 @@ TEST(RunCommandTest, EachProcessIsToldItsPlaceInItsEnvironment) {
   }
   EXPECT_EQ(lines_of(result.out, 0)[1], "1=" + listen[1] + ",2=" + listen[2]);
   EXPECT_EQ(lines_of(result.out, 2)[1], "0=" + listen[0] + ",1=" + listen[1]);
+}
+
+TEST(RunCommandTest, TheUsageLineSaysWhereTheProgramStands) {
+  const ProgramResult result = run_program(FAST_PROGRAM, {"run", "--help"}, {}, kPatience);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, HasSubstr("Usage: fast run [OPTIONS] -- PROGRAM [ARGUMENTS]\n"));
 }
 
 TEST(RunCommandTest, SessionsOfTheEnvironmentMeetAndAgree) {
@@ -205,6 +212,28 @@ TEST(RunCommandTest, CtrlCReachesAllThatAProcessHasStarted) {
   EXPECT_EQ(result.code, 130) << result.out << result.err;
   EXPECT_EQ(count(result.out, "] inner"), 2U) << result.out;
   EXPECT_THAT(result.err, Not(HasSubstr("started again")));
+}
+
+TEST(RunCommandTest, WhatAProcessHasStartedEndsWithALauncherThatWasKilled) {
+  Program program(FAST_PROGRAM,
+                  arguments("ring:2", {}, {"sh", "-c", "sleep 1000 & echo started $!; wait"}));
+  ASSERT_TRUE(program.wait_until(
+      [&] { return count(program.out(), "] started") == 2 && program.out().back() == '\n'; },
+      kPatience))
+      << program.out() << program.err();
+  std::vector<std::string> below;
+  for (const int rank : {0, 1}) {
+    const std::string number = lines_of(program.out(), rank).at(0).substr(sizeof "started");
+    below.push_back("/proc/" + number + "/cmdline");
+    ASSERT_THAT(read_text(below.back()), HasSubstr("1000"));
+  }
+  program.signal(SIGKILL);
+  EXPECT_EQ(program.wait(kPatience).signal, SIGKILL);
+  const auto gone = [](const std::string& file) { return read_text(file).empty(); };
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!std::ranges::all_of(below, gone) && std::chrono::steady_clock::now() < until) {
+  }
+  EXPECT_TRUE(std::ranges::all_of(below, gone)) << "grandchildren live on";
 }
 
 TEST(RunCommandTest, SigtermIsPassedOnAsItCame) {

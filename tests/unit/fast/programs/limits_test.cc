@@ -1,13 +1,17 @@
-// What the machine allows: cores and open files.
+// What the machine allows: cores, open files and threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <system_error>
+#include <utility>
 
 #include "fast/errors.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
+#include "fast/programs/launch/threads.h"
 #include "tests/support/cifar_files.h"
 
 namespace fast {
@@ -72,6 +76,30 @@ TEST(DescriptorLimitTest, TooFewOpenFilesAreNamedWithTheNumber) {
     ADD_FAILURE() << "not refused";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("4 neighbours"), HasSubstr("ulimit -n 52")));
+  }
+}
+
+/// A system that gives so many threads.
+StartThread gives(int threads) {
+  return [left = threads](std::function<void()> work) mutable {
+    if (left-- <= 0) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+    return start_thread(std::move(work));
+  };
+}
+
+TEST(ThreadLimitTest, TooFewThreadsAreNamedWithTheNumbersAndTheRemedy) {
+  EXPECT_NO_THROW(check_threads("a worker", 3));
+  EXPECT_NO_THROW(check_threads("a worker", 3, gives(3)));
+  EXPECT_NO_THROW(check_threads("a worker", 0, gives(0)));
+  try {
+    check_threads("a worker", 6, gives(2));
+    ADD_FAILURE() << "not refused";
+  } catch (const stencil::ResourceError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("a worker takes 6 threads more, and no more than 2 can be started"),
+                      HasSubstr("ulimit -u")));
   }
 }
 

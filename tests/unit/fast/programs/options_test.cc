@@ -9,6 +9,7 @@
 #include <random>
 
 #include "fast/errors.h"
+#include "fast/programs/cli/config_file.h"
 #include "fast/programs/cli/validate_config.h"
 
 namespace fast {
@@ -150,6 +151,24 @@ TEST_F(OptionsTest, ARunFoldersConfigurationServesBothPrograms) {
   EXPECT_EQ(parse({"--config", file}, OptionSet::kWorker).worker.batch, 32);
   const ScopedVariable batch("FAST_EPOCHS", "77");
   EXPECT_EQ(read_config_file(file, models()).worker.epochs, 5);
+}
+
+TEST_F(OptionsTest, ARunsConfigurationThatWasCutOffIsNamed) {
+  TrainConfig config = default_config(models());
+  config.worker.batch = 17;
+  const std::string text =
+      run_config("id-1", "fast-worker --rank K", to_toml(config, OptionSet::kShared, models()));
+  EXPECT_EQ(run_of_config(text), "id-1");
+  EXPECT_EQ(run_of_config("# Run id-1. One of its workers\nbatch = 3\n"), "id-1");
+  EXPECT_EQ(run_of_config("batch = 3\n"), "");
+  EXPECT_EQ(parse({"--config", write(text)}).worker.batch, 17);
+  EXPECT_EQ(parse({"--config", write("# Run id-1. One of its workers\nbatch = 3\n")}).worker.batch,
+            3);
+  for (std::size_t left = 7; left < text.size(); left += 211) {
+    EXPECT_THAT(error_of({"--config", write(text.substr(0, left))}), HasSubstr(".toml")) << left;
+  }
+  EXPECT_THAT(error_of({"--config", write(text.substr(0, text.size() - 1))}),
+              HasSubstr("was cut off"));
 }
 
 TEST_F(OptionsTest, AnUnknownKeyOfTheFileIsNamedWithItsLineAndTheNearestKey) {

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace stencil {
@@ -214,18 +217,25 @@ TEST(EventLoop, TimeInThePastMeansAtOnceAndDescriptorsStillCount) {
   loop.stop();
 }
 
-TEST(EventLoop, AThrowingTurnEndsTheLoopAndIsReported) {
+/// What a loop reports whose turn throws.
+std::string reported(EventLoop::Turn turn) {
   Turns reports;
   std::string text;
   EventLoop loop;
-  loop.start([](TimePoint) -> TimePoint { throw std::runtime_error("the cause"); },
-             [&](const std::string& what) {
-               text = what;
-               reports.count();
-             });
-  ASSERT_TRUE(reports.reached(1));
+  loop.start(std::move(turn), [&](const std::string& what) {
+    text = what;
+    reports.count();
+  });
+  EXPECT_TRUE(reports.reached(1));
   loop.stop();
-  EXPECT_EQ(text, "the cause");
+  return text;
+}
+
+TEST(EventLoop, AThrowingTurnEndsTheLoopAndIsReported) {
+  EXPECT_EQ(reported([](TimePoint) -> TimePoint { throw std::runtime_error("the cause"); }),
+            "the cause");
+  EXPECT_EQ(reported([](TimePoint) -> TimePoint { throw std::bad_alloc(); }),
+            "out of memory; free some, or use a smaller model");
 }
 
 TEST(EventLoop, StoppingTwiceOrWithoutAStartIsHarmless) {
