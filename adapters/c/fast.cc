@@ -137,6 +137,7 @@ fast_code fast_set_from_environment(fast_session* session) {
     };
     session->options = fast::with_environment(session->options, unless_given, fast::host_name(),
                                               session->given.contains("FAST_RANK"));
+    session->by_environment = true;
   });
 }
 
@@ -217,6 +218,7 @@ fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
+    if (session->by_environment) fast::tell_unknown_variables(options.log);
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->arrays, session->transfers,
                                                               session->averages);
     for (const auto& [name, array] : session->aliases) adapter->alias(name, array);

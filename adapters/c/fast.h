@@ -97,6 +97,7 @@ FAST_API fast_code fast_set(fast_session* session, const char* key, const char* 
  * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
  * topology of several workers has none. Options that fast_set() has set, before or afterwards, win
  * over the environment, but for another topology than FAST_TOPOLOGY: that is FAST_USAGE.
+ * fast_open() warns of misspelt variables in the log.
  */
 FAST_API fast_code fast_set_from_environment(fast_session* session);
 

@@ -104,7 +104,7 @@ struct SessionOptions {
   /// FAST_PHASE_LOCK
   /// .. Without FAST_RANK the rank is that of torchrun (RANK), mpirun, srun or Kubernetes, or the
   /// host's name's. Throws ConfigError that names the variable, its value and the remedy; also
-  /// where a topology of several workers has no rank.
+  /// where a topology of several workers has no rank. Warns of misspelt ones in `log`.
   [[nodiscard]] static SessionOptions from_environment();
   [[nodiscard]] static SessionOptions from_environment(SessionOptions defaults);
 };

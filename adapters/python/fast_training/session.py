@@ -103,10 +103,6 @@ class Session:
         self._meeting = self._meet()
         expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
         self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
-        for name, nearest in _options.unknown_variables(os.environ, self.options()):
-            level = logging.WARNING if nearest else logging.INFO
-            hint = f"; did you mean {nearest}?" if nearest else ""
-            _LOGGER.log(level, "the variable %s is no option's and says nothing%s", name, hint)
 
     def _meet(self) -> _torchrun.Meeting | None:
         """Where neighbours are to be found, if nothing else says it."""
