@@ -262,6 +262,14 @@ fast_code fast_momentum(fast_session* session, size_t array, void* momentum, dou
   });
 }
 
+fast_code fast_mean(fast_session* session, const char* name, double value, double* mean) {
+  return once_open(session, [&](fast::Session& open) {
+    demand(name != nullptr, "name");
+    const double found = open.mean(name, value);
+    if (mean != nullptr) *mean = found;
+  });
+}
+
 fast_code fast_finish(fast_session* session, int* agreed) {
   return once_open(session, [&](fast::Session& open) {
     const bool all_agree = open.finish() == fast::Agreement::kAgreed;

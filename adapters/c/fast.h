@@ -259,6 +259,21 @@ FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* mome
                                  double lasting, double share);
 
 /**
+ * Optional: a number that all workers share by name, for decisions that all should take alike, such
+ * as a loss on validation data. Says this worker's latest `value`, and sets `*mean`, unless NULL,
+ * to the mean over the workers of what each said last, as this worker knows it; NAN where none is
+ * known. A value that is not finite says nothing: NAN is for reading alone. Workers that have said
+ * nothing do not count. `name` is one of option "means".
+ *
+ * The mean travels with the exchange, without a collective: here a new value counts at once, as one
+ * worker's, and at the others after some boundaries. When nobody has said a new one for so long,
+ * all read the same number; in mode sync on topology complete, after one boundary. What workers
+ * that died said last fades as others say new values, over some thousand steps. Checkpoints hold it
+ * all. After fast_finish() it stays as it is. Training thread.
+ */
+FAST_API fast_code fast_mean(fast_session* session, const char* name, double value, double* mean);
+
+/**
  * Ends training: keeps averaging until neighbours agree or "settle_deadline" passes, then freezes
  * the model. `*agreed`, unless NULL, becomes 1 where they agree, otherwise 0.
  */

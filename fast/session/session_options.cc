@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fast/errors.h"
+#include "fast/session/means.h"
 #include "fast/session/peers.h"
 #include "fast/session/security.h"
 #include "fast/session/session_option_fields.h"
@@ -74,6 +75,7 @@ void SessionOptions::validate() const {
   check_peer_template(peer_template);
   exchange.validate(naming);
   check_aim(*this);
+  (void)mean_names(means, naming("means"));
   check_security(*this, naming);
 }
 

@@ -55,6 +55,7 @@ struct SessionOptions {
   double epochs = 0;
   std::uint64_t data_size = 0;  ///< examples that this worker holds; other workers learn the mean
   std::uint64_t seed = 1;
+  std::string means{};     ///< names of Session::mean(), "accuracy,val_loss"; alike at all workers
   stencil::Terms terms{};  ///< what else all workers must have in common, by name and value
 
   /// Counts the starts of this worker, where the caller keeps that count (fast-worker keeps it in

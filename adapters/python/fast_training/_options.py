@@ -44,6 +44,8 @@ def text_of(value: Any) -> str:
         return str(int(value))
     if isinstance(value, Mapping):  # peers: {rank: endpoint}
         return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):  # means
+        return ",".join(value)
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
