@@ -352,6 +352,10 @@ class Session:
     ) -> None:
         try:
             ends = kind is None or issubclass(kind, Interrupted)
+            if error is not None and not ends and self._handle.is_own:
+                # By the step a launcher knows whether a crash repeats. From Python 3.11 on.
+                note = f"worker {self.status().rank} had made {self.steps()} steps"
+                getattr(error, "add_note", str)(note)
             if ends and self.agreed is None and not self.finish():
                 _LOGGER.warning(
                     "worker %d ended without agreement with its neighbours", self.status().rank
@@ -370,9 +374,10 @@ def _end(handle: Handle, adapter: weakref.ref[Adapter]) -> None:
     try:
         if handle.close() and handle.read("fast_steps") and not handle.finished:
             _LOGGER.warning(
-                "worker %d ended without finish(): its model is its own, not one that its "
-                "neighbours agree with",
+                "worker %d ended without finish() at step %d: its model is its own, not one that "
+                "its neighbours agree with",
                 handle.told("status").rank,
+                handle.read("fast_steps"),
             )
     finally:
         found = adapter()
