@@ -71,7 +71,9 @@ install() {
 run() {
   local interpreter=$cache/$1/bin/python example
   cd "$root/tests/frameworks" || return 1
-  timeout 300 "$interpreter" -W ignore "$1_test.py" || return 1
+  for test in "$1"_*test.py; do
+    timeout 300 "$interpreter" -W ignore "$test" || return 1
+  done
   cd "$root/examples/embed_python" || return 1
   for example in ${examples[$1]:-$1_classifier.py}; do
     if [ ! -e "$example" ]; then continue; fi

@@ -134,6 +134,7 @@ fast_code fast_set_from_environment(fast_session* session) {
     };
     session->options = fast::with_environment(session->options, unless_given, fast::host_name(),
                                               session->given.contains("FAST_RANK"));
+    session->by_environment = true;
   });
 }
 
@@ -214,6 +215,7 @@ fast_code fast_open(fast_session* session) {
   return before_open(session, [&] {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
+    if (session->by_environment) fast::tell_unknown_variables(options.log);
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->arrays, session->transfers,
                                                               session->averages);
     for (const auto& [name, array] : session->aliases) adapter->alias(name, array);
@@ -254,6 +256,14 @@ fast_code fast_momentum(fast_session* session, size_t array, void* momentum, dou
                         "give a rate of 0 or more, and numbers from 0 to 1");
     }
     session->adapter->follow(array, momentum, {.rate = rate, .lasting = lasting, .share = share});
+  });
+}
+
+fast_code fast_mean(fast_session* session, const char* name, double value, double* mean) {
+  return once_open(session, [&](fast::Session& open) {
+    demand(name != nullptr, "name");
+    const double found = open.mean(name, value);
+    if (mean != nullptr) *mean = found;
   });
 }
 

@@ -97,6 +97,7 @@ FAST_API fast_code fast_set(fast_session* session, const char* key, const char* 
  * is that of torchrun, mpirun, srun or Kubernetes, or the host's name's; FAST_USAGE where a
  * topology of several workers has none. Options that fast_set() has set, before or afterwards, win
  * over the environment, but for another topology than FAST_TOPOLOGY: that is FAST_USAGE.
+ * fast_open() warns of misspelt variables in the log.
  */
 FAST_API fast_code fast_set_from_environment(fast_session* session);
 
@@ -256,6 +257,21 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
  */
 FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
                                  double lasting, double share);
+
+/**
+ * Optional: a number that all workers share by name, for decisions that all should take alike, such
+ * as a loss on validation data. Says this worker's latest `value`, and sets `*mean`, unless NULL,
+ * to the mean over the workers of what each said last, as this worker knows it; NAN where none is
+ * known. A value that is not finite says nothing: NAN is for reading alone. Workers that have said
+ * nothing do not count. `name` is one of option "means".
+ *
+ * The mean travels with the exchange, without a collective: here a new value counts at once, as one
+ * worker's, and at the others after some boundaries. When nobody has said a new one for so long,
+ * all read the same number; in mode sync on topology complete, after one boundary. What workers
+ * that died said last fades as others say new values, over some thousand steps. Checkpoints hold it
+ * all. After fast_finish() it stays as it is. Training thread.
+ */
+FAST_API fast_code fast_mean(fast_session* session, const char* name, double value, double* mean);
 
 /**
  * Ends training: keeps averaging until neighbours agree or "settle_deadline" passes, then freezes

@@ -20,6 +20,7 @@
 struct fast_session {
   fast::SessionOptions options;
   std::set<std::string> given;  ///< the variables of options that fast_set() has set
+  bool by_environment = false;  ///< fast_set_from_environment() was called
   std::vector<fast::NamedTensor> arrays;
   std::vector<std::pair<std::string, std::size_t>> aliases;  ///< see fast_array_alias()
   float* averages = nullptr;                                 ///< see fast_set_averages()

@@ -13,6 +13,7 @@ FILE = pathlib.Path(__file__).parent / "fast_training" / "_option_types.py"
 _TEXT = "str | os.PathLike[str] | None"
 # Options whose values are more than their defaults show.
 _TYPES = {
+    "means": "str | Sequence[str] | None",
     "peer": "str | Mapping[int, str] | None",
     "peers": "str | os.PathLike[str] | Mapping[int, str] | None",
     "sweeps": "str | float | None",
@@ -22,7 +23,7 @@ _HEAD = '''"""The options of a session. Made by make_option_types.py; not to be 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 

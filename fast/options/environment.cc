@@ -1,5 +1,8 @@
 #include "fast/options/environment.h"
 
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <utility>
@@ -8,10 +11,25 @@
 #include "fast/options/rank.h"
 #include "fast/options/session_option_fields.h"
 #include "fast/options/set_option.h"
+#include "stencil/core/text.h"
 #include "stencil/core/topology.h"
 
 namespace fast {
 namespace {
+
+constexpr std::string_view kPrefix = "FAST_";
+/// By this one Python's package finds the library.
+constexpr std::string_view kLibrary = "FAST_LIBRARY";
+
+/// The environment as the program has it; null where it has none. A library that was loaded with
+/// RTLD_DEEPBIND, as Python's package does with libfast.so, sees another `environ`, which is empty.
+const char* const* whole_environment() {
+  void* const program = dlopen(nullptr, RTLD_LAZY);
+  if (program == nullptr) return nullptr;
+  const auto* const found = static_cast<const char* const* const*>(dlsym(program, "environ"));
+  dlclose(program);
+  return found == nullptr ? nullptr : *found;
+}
 
 /// A visitor of option fields that finds the variables of each.
 class Finder {
@@ -44,7 +62,7 @@ std::optional<std::string> read_environment(const std::string& name) {
 }
 
 std::string environment_name(std::string_view key) {
-  std::string out = "FAST_";
+  std::string out(kPrefix);
   for (const char c : key) {
     out += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
@@ -67,8 +85,39 @@ SessionOptions with_environment(SessionOptions options, const Environment& envir
   return options;
 }
 
+void tell_unknown_variables(std::span<const std::string> names, const LogSink& log) {
+  std::vector<std::string> known;
+  const SessionOptions options;
+  const auto collect = [&](const auto& field, const auto&) {
+    known.push_back(environment_name(field.key).substr(kPrefix.size()));
+  };
+  visit_fields(options, collect);
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  for (const std::string& name : names) {
+    if (!name.starts_with(kPrefix) || name == kLibrary) continue;
+    const std::string_view word = std::string_view(name).substr(kPrefix.size());
+    if (std::ranges::find(words, word) != words.end()) continue;
+    std::string text = "the variable " + name + " is no option's and says nothing";
+    const std::string_view near = stencil::nearest(word, words);
+    if (!near.empty()) text.append("; did you mean ").append(kPrefix).append(near).append("?");
+    log(near.empty() ? LogLevel::kInfo : LogLevel::kWarning, text);
+  }
+}
+
+void tell_unknown_variables(const LogSink& log) {
+  std::vector<std::string> names;
+  const char* const* variable = whole_environment();
+  for (; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  tell_unknown_variables(names, log);
+}
+
 SessionOptions SessionOptions::from_environment(SessionOptions defaults) {
-  return with_environment(std::move(defaults), read_environment, host_name());
+  SessionOptions options = with_environment(std::move(defaults), read_environment, host_name());
+  tell_unknown_variables(options.log);
+  return options;
 }
 
 SessionOptions SessionOptions::from_environment() {

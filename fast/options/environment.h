@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,11 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 [[nodiscard]] SessionOptions with_environment(SessionOptions options,
                                               const Environment& environment,
                                               const std::string& host, bool ranked = false);
+
+/// Says which of these variables look like an option's and are none's, at level warning where one
+/// is near, otherwise at level info.
+void tell_unknown_variables(std::span<const std::string> names, const LogSink& log);
+/// The same of this process's environment.
+void tell_unknown_variables(const LogSink& log);
 
 }  // namespace fast

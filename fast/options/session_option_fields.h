@@ -163,6 +163,14 @@ void visit_fields(Options& options, Visitor& visit) {
   visit(session_fields::seed(), options.seed);
   visit(
       stencil::OptionField<std::string>{
+          .key = "means",
+          .unit = "NAMES",
+          .help = "numbers of which workers learn the mean, by name, such as accuracy,val_loss; "
+                  "alike at all workers",
+          .example = "accuracy,val_loss"},
+      options.means);
+  visit(
+      stencil::OptionField<std::string>{
           .key = "checkpoint",
           .unit = "FILE",
           .help = "where all is saved that it takes to go on, every checkpoint_every seconds and "

@@ -6,6 +6,7 @@
 
 #include "fast/errors.h"
 #include "fast/options/addresses.h"
+#include "fast/options/mean_names.h"
 #include "fast/options/peers.h"
 #include "fast/options/security.h"
 #include "fast/options/session_option_fields.h"
@@ -80,6 +81,7 @@ void SessionOptions::validate() const {
   exchange.validate(naming);
   check_addresses(*this);
   check_aim(*this);
+  (void)mean_names(means, naming("means"));
   check_security(*this, naming);
 }
 

@@ -55,6 +55,7 @@ struct SessionOptions {
   double epochs = 0;
   std::uint64_t data_size = 0;  ///< examples that this worker holds; other workers learn the mean
   std::uint64_t seed = 1;
+  std::string means{};     ///< names of Session::mean(), "accuracy,val_loss"; alike at all workers
   stencil::Terms terms{};  ///< what else all workers must have in common, by name and value
 
   /// Counts the starts of this worker, where the caller keeps that count (fast-worker keeps it in
@@ -107,7 +108,7 @@ struct SessionOptions {
   /// FAST_PHASE_LOCK
   /// .. Without FAST_RANK the rank is that of torchrun (RANK), mpirun, srun or Kubernetes, or the
   /// host's name's. Throws ConfigError that names the variable, its value and the remedy; also
-  /// where a topology of several workers has no rank.
+  /// where a topology of several workers has no rank. Warns of misspelt ones in `log`.
   [[nodiscard]] static SessionOptions from_environment();
   [[nodiscard]] static SessionOptions from_environment(SessionOptions defaults);
 };

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "fast/options/mean_names.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_text.h"
 #include "stencil/core/text.h"
@@ -41,6 +42,13 @@ stencil::Terms more_terms(const SessionOptions& options) {
                                     : std::to_string(options.budget) + " samples"},
       {"seed", std::to_string(options.seed)},
   };
+  if (!options.means.empty()) {
+    std::string names;
+    for (const std::string& name : mean_names(options.means, options.naming("means"))) {
+      names += (names.empty() ? "" : ",") + name;
+    }
+    terms.push_back({"means", names});
+  }
   terms.insert(terms.end(), options.terms.begin(), options.terms.end());
   return terms;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace fast {
 
@@ -22,12 +22,17 @@ struct Aim {
 /// pace with it; of epochs, each makes those of its own examples. Training thread only.
 class Progress {
  public:
+  /// Its own scalars, the first of scalars().
   static constexpr std::size_t kScalars = 6;
 
   /// `data_size`: this worker's examples, above 0 where `aim` is of epochs. `resumed` holds the
-  /// scalars of an earlier life, or is empty.
-  Progress(int workers, Aim aim, std::uint64_t data_size, std::span<const double> resumed = {})
-      : workers_(workers), scale_(scale_of(workers, aim)), epochs_(aim.epochs) {
+  /// scalars of an earlier life, or is empty. `others`: scalars that are not its own, see others().
+  Progress(int workers, Aim aim, std::uint64_t data_size, std::span<const double> resumed = {},
+           std::size_t others = 0)
+      : workers_(workers),
+        scale_(scale_of(workers, aim)),
+        epochs_(aim.epochs),
+        scalars_(kScalars + others) {
     scalars_[kDataSize] = static_cast<double>(data_size);
     if (resumed.size() > scalars_.size()) return;
     std::ranges::copy(resumed, scalars_.begin());
@@ -55,6 +60,8 @@ class Progress {
 
   [[nodiscard]] std::span<double> scalars() { return scalars_; }
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
+  /// Scalars that travel with its own: those of Means.
+  [[nodiscard]] std::span<double> others() { return std::span(scalars_).subspan(kScalars); }
   /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
   /// Of the way to the aim; 0 without one.
@@ -84,7 +91,7 @@ class Progress {
   double scale_;
   double epochs_;
   double untold_ = 0;  ///< of kShare, this worker's own since heard()
-  std::array<double, kScalars> scalars_{};
+  std::vector<double> scalars_;
 };
 
 }  // namespace fast

@@ -13,6 +13,7 @@ namespace {
 constexpr char kSteps[] = "session/steps";
 constexpr char kInitialHash[] = "session/initial_hash";
 constexpr char kScalars[] = "session/scalars";
+constexpr char kSaid[] = "session/said";
 constexpr char kRank[] = "session/rank";
 constexpr char kAgreed[] = "session/agreed";
 
@@ -62,11 +63,13 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
                         std::to_string(options_.rank),
                     "give each rank its own checkpoint");
   }
-  SessionRecord record{.resumed = true,
-                       .steps = state.value<std::uint64_t>(kSteps),
-                       .initial_hash = state.value<std::uint64_t>(kInitialHash),
-                       .scalars = state.values<double>(kScalars),
-                       .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0};
+  SessionRecord record{
+      .resumed = true,
+      .steps = state.value<std::uint64_t>(kSteps),
+      .initial_hash = state.value<std::uint64_t>(kInitialHash),
+      .scalars = state.values<double>(kScalars),
+      .said = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
+      .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0};
   load_model(adapter, state);
   options_.log(LogLevel::kInfo, "goes on from step " + std::to_string(record.steps) + " (" +
                                     checkpoint->name() + ")");
@@ -89,6 +92,7 @@ void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
   state.put(kSteps, record.steps);
   state.put(kInitialHash, record.initial_hash);
   state.put(kScalars, std::span<const double>(record.scalars));
+  if (!record.said.empty()) state.put(kSaid, std::span<const double>(record.said));
   state.put(kAgreed, static_cast<std::uint8_t>(record.agreed ? 1 : 0));
   save_model(adapter, state);
   writer_.write(file, terms_);

@@ -21,6 +21,7 @@ struct SessionRecord {
   std::uint64_t steps = 0;         ///< of all lives
   std::uint64_t initial_hash = 0;  ///< of the run's initial weights
   std::vector<double> scalars{};   ///< of Progress; empty: none yet
+  std::vector<double> said{};      ///< of Means; empty: nothing yet
   bool agreed = false;             ///< saved after finish(), at the aim and in agreement
 };
 

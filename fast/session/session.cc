@@ -38,8 +38,10 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options)
       resuming_(options_, make_terms(options_, topology_, layout_)),
       record_(first_record()),
       carried_(carry()),
+      means_(mean_names(options_.means, options_.naming("means")), topology_.size(), record_.said,
+             record_.scalars.empty() ? 0 : record_.scalars.front()),
       progress_(topology_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
-                record_.scalars),
+                record_.scalars, means_.size()),
       config_(make_pump_options(options_, topology_, layout_, record_.initial_hash, adapter_,
                                 carried_, progress_.steps(), record_.resumed)),
       pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
@@ -61,6 +63,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
   SessionRecord record = record_;
   record.steps = steps();
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
+  record.said = means_.said();
   resuming_.save(file, adapter_, record);
   exchange_time_ += EventLoop::now() - begun;
 }
@@ -122,6 +125,9 @@ double Session::progress() const {
 }
 double Session::network_loss() const {
   return impl_->progress().loss();
+}
+double Session::mean(std::string_view name, std::optional<double> value) {
+  return impl_->mean(name, value);
 }
 Agreement Session::finish() {
   if (writer_) writer_->end_training(*this);

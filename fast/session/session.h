@@ -69,6 +69,20 @@ class Session final : public Exchange {
   /// Decayed mean of the loss over all workers, as this worker knows it; NaN where none is known.
   [[nodiscard]] double network_loss() const override;
 
+  /// A number that all workers share by name, for decisions that all should take alike, such as a
+  /// loss on validation data. Says this worker's latest `value`, unless it is none or not finite,
+  /// and returns the mean over the workers of what each said last, as this worker knows it; NaN
+  /// where none is known. Workers that have said nothing do not count. `name` is one of
+  /// SessionOptions::means; throws ConfigError for another one.
+  ///
+  /// The mean travels with the exchange, without a collective: here a new value counts at once, as
+  /// one worker's, and at the others after some boundaries, the fewer the better the topology is
+  /// connected. When nobody has said a new one for so long, all read the same number; in mode sync
+  /// on topology complete, after one boundary. What workers that died said last fades as others say
+  /// new values, over some thousand steps (see Means). Checkpoints hold it all. After finish() it
+  /// stays as it is.
+  double mean(std::string_view name, std::optional<double> value = {});
+
   /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for
   /// others that are at work, and answers them; `settle_deadline` counts from when nobody is. A
   /// second call returns the same result.

@@ -15,6 +15,7 @@
 #include "fast/session/background.h"
 #include "fast/session/boundary_wait.h"
 #include "fast/session/loss_watch.h"
+#include "fast/session/means.h"
 #include "fast/session/model_values.h"
 #include "fast/session/patience.h"
 #include "fast/session/patient_fold.h"
@@ -58,6 +59,7 @@ class Session::Impl {
   /// its checkpoint say: each worker knows the mean a little less or more exactly.
   [[nodiscard]] double share() const;
   void stop_all(std::string_view reason);
+  double mean(std::string_view name, std::optional<double> value);
   [[nodiscard]] double exchange_seconds() const;
   [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
   [[nodiscard]] const SessionOptions& options() const { return options_; }
@@ -152,7 +154,8 @@ class Session::Impl {
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
   stencil::Carried carried_;
-  Progress progress_;  ///< training thread
+  Means means_;        ///< training thread
+  Progress progress_;  ///< likewise
   std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};
   stencil::PumpOptions config_;
   std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step

@@ -62,6 +62,7 @@ bool Session::Impl::await_model() {
   options_.log(LogLevel::kInfo, taken_over(status));
   adapter_.followers().clear();  // this move is no part of any step
   (void)steps_.take_over(values_.pull(), progress_.scalars());
+  means_.folded(/*heard=*/false, progress_.others());
   values_.push();
   fold_all();
   if (const auto bytes = carried_.taken()) set_carried(adapter_, *bytes);
@@ -72,6 +73,7 @@ bool Session::Impl::await_model() {
 
 void Session::Impl::begin_first_step() {
   (void)steps_.begin(values_.pull(), progress_.scalars());
+  means_.folded(/*heard=*/false, progress_.others());
   values_.push();
 }
 

@@ -44,6 +44,12 @@ void Session::Impl::note_loss(double loss) {
   if (loss_grown_) options_.log(LogLevel::kWarning, text);
 }
 
+double Session::Impl::mean(std::string_view name, std::optional<double> value) {
+  const std::size_t number = means_.find(name);
+  if (value) means_.say(number, *value, progress_.steps(), progress_.others());
+  return means_.read(number, progress_.others());
+}
+
 void Session::Impl::ready_from(std::size_t first) {
   if (!joined_ || agreement_ || background_.failed() || !options_.exchange.overlap ||
       mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {
@@ -65,7 +71,9 @@ bool Session::Impl::exchange_edge_delta(std::span<float> x) {
   adapter_.followers().likeness = boundary_.likeness();
   const std::uint64_t told = mixer_.told();
   const bool finite = steps_.end_step(x, progress_.scalars());
-  if (std::exchange(told_, told) != told) progress_.heard();
+  const bool heard = std::exchange(told_, told) != told;
+  if (heard) progress_.heard();
+  means_.folded(heard, progress_.others());
   Pause pause = boundary_.begin(next);
   steps_.pause(pause);
   publish();
@@ -74,7 +82,9 @@ bool Session::Impl::exchange_edge_delta(std::span<float> x) {
     steps_.pause(pause);
     publish();
   }
-  return steps_.resume(x, progress_.scalars()) && finite;
+  const bool finite_too = steps_.resume(x, progress_.scalars());
+  means_.folded(/*heard=*/false, progress_.others());
+  return finite_too && finite;
 }
 
 bool Session::Impl::exchange_in_lock_step(std::span<float> x) {
@@ -95,6 +105,7 @@ bool Session::Impl::exchange_in_lock_step(std::span<float> x) {
                        [next](const PumpStatus& s) { return s.completed_round >= next; });
   if (!complete) return true;  // the user stops: the model stays as its own step left it
   mixer_.collect(x, progress_.scalars());
+  means_.averaged(progress_.others());
   steps_.standing().step = next;
   publish();
   return true;

@@ -166,24 +166,56 @@ class KerasTest(FrameworkContract, unittest.TestCase):
         model = self.fit([Uncounted(16, budget=400)])
         self.assertEqual(int(model.optimizer.iterations), 25)
 
-    def test_the_agreed_model_stays_where_a_callback_puts_another_back(self):
-        class Kept(keras.callbacks.Callback):
-            def on_train_end(self, logs=None):
-                self.agreed = self.model.get_weights()
-
+    def test_what_a_callback_puts_back_is_what_workers_agree_on(self):
         class PutsBack(keras.callbacks.Callback):
             def on_train_end(self, logs=None):
                 self.model.set_weights([0 * weight for weight in self.model.get_weights()])
 
-        kept = Kept()
-        with self.assertLogs("fast_training", "WARNING") as log:
-            model = self.fit([FastCallback(budget=400), kept, PutsBack()])
-        self.assertRegex(log.output[-1], "before FastCallback")
-        for one, other in zip(model.get_weights(), kept.agreed):
-            np.testing.assert_array_equal(one, other)
-        with self.assertNoLogs("fast_training", "WARNING"):
-            model = self.fit([PutsBack(), FastCallback(budget=400)])
-        self.assertFalse(any(weight.any() for weight in model.get_weights()))
+        for order in (1, -1):
+            callbacks = [FastCallback(budget=400), PutsBack()][::order]
+            with self.assertNoLogs("fast_training", "WARNING"):
+                model = self.fit(callbacks)
+            self.assertFalse(any(weight.any() for weight in model.get_weights()))
+            self.assertTrue(callbacks[::order][0].session.agreed)
+
+    def test_early_stopping_goes_by_the_mean_over_all_workers(self):
+        seen = []
+
+        class Seen(keras.callbacks.Callback):
+            def on_epoch_end(self, epoch, logs=None):
+                seen.append((logs["val_loss"], logs["network_val_loss"]))
+
+        with support.temporary_folder() as folder:
+            at = f"ipc://{folder}/0"
+            common = {"topology": "ring:2", "mode": "bounded:3", "budget": 10**9}
+            other = self.make().session(rank=0, listen=at, means="val_loss", **common)
+
+            def work():
+                with other:
+                    while not other.done():
+                        other.mean("val_loss", 1000 + other.steps())  # worse and worse
+                        other.exchange()
+
+            callback = FastCallback(rank=1, listen="", peers={0: at}, monitor="val_loss", **common)
+            stops = keras.callbacks.EarlyStopping(
+                "network_val_loss", mode="min", patience=3, restore_best_weights=True
+            )
+            model = self.make().model
+            model.compile(keras.optimizers.SGD(1e-3), "mse")
+
+            def fit():
+                try:
+                    options = {"validation_data": data(), "verbose": 0}
+                    model.fit(*data(), 16, 300, callbacks=[callback, Seen(), stops], **options)
+                except BaseException:
+                    other.stop()
+                    raise
+
+            support.together([work, fit])
+        self.assertTrue(np.isfinite(seen).all())
+        self.assertGreater(seen[-1][1], 500)
+        self.assertLess(len(seen), 300)
+        self.assertTrue(callback.session.agreed and other.agreed)
 
     def test_rates_go_by_the_share_of_the_budget(self):
         rates = []

@@ -69,11 +69,11 @@ class Neighbour:
     """Rank 0 of two on a thread of its own, over `model`, which it does not train; it ends with the
     ``with``."""
 
-    def __init__(self, model):
+    def __init__(self, model, **options):
         self.folder = support.temporary_folder()
         at = f"ipc://{self.folder.name}/0"
         common = {"topology": "ring:2", "mode": "bounded:3", "budget": 10**9}
-        self.session = fast.Session(TorchAdapter(model), rank=0, listen=at, **common)
+        self.session = fast.Session(TorchAdapter(model), rank=0, listen=at, **common, **options)
         #: Those of the other worker.
         self.options = {"rank": 1, "listen": "", "peers": {0: at}, **common}
         self.thread = threading.Thread(target=self.work)

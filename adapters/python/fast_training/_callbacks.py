@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._launched import launched
@@ -17,6 +17,30 @@ def with_end(options: Mapping[str, Any], examples: float) -> dict[str, Any]:
     if not 0 < examples < math.inf or launched(options).has_end:
         return dict(options)
     return {**options, "budget": round(examples)}
+
+
+def with_means(options: Mapping[str, Any], monitor: str | Sequence[str]) -> dict[str, Any]:
+    """`options`, with the names in `monitor` among their means."""
+    given = options.get("means") or ()
+    names = [*_names(given), *(name for name in _names(monitor) if name not in _names(given))]
+    return {**options, "means": names} if names else dict(options)
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return names.split(",") if isinstance(names, str) else list(names)
+
+
+def shared(
+    session: Session, monitor: str | Sequence[str], found: Mapping[str, Any]
+) -> dict[str, float]:
+    """Says what was `found` under the names in `monitor`, and returns by them the means that all
+    workers read alike: those of before, a validation late. At first, and where there is one worker,
+    what is known with the new values."""
+    means = {}
+    for name in (one for one in _names(monitor) if one in found):
+        before, after = session.mean(name), session.mean(name, float(found[name]))
+        means[name] = after if math.isnan(before) or session.status().workers == 1 else before
+    return means
 
 
 def stopped_early(session: Session) -> None:

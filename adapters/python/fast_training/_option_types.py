@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 
@@ -32,6 +32,8 @@ class Options(TypedDict, total=False):
         0: see budget (default: 0)
     data_size: held by this worker (default: 0)
     seed: seed of initial weights, shards and order; the same everywhere (default: 1)
+    means: numbers of which workers learn the mean, by name, such as accuracy,val_loss; alike at
+        all workers
     checkpoint: where all is saved that it takes to go on, every checkpoint_every seconds and
         when training is over; {rank} stands for the rank; empty: nowhere
     checkpoint_every: time between two checkpoints of a worker, from which the same command
@@ -99,6 +101,7 @@ class Options(TypedDict, total=False):
     epochs: float | None
     data_size: float | None
     seed: float | None
+    means: str | Sequence[str] | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float | None
     resume: str | os.PathLike[str] | None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ._option_types import Options
@@ -15,7 +14,6 @@ from .errors import UsageError
 
 _PAIRS = re.compile(r"\s*\d+=")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_NOT_OPTIONS = ("FAST_LIBRARY",)
 
 
 def documented(options: Any = Options) -> Callable[[_Function], _Function]:
@@ -38,20 +36,6 @@ def documented(options: Any = Options) -> Callable[[_Function], _Function]:
     return document
 
 
-def unknown_variables(
-    environment: Iterable[str], known: Iterable[str]
-) -> list[tuple[str, str | None]]:
-    """The variables that look like those of options and are none's, each with the nearest that is
-    one's; `known` are the options."""
-    names = [f"FAST_{name.upper()}" for name in known]
-    found = (
-        name
-        for name in environment
-        if name.startswith("FAST_") and name not in names and name not in _NOT_OPTIONS
-    )
-    return [(one, next(iter(difflib.get_close_matches(one, names, 1, 0.8)), None)) for one in found]
-
-
 def text_of(value: Any) -> str:
     """An option's value as the command line has it."""
     if isinstance(value, bool):
@@ -60,6 +44,8 @@ def text_of(value: Any) -> str:
         return str(int(value))
     if isinstance(value, Mapping):  # peers: {rank: endpoint}
         return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):  # means
+        return ",".join(value)
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 

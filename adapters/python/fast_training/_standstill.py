@@ -31,11 +31,18 @@ class Standstill:
         """The next step begins with what the memory holds now."""
         self._before = self._values()
 
-    def stepped(self) -> bool:
-        """A step was made. Whether it is the last of STEPS in a row that have changed nothing."""
+    def stepped(self) -> str:
+        """A step was made. What to say where it is the last of STEPS in a row that have changed
+        nothing; else empty."""
         same = self._before == self._values()
         self._steps, self._still = self._steps + 1, self._still + 1 if same else 0
-        return self._still == STEPS
+        if self._still != STEPS:
+            return ""
+        return (
+            f"its last {STEPS} steps have changed nothing of what is exchanged (first array: "
+            f"'{self._places[0].name}'); train the arrays that the session was given, or those "
+            "that it is shown. With a learning rate of 0 all is well"
+        )
 
     @property
     def trains(self) -> bool:
@@ -55,12 +62,16 @@ class Agreed:
         self._places = places
         self._sums = [zlib.crc32(_bytes(place.memory)) for place in places]
 
-    def changed(self) -> str | None:
-        """The name of the first array that holds other values now."""
+    def changed(self) -> str:
+        """What to say where an array holds other values now; else empty."""
         for place, one in zip(self._places, self._sums):
             if zlib.crc32(_bytes(place.memory)) != one:
-                return place.name
-        return None
+                return (
+                    f"'{place.name}' was changed after finish(), so this model is not the one that "
+                    "its neighbours have; what puts weights back, such as early stopping, belongs "
+                    "before finish()"
+                )
+        return ""
 
 
 def _size(memory: Memory) -> int:

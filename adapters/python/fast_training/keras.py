@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
-import numpy
 
-from ._callbacks import stopped_early, with_end
+from ._callbacks import shared, stopped_early, with_end, with_means
 from .arrays import CopiedArrays, checked, packed, unpacked
 from .errors import ModelError, UsageError
 from .session import Session, begun
@@ -129,23 +128,29 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
     train_step() that does not update it. `learning_rate` gives the rate by the share of the budget
     that all workers have used, from 0 to 1: Keras's own schedules count this worker's steps alone.
 
-    Where one worker stops early, all do. At the end of an epoch ``network_loss`` is the mean of the
-    training loss over all workers, the same number at each, for callbacks after this one.
+    Where one worker stops early, all do. For callbacks after this one, ``network_loss`` is the mean
+    of the training loss over all workers at the end of an epoch. `monitor` names other logs, such
+    as "val_loss", of which all workers read the same mean as ``network_val_loss``: that of an epoch
+    before, since word takes some steps; at first it is this worker's own. So
+    ``EarlyStopping("network_val_loss", mode="min", restore_best_weights=True)`` decides alike at
+    all.
 
-    The model that workers have agreed on stays: what callbacks after this one make of it in
-    on_train_end(), as EarlyStopping(restore_best_weights=True) does, is undone with a warning.
+    Workers agree on one model when all callbacks have had their on_train_end(), so that weights
+    which one puts back there count. Save the model after fit().
     """
 
     def __init__(
         self,
         batch_size: int | None = None,
         learning_rate: Callable[[float], float] | None = None,
+        monitor: str | Sequence[str] = (),
         **options: Any,
     ) -> None:
         super().__init__()
+        self._monitor = monitor
         self._batch_size = batch_size
         self._rate = learning_rate
-        self._options = options
+        self._options = with_means(options, monitor)
         self._seen = (0, 0.0)  # of this epoch: examples, and their losses
         self._batch = -1  # the last one
         #: The session, from the beginning of training on; closed at its end.
@@ -180,6 +185,8 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
         assert self.session is not None
         if logs is not None:
             logs["network_loss"] = self.session.loss()
+            means = shared(self.session, self._monitor, logs)
+            logs.update({f"network_{name}": mean for name, mean in means.items()})
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """The step boundary."""
@@ -213,25 +220,22 @@ class FastCallback(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore
             self.model.optimizer.learning_rate = self._rate(self.session.progress())
 
     def on_train_end(self, logs: Mapping[str, float] | None = None) -> None:
-        """Agrees with the neighbours on one model."""
+        """Agrees with the neighbours on one model, after all callbacks."""
         if self.session is None:
             return
         if self.model.stop_training:
             stopped_early(self.session)
-        with self.session:
-            pass
         # The callback that fit() itself adds at the end.
         last = getattr(self.model, "history", None)
         if isinstance(last, keras.callbacks.Callback):
-            last.on_train_end = functools.partial(_stay, self.model, self.model.get_weights(), last)
+            last.on_train_end = functools.partial(_agree, self.session, last)
+        else:
+            _agree(self.session)
 
 
-def _stay(model: keras.Model, agreed: list[Any], last: Any, logs: Any = None) -> None:
+def _agree(session: Session, last: Any = None, logs: Any = None) -> None:
     """Called when all callbacks have had their on_train_end()."""
-    del last.on_train_end
-    if not all(map(numpy.array_equal, model.get_weights(), agreed)):
-        model.set_weights(agreed)
-        _LOGGER.warning(
-            "a callback changed the model after the workers had agreed on it, and was undone; "
-            "callbacks that do (EarlyStopping with restore_best_weights) belong before FastCallback"
-        )
+    if last is not None:
+        del last.on_train_end
+    with session:
+        pass

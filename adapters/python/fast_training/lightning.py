@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import lightning
@@ -13,7 +14,7 @@ import torch
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
 from . import _trainers
-from ._callbacks import stopped_early, with_end
+from ._callbacks import shared, stopped_early, with_end, with_means
 from ._torch_batch import length_of
 from .errors import UsageError
 from .schedule import follow_position
@@ -38,15 +39,24 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
     to ``worker-RANK`` in the folder of ModelCheckpoint, or where "{rank}" stands in its dirpath,
     and logs of CSVLogger and TensorBoardLogger to ``worker-RANK`` in theirs.
 
-    Where a trainer stops early, all do: the metric ``network_loss``, the mean of the training loss
-    over all workers, is the same number at each, ``EarlyStopping("network_loss")``.
+    Where a trainer stops early, all do. The metric ``network_loss`` is the mean of the training
+    loss over all workers. `monitor` names metrics of validation, such as "val_loss", of which all
+    workers read the same mean as ``network_val_loss``: that of the validation before, since word
+    takes some steps; at first it is this worker's own. So ``EarlyStopping("network_val_loss")`` and
+    ``ModelCheckpoint(monitor="network_val_loss")``, after this callback, decide alike at all.
 
     The trainer must have one device and automatic optimization with one optimizer: start workers by
     ``fast run``.
     """
 
-    def __init__(self, batch_size: int | None = None, **options: Any) -> None:
-        self._batch_size, self._options = batch_size, options
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        monitor: str | Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        self._batch_size, self._monitor = batch_size, monitor
+        self._options = with_means(options, monitor)
         self._step = self._samples = 0
         self._folders = set[str]()  # of its own
         #: The session, from the beginning of training on; closed at its end.
@@ -116,6 +126,14 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
         module.log("network_loss", self.session.loss(), batch_size=1)
         if self.session.done():
             trainer.should_stop = True
+
+    def on_validation_epoch_end(self, trainer: Any, module: Any) -> None:
+        """What callbacks after this one may go by."""
+        if self.session is None or trainer.state.fn != "fit":
+            return
+        means = shared(self.session, self._monitor, trainer.callback_metrics)
+        for name, mean in means.items():
+            module.log(f"network_{name}", mean, batch_size=1)
 
     def _length(self, batch: Any) -> int:
         found = self._batch_size or length_of(batch)

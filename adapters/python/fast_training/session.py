@@ -17,7 +17,7 @@ from . import _options, _sessions, _torchrun
 from ._handle import Handle
 from ._library import NO_LOSS
 from ._places import Places
-from ._standstill import STEPS, Agreed, Standstill
+from ._standstill import Agreed, Standstill
 from ._status import Neighbour, Status
 from .adapter import Adapter, named
 from .errors import INTERRUPTED, RefusedError, UsageError, exit_by_code
@@ -103,10 +103,6 @@ class Session:
         self._meeting = self._meet()
         expected = _OTHER_RUN if _sessions.is_numbered(self._options) else ""
         self._handle.log_as(f"worker {self.options()['rank'][0]}", expected)
-        for name, nearest in _options.unknown_variables(os.environ, self.options()):
-            level = logging.WARNING if nearest else logging.INFO
-            hint = f"; did you mean {nearest}?" if nearest else ""
-            _LOGGER.log(level, "the variable %s is no option's and says nothing%s", name, hint)
 
     def _meet(self) -> _torchrun.Meeting | None:
         """Where neighbours are to be found, if nothing else says it."""
@@ -141,15 +137,8 @@ class Session:
         self.adapter.before(call)
         try:
             self._places.look(self.adapter)
-            if call == "exchange" and self._standstill.stepped():
-                _LOGGER.warning(
-                    "worker %d: its last %d steps have changed nothing of what is exchanged (first "
-                    "array: '%s'); train the arrays that the session was given, or those that it "
-                    "is shown. With a learning rate of 0 all is well",
-                    self.status().rank,
-                    STEPS,
-                    self._places.trained[0].name,
-                )
+            if call == "exchange" and (still := self._standstill.stepped()):
+                _LOGGER.warning("worker %d: %s", self.status().rank, still)
             if call == "save_model":
                 self._note_changes()
             self._handle.call(f"fast_{call}", *arguments)
@@ -206,10 +195,26 @@ class Session:
             self.join()
         if operator.index(samples) < 0:
             raise UsageError(f"{samples} samples; give the number of examples of this step")
-        # PyTorch warns where a tensor with a gradient becomes a number.
-        value = NO_LOSS if loss is None else float(getattr(loss, "detach", lambda: loss)())
+        value = NO_LOSS if loss is None else _number(loss)
         self.adapter.made(samples)
         self._run("exchange", samples, value)
+
+    def mean(self, name: str, value: SupportsFloat | None = None) -> float:
+        """A number that workers share by name, one of option ``means``, for decisions that all
+        should take alike.
+
+        Says this worker's latest `value`, unless it is None or not finite, and returns the mean of
+        what each worker that has said one said last, as this one knows it; NaN where none is known.
+
+        The mean travels with the exchange, without a collective: here a new value counts at once,
+        as one worker's, and at the others after some steps. When nobody has said a new one for so
+        long, all read the same number; in mode sync on topology complete, after one step. Decide
+        by what is read just before the next value is said. What workers that died said fades as
+        others say new values, over some thousand steps. Checkpoints hold it all.
+        """
+        mean, said = ctypes.c_double(), math.nan if value is None else _number(value)
+        self._handle.call("fast_mean", name.encode(), said, ctypes.byref(mean))
+        return mean.value
 
     def finish(self) -> bool:
         """Ends training: averages until neighbours agree or ``settle_deadline`` passes, then
@@ -228,16 +233,9 @@ class Session:
 
     def _note_changes(self) -> None:
         """Says where the model is no longer what all agreed on."""
-        changed = self._result.changed() if self._result else None
-        if changed is not None:
+        if self._result and (changed := self._result.changed()):
             self._result = None
-            _LOGGER.warning(
-                "worker %d: '%s' was changed after finish(), so this model is not the one that its "
-                "neighbours have; what puts weights back, such as early stopping, belongs before "
-                "finish()",
-                self.status().rank,
-                changed,
-            )
+            _LOGGER.warning("worker %d: %s", self.status().rank, changed)
 
     def save_model(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as one safetensors file: the complete new file or none."""
@@ -251,7 +249,7 @@ class Session:
     def stop_all(self, reason: str) -> None:
         """Ends the run for all workers, without loss: done() becomes true here, and at each other
         worker as soon as word has come to it. All then call finish() and agree. `reason` is for the
-        log. In mode sync all workers must call it at the same step."""
+        log. In mode sync all must call it at the same step."""
         self._handle.call("fast_stop_all", reason.encode())
 
     def stop(self) -> None:
@@ -354,6 +352,10 @@ class Session:
     ) -> None:
         try:
             ends = kind is None or issubclass(kind, Interrupted)
+            if error is not None and not ends and self._handle.is_own:
+                # By the step a launcher knows whether a crash repeats. From Python 3.11 on.
+                note = f"worker {self.status().rank} had made {self.steps()} steps"
+                getattr(error, "add_note", str)(note)
             if ends and self.agreed is None and not self.finish():
                 _LOGGER.warning(
                     "worker %d ended without agreement with its neighbours", self.status().rank
@@ -362,14 +364,20 @@ class Session:
             self.close()
 
 
+def _number(value: SupportsFloat) -> float:
+    # PyTorch warns where a tensor with a gradient becomes a number.
+    return float(getattr(value, "detach", lambda: value)())
+
+
 def _end(handle: Handle, adapter: weakref.ref[Adapter]) -> None:
     """A session is closed, was collected, or is left behind at the end of the interpreter."""
     try:
         if handle.close() and handle.read("fast_steps") and not handle.finished:
             _LOGGER.warning(
-                "worker %d ended without finish(): its model is its own, not one that its "
-                "neighbours agree with",
+                "worker %d ended without finish() at step %d: its model is its own, not one that "
+                "its neighbours agree with",
                 handle.told("status").rank,
+                handle.read("fast_steps"),
             )
     finally:
         found = adapter()

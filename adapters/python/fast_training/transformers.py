@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import transformers
 
 from . import _trainers
-from ._callbacks import stopped_early, with_end
+from ._callbacks import shared, stopped_early, with_end, with_means
 from .errors import UsageError
 from .schedule import follow_position
 from .session import Session
@@ -25,16 +26,22 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
     one, give the trainer more steps than it will need: training stops where the budget is used. Its
     schedule of learning rates follows the share of the budget that all workers have used, and
     reaches its end with it; a warm-up keeps its number of steps. Accumulation and clipping stay as
-    they are. The mean of the loss over workers is not known here. Where a trainer stops early, all
-    do.
+    they are. The mean of the training loss over workers is not known here.
+
+    Where a trainer stops early, all do. `monitor` names metrics of evaluation, such as "eval_loss",
+    of which all workers read the same mean as ``eval_network_loss``: that of the evaluation before,
+    since word takes some steps; at first it is this worker's own. With it as
+    ``metric_for_best_model``, EarlyStoppingCallback and ``load_best_model_at_end`` decide alike at
+    all.
 
     Workers draw examples in orders of their own, though seeds be the same, and write to
     ``output_dir/worker-RANK``, or where "{rank}" stands in output_dir. The trainer must see one
     process: start workers by ``fast run``, not by torchrun.
     """
 
-    def __init__(self, **options: Any) -> None:
-        self._options = options
+    def __init__(self, monitor: str | Sequence[str] = (), **options: Any) -> None:
+        self._monitor = monitor
+        self._options = with_means(options, monitor)
         self._placed = False
         self._steps = 0  # of this pass over the data
         self._passes = _trainers.Passes(1, math.inf, math.inf, 1)
@@ -93,6 +100,14 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
         self.session.exchange(int(self._passes.examples_of(self._steps) - before))
         if self.session.done():
             control.should_training_stop = True
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Adds the means to the metrics, which the trainer and callbacks after this one go by."""
+        if self.session is None or self.session.agreed is not None:
+            return
+        metrics = others["metrics"]
+        for name, mean in shared(self.session, self._monitor, metrics).items():
+            metrics[f"eval_network_{name.removeprefix('eval_')}"] = mean
 
     def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """Agrees with the neighbours on one model."""

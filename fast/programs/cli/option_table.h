@@ -82,7 +82,7 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
           .unit = "N",
           .help =
               "start again a worker that died, at most N times each; not one that ended by a "
-              "mistake in its options, data or numbers",
+              "mistake in its options, data or numbers, or twice in the same words",
           .range = {.least = 0, .most = 1'000'000},
           .remedy = "use 0 (never) to 1000000",
           .example = 3};

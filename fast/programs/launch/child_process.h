@@ -16,6 +16,7 @@ struct ChildExit {
   [[nodiscard]] bool ok() const { return code == 0 && signal == 0; }
   /// The code as a shell gives it: the exit code, or 128 + signal.
   [[nodiscard]] int shell_code() const { return signal != 0 ? 128 + signal : code; }
+  friend bool operator==(const ChildExit&, const ChildExit&) = default;
 };
 
 /// "SIGKILL" for 9, and so on.

@@ -23,6 +23,10 @@ namespace {
 using stencil::seconds;
 using Clock = std::chrono::steady_clock;
 
+/// The last lines of a worker that two ends must have in common to count as one: of a traceback,
+/// where it happened and what. Those before, as of losses, differ from life to life.
+constexpr std::size_t kTellingLines = 4;
+
 // What shells exit with where they cannot run a program.
 constexpr int kCannotExecute = 126, kNotFound = 127;
 
@@ -73,6 +77,9 @@ class Launch {
     int restarts = 0;
     std::optional<Clock::time_point> start_at;  ///< it died, and is to be started again then
     bool stuck = false;                         ///< it was killed for that
+    bool repeats = false;                       ///< it ended as its life before, see ended_alike()
+    std::optional<ChildExit> before;            ///< the end of that life
+    std::vector<std::string> telling{};         ///< its last lines
     std::string activity;                       ///< as last seen
     Clock::time_point active_since;             ///< when `activity` was first seen; or never
 
@@ -163,14 +170,36 @@ class Launch {
       if (observer_.output) observer_.output(static_cast<int>(rank), {});
       const ChildExit& exit = worker.process->exit();
       finished_ = finished_ || exit.ok();
-      const bool again = !interrupted_ && !worker.stuck && restart_may_help(exit) &&
-                         worker.restarts < options_.restarts;
+      worker.repeats = ended_alike(worker);
+      const bool again = !interrupted_ && !worker.stuck && !worker.repeats &&
+                         restart_may_help(exit) && worker.restarts < options_.restarts;
       if (again) {
         worker.start_at = std::max(Clock::now(), worker.started + seconds(options_.restart_pause));
       }
       tick();
       tell_exit(static_cast<int>(rank), worker);
     }
+  }
+
+  /// Notes how a worker has ended, and whether it did so soon, by an exit code and in the words of
+  /// its life before. What it says last tells of another step where there was one, as a session of
+  /// Python does. A signal comes from elsewhere, time may free an address or bring a neighbour, and
+  /// who says nothing may have ended by anything.
+  [[nodiscard]] bool ended_alike(Worker& worker) const {
+    const ChildExit& exit = worker.process->exit();
+    std::vector<std::string> telling = worker.process->last_lines();
+    if (telling.size() > kTellingLines) {
+      telling.erase(telling.begin(), telling.end() - kTellingLines);
+    }
+    const auto code = static_cast<ExitCode>(exit.code);
+    const bool by_itself =
+        exit.signal == 0 && code != ExitCode::kNetwork && code != ExitCode::kDeadline;
+    const bool soon = Clock::now() - worker.started <= seconds(options_.repeats_within);
+    const bool alike =
+        soon && by_itself && !telling.empty() && worker.before == exit && worker.telling == telling;
+    worker.before = exit;
+    worker.telling = std::move(telling);
+    return alike;
   }
 
   void start_again(Clock::time_point now) {
@@ -201,7 +230,9 @@ class Launch {
         exit.signal != 0 ? fmt::format("worker {} was ended by {}", rank, signal_name(exit.signal))
                          : fmt::format("worker {} failed with exit code {}", rank, exit.code);
     const bool given_up = !worker.start_at && !interrupted_ && restart_may_help(exit);
-    if (given_up && worker.restarts > 0 && !worker.stuck) {
+    if (worker.repeats && options_.restarts > worker.restarts && !interrupted_) {
+      line += "; it is not started again, since it has ended as its life before, in the same words";
+    } else if (given_up && worker.restarts > 0 && !worker.stuck) {
       line += fmt::format("; it has been started again {}, which is all that was allowed",
                           times(worker.restarts));
     }

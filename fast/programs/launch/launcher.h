@@ -27,6 +27,9 @@ struct LaunchOptions {
   /// The least seconds between two starts of one worker, so that one that dies at once does not
   /// keep the machine busy.
   double restart_pause = 1;
+  /// A worker that lives for so many seconds at most, and then ends by the exit code and in the
+  /// last words of its life before, is not started again.
+  double repeats_within = 600;
   /// Seconds that workers may take to end after Ctrl-C before they are killed.
   double stop_grace = 60;
   /// After one worker has finished, a worker that is stopped or uses no CPU time for so many
@@ -66,11 +69,11 @@ struct LaunchResult {
 [[nodiscard]] bool restart_may_help(const ChildExit& exit);
 
 /// Starts all workers and watches them until the last has ended. A worker that dies stops no other,
-/// and is started again as often as the options allow and where restart_may_help(). The first
-/// SIGINT, SIGTERM or SIGHUP goes to all of them and ends restarting. The next request (see
-/// StopRequests), or the end of `stop_grace`, kills them. Call it while this process has one
-/// thread. Throws FileError where a worker cannot be started for the first time; those started
-/// before are killed.
+/// and is started again as often as the options allow and where restart_may_help(), unless it ends
+/// soon and in the words of its life before. The first SIGINT, SIGTERM or SIGHUP goes to all of
+/// them and ends restarting. The next request (see StopRequests), or the end of `stop_grace`, kills
+/// them. Call it while this process has one thread. Throws FileError where a worker cannot be
+/// started for the first time; those started before are killed.
 [[nodiscard]] LaunchResult launch(const LaunchOptions& options, const LaunchObserver& observer);
 
 /// The exit code of `fast train`: kOk, kInterrupted, the common code where all workers failed

@@ -63,6 +63,22 @@ TEST(CEnvironment, ALauncherCountsTheWorkersOfTheTopologyThatWasSet) {
   fast_close(session);
 }
 
+TEST(CEnvironment, AMisspeltVariableIsWarnedOfWhenTheSessionOpens) {
+  const Variables variables(std::map<std::string, std::string>{{"FAST_TOPOLGY", "ring:2"}});
+  fast_session* const session = fast_new();
+  std::string said;
+  const auto log = [](void* all, fast_log_level level, const char* line) {
+    if (level == FAST_LOG_WARNING) static_cast<std::string*>(all)->append(line);
+  };
+  EXPECT_EQ(fast_set_from_environment(session), FAST_OK) << fast_error(session);
+  EXPECT_EQ(fast_set_log(session, log, &said), FAST_OK);
+  float x = 0;
+  fast_array(session, FAST_TRAINED, "x", "F32", 0, nullptr, &x);
+  EXPECT_EQ(fast_open(session), FAST_OK) << fast_error(session);
+  fast_close(session);
+  EXPECT_NE(said.find("did you mean FAST_TOPOLOGY?"), std::string::npos) << said;
+}
+
 /// Two workers of a torus:2x2, say, which would wait for two others.
 TEST(CEnvironment, ATopologyOtherThanThatOfWhoeverStartedTheProgramIsRefused) {
   const Variables variables({{"FAST_TOPOLOGY", "ring:2"}, {"FAST_RANK", "1"}});

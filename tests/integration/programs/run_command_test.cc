@@ -175,6 +175,22 @@ TEST(RunCommandTest, TheExitCodeIsTheCommonOneOrThatAWorkerIsLost) {
                              HasSubstr("started again once, which is all")));
 }
 
+TEST(RunCommandTest, ACrashThatRepeatsInTheSameWordsIsTriedOnceMore) {
+  const ProgramResult same =
+      run("ring:1", {"--restarts", "5"},
+          {"sh", "-c",
+           "echo loss $$; echo 'File \"train.py\", line 7'; echo line; echo of; "
+           "echo \"KeyError: 'x'\" >&2; exit 1"});
+  EXPECT_EQ(same.code, 1);
+  EXPECT_EQ(count(same.err, "started again ("), 1U) << same.err;
+  EXPECT_THAT(same.err, HasSubstr("not started again, since it has ended as its life before"));
+  const ProgramResult other =
+      run("ring:1", {"--restarts", "2"}, {"sh", "-c", "echo \"at step $$\"; exit 1"});
+  EXPECT_EQ(count(other.err, "started again ("), 2U) << other.err;
+  const ProgramResult silent = run("ring:1", {"--restarts", "2"}, {"sh", "-c", "exit 1"});
+  EXPECT_EQ(count(silent.err, "started again ("), 2U) << silent.err;
+}
+
 TEST(RunCommandTest, ARunThatWentDarkGoesOn) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "run").string();

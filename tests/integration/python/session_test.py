@@ -308,10 +308,13 @@ class Ends(unittest.TestCase):
         gc.collect()
         self.assertIsNone(handle())
 
-    def test_an_error_in_the_block_skips_finish(self):
-        with self.assertRaises(LookupError), fast.join(numbers(1)) as session:
+    def test_an_error_in_the_block_skips_finish_and_tells_the_step(self):
+        with self.assertRaises(LookupError) as caught, fast.join(numbers(1)) as session:
+            session.exchange()
             raise LookupError
         self.assertIsNone(session.agreed)
+        if hasattr(caught.exception, "add_note"):  # Python 3.11
+            self.assertEqual(caught.exception.__notes__, ["worker 0 had made 1 steps"])
         with fast.join(numbers(1)) as session:
             pass
         self.assertTrue(session.agreed)

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fast/errors.h"
 #include "fast/options/session_option_fields.h"
@@ -99,6 +101,36 @@ TEST(EnvironmentTest, ARefusalNamesTheVariable) {
               HasSubstr("FAST_RANK 'first' is no whole number"));
   EXPECT_THAT(error_of({{"FAST_LINGER", "2"}}), HasSubstr("FAST_LINGER 2 is out of range"));
   EXPECT_THAT(error_of({{"FAST_PEER", "x"}}), HasSubstr("FAST_PEER x: not RANK=ENDPOINT"));
+}
+
+TEST(EnvironmentTest, AVariableThatIsNoOptionsIsToldWithTheNearest) {
+  std::vector<std::pair<LogLevel, std::string>> said;
+  const LogSink log = [&](LogLevel level, std::string_view line) {
+    said.emplace_back(level, line);
+  };
+  const std::vector<std::string> names = {"FAST_TOPOLGY", "FAST_RANK",    "FAST_PHASE_LOCK",
+                                          "HOME",         "FAST_LIBRARY", "FAST_CIFAR10_DIR"};
+  tell_unknown_variables(names, log);
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].first, LogLevel::kWarning);
+  EXPECT_EQ(said[0].second,
+            "the variable FAST_TOPOLGY is no option's and says nothing; did you "
+            "mean FAST_TOPOLOGY?");
+  EXPECT_EQ(said[1].first, LogLevel::kInfo);
+  EXPECT_THAT(said[1].second, HasSubstr("FAST_CIFAR10_DIR is no option's"));
+}
+
+TEST(EnvironmentTest, AMisspeltVariableOfThisProcessIsWarnedOf) {
+  std::string said;
+  SessionOptions defaults;
+  defaults.log = [&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::kWarning) said.append(line);
+  };
+  setenv("FAST_BUGDET", "100", 1);
+  (void)SessionOptions::from_environment(defaults);
+  unsetenv("FAST_BUGDET");
+  EXPECT_THAT(said, HasSubstr("FAST_BUGDET is no option's and says nothing; did you mean "
+                              "FAST_BUDGET?"));
 }
 
 TEST(EnvironmentTest, ItIsThatOfThisProcess) {

@@ -183,6 +183,30 @@ TEST_F(LaunchTest, AnExitCodeOfAMistakeIsNoReasonToStartAgain) {
   EXPECT_TRUE(restart_may_help({.signal = SIGSEGV}));
 }
 
+TEST_F(LaunchTest, ACrashThatRepeatsInTheSameWordsIsTriedOnceMore) {
+  options_.restarts = 5;
+  options_.restart_pause = 0;
+  const LaunchResult same =
+      run({"echo loss $$; echo 'line 7'; echo a; echo b; echo \"KeyError: 'x'\" >&2; exit 1"});
+  EXPECT_THAT(same.restarts, ElementsAre(1));
+  EXPECT_EQ(same.exits[0].code, 1);
+  EXPECT_THAT(said_, Contains(HasSubstr("it has ended as its life before, in the same words")));
+}
+
+TEST_F(LaunchTest, ACrashInOtherWordsOrNoneIsTriedAsOftenAsIsAllowed) {
+  options_.restarts = 3;
+  options_.restart_pause = 0;
+  EXPECT_THAT(run({"echo at step $$; exit 1", "exit 1", "echo in use; exit 5"}).restarts,
+              ElementsAre(3, 3, 3));
+}
+
+TEST_F(LaunchTest, ACrashThatComesLateIsNotTheOneBefore) {
+  options_.restarts = 3;
+  options_.restart_pause = 0;
+  options_.repeats_within = -1;
+  EXPECT_THAT(run({"echo KeyError; exit 1"}).restarts, ElementsAre(3));
+}
+
 TEST_F(LaunchTest, AStopEndsRestarting) {
   options_.restarts = 3;
   options_.restart_pause = 1000;  // it waits to be started again when the signal comes
