@@ -261,7 +261,7 @@ fast_code fast_momentum(fast_session* session, size_t array, void* momentum, dou
 
 fast_code fast_mean(fast_session* session, const char* name, double value, double* mean) {
   return once_open(session, [&](fast::Session& open) {
-    demand(name != nullptr, "name");
+    require(name != nullptr, "name");
     const double found = open.mean(name, value);
     if (mean != nullptr) *mean = found;
   });

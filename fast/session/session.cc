@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fast/model/carried_arrays.h"
+#include "fast/options/mean_names.h"
 #include "fast/options/peers.h"
 #include "fast/options/terms.h"
 #include "fast/run/model_file.h"
