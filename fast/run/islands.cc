@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace fast {
@@ -29,17 +30,33 @@ bool in_use(const NeighbourProgress& neighbour) {
   return neighbour.sweeps > 0 && (neighbour.link == "up" || neighbour.link == "left");
 }
 
+/// What the worker said at the end of its last life. One that made no step has the model of the
+/// life before: a worker that was started again when all was done.
+std::vector<const WorkerProgress*> last_words(const WorkerHistory& history) {
+  std::vector<const WorkerProgress*> said;
+  std::size_t end = history.progress.size();
+  for (const WorkerHistory::Life& life : history.lives | std::views::reverse) {
+    if (life.first_progress < end) {
+      said.push_back(&history.progress[end - 1]);
+      if (said.back()->samples > 0) break;
+    }
+    end = life.first_progress;
+  }
+  return said;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> islands(const RunRecords& records, std::span<const int> ranks) {
   Groups groups(ranks);
   bool any_edges = false;
   for (const WorkerRecords& worker : records.workers) {
-    if (worker.history.progress.empty()) continue;
-    for (const NeighbourProgress& neighbour : worker.history.progress.back().neighbours) {
-      any_edges = true;
-      if (in_use(neighbour) && groups.contains(worker.rank) && groups.contains(neighbour.rank)) {
-        groups.merge(worker.rank, neighbour.rank);
+    for (const WorkerProgress* const progress : last_words(worker.history)) {
+      for (const NeighbourProgress& neighbour : progress->neighbours) {
+        any_edges = true;
+        if (in_use(neighbour) && groups.contains(worker.rank) && groups.contains(neighbour.rank)) {
+          groups.merge(worker.rank, neighbour.rank);
+        }
       }
     }
   }

@@ -222,6 +222,16 @@ TEST_F(AccidentsTest, AWorkerThatComesTooLateSaysWhoseModelIsTheResult) {
                     HasSubstr((run() / "worker-0" / "model.safetensors").string())));
 }
 
+TEST_F(AccidentsTest, ARunThatIsResumedWhenAllIsDoneKeepsItsResult) {
+  ASSERT_EQ(train({"--topology", "ring:4", "--epochs", "4"}).code, 0);
+  const std::string mean = read_text(run() / "mean.safetensors");
+  const ProgramResult again =
+      run_program(FAST_PROGRAM, {"train", "--resume", run().string()}, {}, kPatience);
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_TRUE(read_text(run() / "mean.safetensors") == mean);
+  EXPECT_EQ(summary_of(run())["islands"], nlohmann::json::array());
+}
+
 TEST_F(AccidentsTest, TooFewOpenFilesAreNamedBeforeAnythingStarts) {
   std::string line = "ulimit -n 40; exec '" FAST_PROGRAM "'";
   for (const std::string& word : job({"--topology", "ring:40"})) line += " '" + word + "'";
