@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ._options import with_number
 from ._signals import Signals
+from .errors import ALONE, CUT_OFF
 
 if TYPE_CHECKING:
     from .session import Session
@@ -76,6 +77,14 @@ def opened(session: Session, given: Mapping[str, str]) -> None:
         _opened[run] += 1
     _open.add(session)
     _signals.hear()
+
+
+def ended_apart(session: Session) -> None:
+    """The block of `session` has ended without agreement with its neighbours. A program that was
+    placed by variables, as launchers do, then says so by its exit code, as fast-worker does."""
+    if "FAST_TOPOLOGY" in os.environ:
+        alone = not any(neighbour.sweeps for neighbour in session.neighbours())
+        _signals.exit_by(ALONE if alone else CUT_OFF)
 
 
 def closed(session: Session) -> None:

@@ -27,12 +27,14 @@ class Signals:
     The first one calls `stop`, which tells whether there was anything to be stopped; the next one
     does what it usually does. A program that was stopped so and then ends by itself has
     INTERRUPTED for its exit code, so that no launcher takes it for one that has reached its end.
+    Nor for one whose workers agree, where it has ended without: see exit_by().
     """
 
     def __init__(self, stop: Callable[[], bool]) -> None:
         self._stop = stop
         self._interrupted = False
         self._process = 0
+        self._code, self._failed = 0, 0  # and the process of that code
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self.leave)
 
@@ -55,6 +57,10 @@ class Signals:
             if signal.getsignal(number) == self._heard:
                 signal.signal(number, usual)
 
+    def exit_by(self, code: int) -> None:
+        """Where this process ends by itself, its exit code is `code`."""
+        self._code, self._failed = code, os.getpid()
+
     def _heard(self, number: int, _frame: FrameType | None) -> None:
         self.leave()
         if os.getpid() != self._process or not self._stop():  # else a child of fork()
@@ -68,7 +74,9 @@ class Signals:
         )
 
     def _at_exit(self) -> None:
-        if not self._interrupted or hasattr(sys, "last_value"):  # an error ends the program
+        code = INTERRUPTED if self._interrupted else self._code
+        of_another = not self._interrupted and self._failed != os.getpid()  # a child of fork()
+        if not code or of_another or hasattr(sys, "last_value"):  # or an error ends the program
             return
         # What ends later than this, since it was registered earlier.
         others = sys.modules.get("multiprocessing.util")
@@ -78,4 +86,4 @@ class Signals:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-        os._exit(INTERRUPTED)
+        os._exit(code)

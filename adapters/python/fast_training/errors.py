@@ -83,6 +83,7 @@ def error_of(code: int, text: str) -> FastError:
     return FastError(text)
 
 
+CUT_OFF, ALONE = 8, 11  #: of one whose workers did not agree, or that never met one
 INTERRUPTED = 130  #: exit code of a program whose training a signal has ended
 _USELESS = (NameError, SyntaxError, ImportError, TypeError)  # the program's text is wrong
 

@@ -360,6 +360,8 @@ class Session:
                 _LOGGER.warning(
                     "worker %d ended without agreement with its neighbours", self.status().rank
                 )
+                if kind is None:
+                    _sessions.ended_apart(self)
         finally:
             self.close()
 

@@ -108,6 +108,25 @@ class Finish(unittest.TestCase):
         self.assertIn("'y' was changed after finish()", lines.output[0])
 
 
+class Codes(unittest.TestCase):
+    """Of programs that launchers place; see workers/block.py."""
+
+    def code(self, topology, how="end"):
+        process = support.start("block", how, FAST_TOPOLOGY=topology, FAST_RANK=0)
+        code, out, err = support.outcome(process)
+        self.assertEqual("went on" in out, how == "end", err)
+        return code
+
+    def test_one_that_met_nobody_is_no_success(self):
+        self.assertEqual(self.code("ring:2"), 11)
+
+    def test_one_that_is_all_there_is_is(self):
+        self.assertEqual(self.code("ring:1"), 0)
+
+    def test_an_error_has_its_own(self):
+        self.assertEqual(self.code("ring:2", "error"), 1)
+
+
 class Signals(unittest.TestCase):
     def ended_by(self, *numbers, how=""):
         """Of a worker that these signals end: exit code, what it said, whether there are a
