@@ -115,13 +115,19 @@ ExitCode report(const RunFolder& folder, const LaunchResult& result, const Model
     any = any || fs::exists(folder.metrics(static_cast<int>(rank)));
   }
   if (!any) {
-    std::cerr << "fast run: no process has left metrics in " << folder.root().string()
-              << ": a session does where its options come from its environment (FAST_OUT)\n";
-    return ExitCode::kOk;
+    std::cerr << "fast run: there is no result in " << folder.root().string()
+              << ": no process has opened a session that takes its options from its environment "
+                 "(SessionOptions::from_environment() in C++, fast.join() in Python)\n";
+    return ExitCode::kNoExchange;
   }
   const std::vector<fs::path> dirs = {folder.root()};
   return report_run(dirs, folder.root(), find_config(dirs, models), models, record_of(result),
                     std::cout);
+}
+
+/// Whether all workers ended alike, before they trained.
+bool refused_at_start(ExitCode code) {
+  return code == ExitCode::kUsage || code == ExitCode::kFile || code == ExitCode::kRefused;
 }
 
 }  // namespace
@@ -203,6 +209,11 @@ int run_command(const std::vector<std::string>& args, const Models& models) {
   const LaunchResult result = launch(options, observer);
   const int code = overall_code(result);
   if (!folder) return code;
+  if (!query.resume.empty() && refused_at_start(static_cast<ExitCode>(code))) {
+    std::cerr << "fast run: no worker has begun; what " << folder->folder.root().string()
+              << " holds is as it was\n";
+    return code;
+  }
   const ExitCode reported = report(folder->folder, result, models);
   return code != 0 ? code : static_cast<int>(reported);
 }

@@ -42,6 +42,11 @@ Agreement Session::Impl::finish() {
   const bool before = over();
   const bool whole = !aims() || done();
   agreement_ = before ? Agreement::kAgreed : agree();
+  if (!before && joined_ && size() > 1 && steps_.standing().step == 0) {
+    options_.log(LogLevel::kWarning,
+                 "has made no step: exchange() was not called, so that its model was averaged at "
+                 "the end alone");
+  }
   if (const std::string text = losses_.grown(); !text.empty()) {
     options_.log(LogLevel::kWarning, text);
   }

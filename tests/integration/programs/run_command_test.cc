@@ -150,11 +150,11 @@ TEST(RunCommandTest, WhatSessionsLeaveIsReportedAsThatOfWorkersIs) {
   EXPECT_EQ(again.code, 0) << again.out << again.err;
 }
 
-TEST(RunCommandTest, AProgramThatOpensNoSessionLeavesNothingToReport) {
+TEST(RunCommandTest, AProgramThatOpensNoSessionHasNoResult) {
   const TemporaryFolder folder;
   const ProgramResult result = run("ring:2", {"--out", (folder.path() / "run").string()}, {"true"});
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  EXPECT_THAT(result.err, HasSubstr("no process has left metrics"));
+  EXPECT_EQ(result.code, 11) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("there is no result in"));
 }
 
 TEST(RunCommandTest, WithoutRestartsTheOthersGoOnAndTheCodeSaysThatOneIsLost) {
@@ -212,6 +212,13 @@ TEST(RunCommandTest, ARunThatWentDarkGoesOn) {
   const ProgramResult resumed = run("ring:2", {"--resume", out}, {FAST_MEMBER}, kLong);
   EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.err;
   EXPECT_THAT(resumed.out, Not(HasSubstr("begins at step 0\n")));
+
+  const std::string summary = read_text(fs::path(out) / "summary.json");
+  const ProgramResult other =
+      run("ring:2", {"--resume", out}, {FAST_MEMBER}, {{"FAST_SEED", "77"}});
+  EXPECT_EQ(other.code, 4) << other.out << other.err;
+  EXPECT_THAT(other.err, HasSubstr("is as it was"));
+  EXPECT_EQ(read_text(fs::path(out) / "summary.json"), summary);
 }
 
 TEST(RunCommandTest, CtrlCReachesAllThatAProcessHasStarted) {
