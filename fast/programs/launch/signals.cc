@@ -104,8 +104,9 @@ StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded)
     thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error& error) {
     close(end_);
-    throw stencil::ResourceError(std::string("cannot start a thread: ") + error.what(),
-                                 "raise the limit of processes (ulimit -u)");
+    throw stencil::ResourceError(
+        std::string("cannot start a thread: ") + error.what(),
+        "raise the limit of processes (ulimit -u) or of memory (ulimit -v)");
   }
 }
 

@@ -34,8 +34,8 @@ void check_threads(const std::string& who, int needed, const StartThread& start)
   throw stencil::ResourceError(
       fmt::format("{} takes {} threads more, and no more than {} can be started: {}", who, needed,
                   threads.size(), error),
-      "raise the limit of processes (ulimit -u) or that of the container (pids), or use fewer "
-      "--threads");
+      "raise the limit of processes (ulimit -u), of memory (ulimit -v) or of the container (pids), "
+      "or use fewer --threads");
 }
 
 }  // namespace fast
