@@ -104,7 +104,13 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     return MeanResult{result.accuracy, result.chance};
   };
   TrainConfig all = default_config(models);
+  const WorkerConfig usual = all.worker;
   all.worker = config;
+  if (config.model.empty()) {  // a program's own, which has no such options
+    all.worker.model = usual.model;
+    all.worker.data = usual.data;
+    all.worker.epochs = usual.epochs;
+  }
   const Report report = write_report(dirs, folder, evaluate, launch,
                                      differing_options(all, OptionSet::kShared, models));
   const ScreenStyle style = screen_style();

@@ -83,17 +83,25 @@ def by_progress(
     return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: form(session.progress()))
 
 
-def follow(scheduler: Any, session: Session, steps: float) -> None:
-    """From now on step() brings `scheduler`, any of PyTorch, to where all workers are: to step
-    `steps` when the budget is used. Those are the steps that it was made for, such as T_max, or the
-    last milestone and some.
+def follow(scheduler: Any, session: Session, steps: float) -> Any:
+    """From now on ``scheduler.step()``, which the loop goes on to call, brings `scheduler`, any of
+    PyTorch, to where all workers are: to step `steps` when the budget is used. Those are the steps
+    that it was made for, such as T_max, or the last milestone and some. Returns `scheduler`.
 
     Make it before join(), which a checkpoint then holds: ``kept={"schedule": scheduler}``. One that
     looks at a loss instead of counting steps (ReduceLROnPlateau) stays as it is. Raises UsageError
-    where the session has no end.
+    where the session has no end, and where it goes on from a checkpoint without the scheduler: its
+    rates, which the optimizer holds, would be scaled once more.
     """
     _demand_end(session)
+    if session.steps() > 0 and session.progress() * steps >= 2 and _is_new(scheduler):
+        raise UsageError(
+            "the session goes on from a checkpoint that does not hold this scheduler; it would "
+            "scale rates that are scaled already: give join() kept={'schedule': scheduler}, and "
+            "make it before"
+        )
     follow_position(scheduler, lambda: session.progress() * steps)
+    return scheduler
 
 
 def follow_position(scheduler: Any, position: Callable[[], float]) -> None:
@@ -112,6 +120,13 @@ def follow_position(scheduler: Any, position: Callable[[], float]) -> None:
 
     Following.__name__, Following.__qualname__ = kind.__name__, kind.__qualname__
     scheduler.__class__ = Following  # an attribute of its own would be in its state_dict()
+
+
+def _is_new(scheduler: Any) -> bool:
+    import torch
+
+    counts = not isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
+    return counts and _steps_of(scheduler) == 0
 
 
 def _steps_of(scheduler: Any) -> int:

@@ -56,11 +56,14 @@ class PythonTest(unittest.TestCase):
     def test_a_schedule(self):
         self.run_loop("adapters/python/README.md:python:4")
 
-    def test_mixed_precision_without_a_gpu(self):
+    def test_a_scheduler_of_pytorch(self):
         self.run_loop("adapters/python/README.md:python:5")
 
+    def test_mixed_precision_without_a_gpu(self):
+        self.run_loop("adapters/python/README.md:python:6")
+
     def test_a_sampler_that_checkpoints_hold(self):
-        code = support.SNIPPETS["adapters/python/README.md:python:6"].code
+        code = support.SNIPPETS["adapters/python/README.md:python:7"].code
         with support.folder() as where:
             support.python_on_ranks("ring:2", DATA + SHARDED + code + KEPT + JUDGE, where)
 

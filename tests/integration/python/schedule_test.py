@@ -126,6 +126,9 @@ class Following(unittest.TestCase):
         def progress(self):
             return self.share
 
+        def steps(self):
+            return 0
+
     def rates(self, make, shares):
         optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
         scheduler, session = make(optimizer), self.Session()
@@ -170,6 +173,25 @@ class Following(unittest.TestCase):
         for _ in range(2):
             scheduler.step(1.0)
         self.assertAlmostEqual(rate_of(optimizer), 0.1)
+
+    def test_one_that_a_checkpoint_lacks_is_refused_and_not_applied_twice(self):
+        def work(**options):
+            model, optimizer = training(0.25)
+            scheduler = kinds.StepLR(optimizer, 30, 0.5)
+            with fast.join(model, optimizer, budget=100, **options) as session:
+                self.assertIs(schedule.follow(scheduler, session, 100), scheduler)
+                for _ in range(40):
+                    model(torch.ones(1, 2)).square().mean().backward()
+                    optimizer.step()
+                    session.exchange()
+                    scheduler.step()
+                session.save_checkpoint(path)
+
+        with support.temporary_folder() as folder:
+            path = f"{folder}/c.safetensors"
+            work()
+            with self.assertRaisesRegex(fast.UsageError, "kept="):
+                work(resume=path)
 
     def test_a_kept_one_goes_on_where_a_session_resumes(self):
         def work(steps, path=None, **options):
