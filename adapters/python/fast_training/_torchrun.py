@@ -76,8 +76,14 @@ class Meeting:
         host, _, port = place.rpartition(":")
         if host != "127.0.0.1":  # a name, perhaps one that only this host knows
             host = f"[{self._address}]" if ":" in self._address else self._address
-        self._store.set(f"{self._prefix}/{rank}", f"{scheme}://{host}:{port}")
-        self._store.add(f"{self._prefix}/{rank}/is", 1)  # a number can be asked for without waiting
+        try:
+            self._store.set(f"{self._prefix}/{rank}", f"{scheme}://{host}:{port}")
+            self._store.add(f"{self._prefix}/{rank}/is", 1)  # a number can be asked for at once
+        except RuntimeError as error:
+            raise NetworkError(
+                f"whoever keeps the store at {os.environ['MASTER_ADDR']} has left ({error}); the "
+                "run may be over: start all ranks again, together"
+            ) from error
         self._thread = threading.Thread(target=self._look, args=(set(neighbours),), daemon=True)
         self._thread.start()
 

@@ -12,7 +12,9 @@ import fast_training as fast
 found = []
 for goal in (1, 2):
     x = array.array("f", [0.5])
-    with fast.join(x, topology=sys.argv[1], budget=4000, settle_target=1e-6) as session:
+    with fast.join(
+        x, topology=sys.argv[1], budget=4000, settle_target=1e-6, wait_at_end=120
+    ) as session:
         while not session.done():
             x[0] -= 0.2 * (x[0] - goal * session.status().rank)
             session.exchange()
