@@ -32,6 +32,7 @@ from .errors import (
     NonFiniteError,
     RefusedError,
     UsageError,
+    exit_by_code,
 )
 from .session import Neighbour, Session, Status, begun
 
@@ -122,6 +123,7 @@ def join(model: Any, optimizer: Any = None, **options: Unpack[TorchOptions]) -> 
     fast_training.torch.join too), several in a list or a dictionary, with as many optimizers as
     there are, arrays, or an Adapter; `options` are those of Session.
     """
+    exit_by_code()
     if _of_torch(model):
         from .torch import join as join_torch
 

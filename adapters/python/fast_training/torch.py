@@ -20,7 +20,7 @@ from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .data import ShardedSampler
-from .errors import ModelError, UsageError
+from .errors import ModelError, UsageError, exit_by_code
 from .session import Session, begun
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def join(
 
     The arguments are TorchAdapter's, and `options` those of Session.
     """
+    exit_by_code()
     for one in (kept or {}).values():
         if isinstance(one, ShardedSampler):
             one.demand(launched(options))

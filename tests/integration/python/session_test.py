@@ -289,7 +289,7 @@ class Signals(unittest.TestCase):
 
 class Ends(unittest.TestCase):
     def test_an_error_that_nobody_catches_gives_the_exit_code(self):
-        for how, expected in (("usage", 2), ("nan", 7), ("misspelt", 2)):
+        for how, expected in (("usage", 2), ("early", 2), ("nan", 7), ("misspelt", 2)):
             code, _out, err = support.outcome(support.start("leaving", how))
             self.assertEqual(code, expected, err)
             self.assertIn("Traceback", err)

@@ -1,6 +1,6 @@
 """Ends without finish() and without close().
 
-usage: leaving.py end | error | usage | misspelt | nan | thread
+usage: leaving.py end | error | early | usage | misspelt | nan | thread
 """
 
 import array
@@ -9,6 +9,8 @@ import threading
 
 import fast_training as fast
 
+if sys.argv[1] == "early":
+    fast.join(array.array("f", [1.0]), "an optimizer")
 session = fast.Session(array.array("f", [1.0]), topology="ring:2", rank=0, start_deadline=0.1)
 session.join()
 session.exchange(samples=1, loss=1.0)
