@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <utility>
 
 namespace fast {
@@ -35,12 +34,12 @@ bool in_use(const NeighbourProgress& neighbour) {
 std::vector<const WorkerProgress*> last_words(const WorkerHistory& history) {
   std::vector<const WorkerProgress*> said;
   std::size_t end = history.progress.size();
-  for (const WorkerHistory::Life& life : history.lives | std::views::reverse) {
-    if (life.first_progress < end) {
+  for (auto life = history.lives.rbegin(); life != history.lives.rend(); ++life) {
+    if (life->first_progress < end) {
       said.push_back(&history.progress[end - 1]);
       if (said.back()->samples > 0) break;
     }
-    end = life.first_progress;
+    end = life->first_progress;
   }
   return said;
 }
