@@ -60,6 +60,10 @@ void RunWriter::add(const StepReport& step, double seconds, const Exchange& exch
   if (recorder_.since_report() >= kSecondsBetweenLines) recorder_.report(exchange);
 }
 
+void RunWriter::stop_all(std::string_view reason) {
+  recorder_.event("stopping", "ends the run for all workers: " + std::string(reason));
+}
+
 void RunWriter::end_training(const Exchange& exchange) {
   if (ended_ || !begun_) return;
   recorder_.end_training();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "fast/adapter.h"
 #include "fast/options/session_options.h"
@@ -22,6 +23,8 @@ class RunWriter {
   void begin(const Exchange& exchange);
   /// A step, and the seconds that its exchange() took.
   void add(const StepReport& step, double seconds, const Exchange& exchange);
+  /// This worker ends the run for all, for this reason.
+  void stop_all(std::string_view reason);
   /// Training is over, and averaging to agreement begins.
   void end_training(const Exchange& exchange);
   /// The model will not change any more: saves it. A file that cannot be written is logged.

@@ -120,6 +120,7 @@ bool Session::done() const {
 }
 void Session::stop_all(std::string_view reason) {
   impl_->stop_all(reason);
+  if (writer_) writer_->stop_all(reason);
 }
 double Session::progress() const {
   return impl_->share();

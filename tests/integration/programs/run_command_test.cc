@@ -248,7 +248,9 @@ TEST(RunCommandTest, WhatAProcessHasStartedEndsWithALauncherThatWasKilled) {
   for (const int rank : {0, 1}) {
     const std::string number = lines_of(program.out(), rank).at(0).substr(sizeof "started");
     below.push_back("/proc/" + number + "/cmdline");
-    ASSERT_THAT(read_text(below.back()), HasSubstr("1000"));
+    // It may be between its fork and its exec.
+    ASSERT_TRUE(
+        program.wait_until([&] { return count(read_text(below.back()), "1000") > 0; }, kPatience));
   }
   program.signal(SIGKILL);
   EXPECT_EQ(program.wait(kPatience).signal, SIGKILL);

@@ -1,6 +1,7 @@
 // What a session leaves in the folder that SessionOptions::out names.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -56,6 +57,20 @@ TEST_F(RunFolderTest, HoldsTheModelAndWhatWasDone) {
   EXPECT_EQ(model.metadata().at(kEndedKey), "agreed");
   const auto bytes = model.tensors().at(0).bytes;
   EXPECT_EQ(std::memcmp(bytes.data(), worker.x.data(), bytes.size()), 0);
+}
+
+TEST_F(RunFolderTest, SaysWhyOneEndedTheRunForAll) {
+  Quadratic worker(0);
+  {
+    Session session(worker.adapter, options());
+    train(worker, session, 3);
+    session.stop_all("it is good enough");
+    EXPECT_EQ(session.finish(), Agreement::kAgreed);
+  }
+  const auto events = history().events;
+  const auto ended = std::ranges::find(events, "stopping", &WorkerHistory::Event::event);
+  ASSERT_NE(ended, events.end());
+  EXPECT_EQ(ended->text, "ends the run for all workers: it is good enough");
 }
 
 TEST_F(RunFolderTest, SaysThatTheLossHasGrownAThousandfold) {
