@@ -62,6 +62,10 @@ const Variables kLong = {{"FAST_BUDGET", "40000"},
                          {"FAST_CHECKPOINT_EVERY", "0.1"},
                          {"FAST_SETTLE_DEADLINE", "20"}};
 
+/// The same, where all come and go together: nobody is to be given up on a busy machine.
+const Variables kLongTogether = {
+    {"FAST_BUDGET", "40000"}, {"FAST_CHECKPOINT_EVERY", "0.1"}, {"FAST_SUSPECT_AFTER", "30"}};
+
 TEST(RunCommandTest, EachProcessIsToldItsPlaceInItsEnvironment) {
   const ProgramResult result =
       run("ring:3", {},
@@ -195,7 +199,8 @@ TEST(RunCommandTest, ARunThatWentDarkGoesOn) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "run").string();
   {
-    Program program(FAST_PROGRAM, arguments("ring:2", {"--out", out}, {FAST_MEMBER}), kLong);
+    Program program(FAST_PROGRAM, arguments("ring:2", {"--out", out}, {FAST_MEMBER}),
+                    kLongTogether);
     for (const char* const worker : {"worker-0", "worker-1"}) {
       ASSERT_TRUE(program.wait_until(
           [&] { return fs::exists(fs::path(out) / worker / "checkpoint.safetensors"); }, kPatience))
@@ -209,7 +214,7 @@ TEST(RunCommandTest, ARunThatWentDarkGoesOn) {
   const ProgramResult refused = run("ring:2", {"--out", out}, {FAST_MEMBER});
   EXPECT_EQ(refused.code, 4);
   EXPECT_THAT(refused.err, HasSubstr("go on with it: fast run --resume " + out));
-  const ProgramResult resumed = run("ring:2", {"--resume", out}, {FAST_MEMBER}, kLong);
+  const ProgramResult resumed = run("ring:2", {"--resume", out}, {FAST_MEMBER}, kLongTogether);
   EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.err;
   EXPECT_THAT(resumed.out, Not(HasSubstr("begins at step 0\n")));
 
