@@ -53,7 +53,10 @@ class Progress {
 
   /// Ends the run for all workers: whoever is told of it, by any number of others, is done.
   void stop() { scalars_[kStop] += 1; }
-  [[nodiscard]] static bool stopped(std::span<const double> scalars) { return scalars[kStop] > 0; }
+  /// False of scalars that lack it: of a checkpoint of another version.
+  [[nodiscard]] static bool stopped(std::span<const double> scalars) {
+    return scalars.size() > kStop && scalars[kStop] > 0;
+  }
 
   /// The scalars hold what a neighbour knew, or all workers are in lock step.
   void heard() { untold_ = 0; }

@@ -83,8 +83,10 @@ def ended_apart(session: Session) -> None:
     """The block of `session` has ended without agreement with its neighbours. A program that was
     placed by variables, as launchers do, then says so by its exit code, as fast-worker does."""
     if "FAST_TOPOLOGY" in os.environ:
-        alone = not any(neighbour.sweeps for neighbour in session.neighbours())
-        _signals.exit_by(ALONE if alone else CUT_OFF)
+        # SessionStatus::has_exchanged() of the library, by which the run's record tells the two.
+        counters, copied = session.counters(), session.status().joined_from is not None
+        met = copied or any(counters[n] for n in ("sweeps", "answers", "merges", "shares"))
+        _signals.exit_by(CUT_OFF if met else ALONE)
 
 
 def closed(session: Session) -> None:

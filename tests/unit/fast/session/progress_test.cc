@@ -22,6 +22,15 @@ TEST(Progress, CountsForAllWhatOthersHaveBeenTold) {
   EXPECT_NEAR(progress.share(), 1.01, 1e-9);
 }
 
+TEST(Progress, IsStoppedByWhoeverSaysSoAndNotByScalarsThatLackIt) {
+  Progress progress(2, Aim{}, 0);
+  EXPECT_FALSE(Progress::stopped(progress.scalars()));
+  progress.stop();
+  EXPECT_TRUE(Progress::stopped(progress.scalars()));
+  EXPECT_FALSE(Progress::stopped({}));
+  EXPECT_FALSE(Progress::stopped(progress.scalars().first(5)));
+}
+
 TEST(Progress, OfEpochsIsOfThisWorkersOwnExamples) {
   Progress progress(2, Aim{.epochs = 2}, 100);
   for (int step = 0; step < 100; ++step) progress.add(1, 1);
