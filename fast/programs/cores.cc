@@ -1,5 +1,7 @@
 #include "fast/programs/cores.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace fast {
 namespace {
@@ -79,6 +82,21 @@ std::map<std::string, std::string> thread_variables(int threads) {
   }
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) out["OMP_WAIT_POLICY"] = "passive";
   return out;
+}
+
+void keep_threads_from_spinning(int threads) {
+  if (threads <= 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  if (words.empty()) return;
+  for (const auto& [name, value] : thread_variables(threads)) {
+    ::setenv(name.c_str(), value.c_str(), 0);
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv("/proc/self/exe", arguments.data());
 }
 
 }  // namespace fast

@@ -206,7 +206,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   }
   const std::string program = find_worker_program(config.worker_program);
   if (common.threads == 0) {
-    common.threads = std::max(1, available_cores() / workers);
+    common.threads = models.threads(common.model, available_cores() / workers);
   }
   // Checks all data before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
@@ -234,10 +234,12 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
 
   SignalQueue held(false);  // those that come when the workers have ended end the report
   TrainMonitor monitor(folder, workers, common.quiet);
-  monitor.say(fmt::format("{} workers on {}, {} of {}, {} threads each; run folder {}", workers,
-                          common.session.topology, common.model, common.data, common.threads,
-                          folder.root().string()),
-              false);
+  monitor.say(
+      fmt::format("{} workers on {}, {} of {}, {} each; run folder {}", workers,
+                  common.session.topology, common.model, common.data,
+                  common.threads == 1 ? "1 thread" : fmt::format("{} threads", common.threads),
+                  folder.root().string()),
+      false);
   if (!lock.locked()) {
     monitor.say("the file system of " + folder.root().string() +
                     " has no locks: nothing keeps another run out of this folder",

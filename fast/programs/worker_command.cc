@@ -51,7 +51,6 @@ void complete(TrainConfig& config, int workers) {
     rank = found->rank;
     w.rank_source = std::move(found->source);
   }
-  if (w.threads == 0) w.threads = available_cores();
   if (const auto it = config.slow.find(rank); it != config.slow.end()) w.slow = it->second;
 }
 
@@ -83,6 +82,9 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
     return 0;
   }
 
+  int& threads = config.worker.threads;
+  if (threads == 0) threads = models.threads(config.worker.model, available_cores());
+  keep_threads_from_spinning(threads);
   const WritesMayFail writes;
   const std::size_t files = raise_descriptor_limit();
   std::atomic<bool> stop = false;

@@ -27,4 +27,9 @@ std::string Models::advice(std::string_view name) const {
   return kind == kinds_.end() || !kind->advice ? std::string() : kind->advice();
 }
 
+int Models::threads(std::string_view name, int cores) const {
+  const auto kind = std::ranges::find(kinds_, name, &ModelKind::name);
+  return kind == kinds_.end() || !kind->threads_pay ? 1 : std::max(1, cores);
+}
+
 }  // namespace fast

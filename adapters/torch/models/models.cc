@@ -18,6 +18,7 @@ namespace {
 struct TorchModel {
   std::string_view name;
   std::shared_ptr<Model> (*build)(const ImageShape& shape);
+  bool threads_pay = false;  ///< see ModelKind
 };
 
 constexpr TorchModel kModels[] = {
@@ -25,7 +26,7 @@ constexpr TorchModel kModels[] = {
     {"mlp", make_mlp},
     {"resnet8", [](const ImageShape& shape) { return make_cifar_resnet(shape, 1); }},
     {"resnet20", [](const ImageShape& shape) { return make_cifar_resnet(shape, 3); }},
-    {"resnet18", make_resnet18},
+    {"resnet18", make_resnet18, true},
 };
 
 // Gaussian weights of variance 2 / inputs (He et al. 2015, "Delving deep into rectifiers"), of
@@ -71,6 +72,11 @@ std::vector<std::string_view> torch_model_names() {
   std::vector<std::string_view> names;
   for (const TorchModel& model : kModels) names.push_back(model.name);
   return names;
+}
+
+bool threads_pay(std::string_view name) {
+  const auto* const model = std::ranges::find(kModels, name, &TorchModel::name);
+  return model != std::ranges::end(kModels) && model->threads_pay;
 }
 
 }  // namespace fast

@@ -14,6 +14,9 @@ class Model;
 /// The names that make_model() takes: "linear", "mlp", "resnet8" ..
 [[nodiscard]] std::vector<std::string_view> torch_model_names();
 
+/// See ModelKind::threads_pay.
+[[nodiscard]] bool threads_pay(std::string_view name);
+
 /// A model for images of `shape`. Its weights are drawn by our own generator, not by LibTorch's, so
 /// that equal seeds give equal weights in every process and with every version of LibTorch. Throws
 /// ConfigError for an unknown name, listing the known ones.

@@ -181,7 +181,7 @@ std::vector<ModelKind> torch_models() {
                        return with_plain_errors(
                            [&] { return std::make_unique<TorchLearner>(options); });
                      },
-                     [] { return blas_advice(blas_in_use()); }});
+                     [] { return blas_advice(blas_in_use()); }, threads_pay(name)});
   }
   return kinds;
 }

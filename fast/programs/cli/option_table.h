@@ -225,7 +225,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
   visit(session_fields::seed(), w.session.seed);
   visit(OptionField<int>{.key = "threads",
                          .unit = "THREADS",
-                         .help = "compute threads per worker; 0: the cores shared out, at least 1",
+                         .help = "compute threads per worker; 0: the cores shared out for models that gain by it (resnet18), 1 for others",
                          .range = {.least = 0, .most = 4096},
                          .remedy = "use 1 to 4096, or 0 to share out the cores",
                          .example = 2},

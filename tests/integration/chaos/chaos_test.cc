@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kWhole{500};
 /// FAST_CHAOS_SEEDS ("41-60"), or a few.
 std::vector<int> seeds() {
   const char* const range = std::getenv("FAST_CHAOS_SEEDS");
-  int first = 41, last = 43;
+  int first = 42, last = 43;
   if (range != nullptr && std::sscanf(range, "%d-%d", &first, &last) != 2) first = last + 1;
   std::vector<int> out;
   for (int seed = first; seed <= last; ++seed) out.push_back(seed);

@@ -261,6 +261,24 @@ TEST_F(AccidentsTest, TooFewThreadsAreNamedBeforeTraining) {
   EXPECT_EQ(limited("100").code, 0);
 }
 
+TEST_F(AccidentsTest, ThreadsOfAWorkerThatWaitForEachOtherSleep) {
+  const auto policy = [this](const char* threads) {
+    // Nobody is there to meet, so it stays until it is told to end.
+    Program worker("/usr/bin/env", {"-u", "OMP_WAIT_POLICY", FAST_WORKER, "--model", "linear",
+                                    "--data", "synthetic:200,50", "--topology", "ring:2", "--rank",
+                                    "0", "--out", run().string(), "--threads", threads});
+    const fs::path endpoint = run() / "worker-0" / "endpoint";
+    EXPECT_TRUE(worker.wait_until([&] { return fs::exists(endpoint); })) << worker.err();
+    const std::string variables = read_text("/proc/" + std::to_string(worker.pid()) + "/environ");
+    worker.signal(SIGTERM);
+    (void)worker.wait();
+    fs::remove_all(run());
+    return variables.find("OMP_WAIT_POLICY=passive") != std::string::npos;
+  };
+  EXPECT_TRUE(policy("2"));
+  EXPECT_FALSE(policy("1"));  // one thread waits for nobody
+}
+
 TEST_F(AccidentsTest, AddressesThatHelpNobodyAreNamedAtTheStart) {
   const Strings common = {"--model", "linear", "--data", "synthetic:200,50", "--topology", "ring:3",
                           "--rank",  "0",      "--out",  run().string(),     "--threads",  "1"};

@@ -86,6 +86,15 @@ TEST(TorchModels, HaveThePublishedNumbersOfParameters) {
   }
 }
 
+TEST(TorchModels, ManyThreadsAreForThoseThatGainByThem) {
+  const Models models(torch_models());
+  EXPECT_EQ(models.threads("resnet18", 8), 8);
+  EXPECT_EQ(models.threads("resnet18", 0), 1);
+  for (const char* const name : {"linear", "mlp", "resnet8", "resnet20"}) {
+    EXPECT_EQ(models.threads(name, 8), 1) << name;
+  }
+}
+
 TEST(TorchModels, TakeSmallGreyAndColouredImages) {
   for (const ImageShape& shape : {ImageShape{1, 28, 28, 10}, ImageShape{3, 16, 16, 4}, kCifar}) {
     for (const std::string_view name : torch_model_names()) {
