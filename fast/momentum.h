@@ -37,7 +37,7 @@ namespace fast {
 /// below one.
 ///
 /// 1. What follows is never longer than the worker's own gradients can make it, block by block
-///    (stencil/core/followers.h): |m| <= sum of lasting^k |gradient of k steps ago|, plain SGD's
+///    (stencil/core/followers.h): |m| <= sum of decay^k |gradient of k steps ago|, plain SGD's
 ///    own bound. What would be longer is turned, no more. So a worker's step is bounded by its own
 ///    gradients whatever neighbours do, and averaging lengthens nothing: the further the exchange
 ///    moves a model, the smaller the part of it that comes back as a step. This holds at any ratio
@@ -55,8 +55,8 @@ namespace fast {
 class FollowingMomentum {
  public:
   struct Step {
-    double rate = 0;     ///< learning rate
-    double lasting = 0;  ///< what momentum keeps of itself in a step, from 0 to 1
+    double rate = 0;   ///< learning rate
+    double decay = 0;  ///< what momentum keeps of itself in a step, from 0 to 1
     double share = 0.5;
   };
 
@@ -64,13 +64,13 @@ class FollowingMomentum {
   /// from now on as `follower`, which is the parameter's. It must stay until the next call.
   void stepped(stencil::Follower& follower, stencil::ElementType type, void* momentum,
                const Step& step) {
-    if (follower.values != nullptr) count(follower, step.lasting);
+    if (follower.values != nullptr) count(follower, step.decay);
     highest_ = std::max(highest_, step.rate);
-    const double often = step.lasting * often_ + (1 - step.lasting) * last_share_;
+    const double often = step.decay * often_ + (1 - step.decay) * last_share_;
     const bool large = step.rate > kLeastRate * highest_;
     follower.type = type;
     follower.values = momentum;
-    follower.lasting = step.lasting;
+    follower.decay = step.decay;
     ++follower.step;
     follower.factor = large ? -step.share * often / step.rate : 0;
     follower.moved = 0;
@@ -90,10 +90,10 @@ class FollowingMomentum {
   static constexpr double kLeastRate = 0.01;
 
   /// Counts what has moved since the step before.
-  void count(const stencil::Follower& follower, double lasting) {
+  void count(const stencil::Follower& follower, double decay) {
     const auto size = static_cast<double>(follower.size);
     const double share = std::min(1.0, static_cast<double>(follower.moved) / size);
-    often_ = lasting * often_ + (1 - lasting) * share;
+    often_ = decay * often_ + (1 - decay) * share;
     if (share > 0) last_share_ = share;
   }
 

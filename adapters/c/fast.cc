@@ -247,15 +247,14 @@ fast_code fast_ready_from(fast_session* session, uint64_t first) {
 }
 
 fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
-                        double lasting, double share) {
+                        double decay, double share) {
   return once_open(session, [&](fast::Session&) {
-    if (!(rate >= 0 && lasting >= 0 && lasting <= 1 && share >= 0 && share <= 1)) {
-      throw ConfigError("momentum of rate " + stencil::option_text(rate) + ", lasting " +
-                            stencil::option_text(lasting) + ", share " +
-                            stencil::option_text(share),
+    if (!(rate >= 0 && decay >= 0 && decay <= 1 && share >= 0 && share <= 1)) {
+      throw ConfigError("momentum of rate " + stencil::option_text(rate) + ", decay " +
+                            stencil::option_text(decay) + ", share " + stencil::option_text(share),
                         "give a rate of 0 or more, and numbers from 0 to 1");
     }
-    session->adapter->follow(array, momentum, {.rate = rate, .lasting = lasting, .share = share});
+    session->adapter->follow(array, momentum, {.rate = rate, .decay = decay, .share = share});
   });
 }
 

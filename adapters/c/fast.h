@@ -245,7 +245,7 @@ FAST_API fast_code fast_array_moved(fast_session* session, size_t array, void* m
 FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
 
 /**
- * Optional, after each step of an optimizer with momentum, m <- lasting m + gradient and x <- x -
+ * Optional, after each step of an optimizer with momentum, m <- decay m + gradient and x <- x -
  * rate m: `momentum` is the m of array number `array` (from 0, in the order of fast_array()), a
  * trained one, of its type and shape. Until the next call, m changes by -`share` / rate times
  * what neighbours move the parameter by (less where they seldom do, or step at another pace), so
@@ -256,7 +256,7 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
  * begins anew.
  */
 FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
-                                 double lasting, double share);
+                                 double decay, double share);
 
 /**
  * Optional: a number that all workers share by name, for decisions that all should take alike, such

@@ -53,7 +53,7 @@ void MomentumCorrection::after_step() {
   for (auto& group : optimizer_.param_groups()) {
     const auto& options = static_cast<torch::optim::SGDOptions&>(group.options());
     const FollowingMomentum::Step step{
-        .rate = options.lr(), .lasting = options.momentum(), .share = share_};
+        .rate = options.lr(), .decay = options.momentum(), .share = share_};
     for (const auto& parameter : group.params()) {
       if (!parameter.requires_grad() || parameter.numel() == 0) continue;
       auto* const state = with_momentum(optimizer_, parameter);

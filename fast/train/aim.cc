@@ -37,7 +37,7 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   if (budget == 0) options.epochs = config.epochs;
   options.terms = {
       {"model", config.model}, {"data", name_of(config, data)}, {"partition", config.partition}};
-  if (config.weigh != "workers") options.terms.push_back({"weigh", config.weigh});
+  if (config.weighting != "workers") options.terms.push_back({"weighting", config.weighting});
   return options;
 }
 

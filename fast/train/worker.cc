@@ -256,9 +256,9 @@ class TrainingRun {
     estimate_statistics(learner_, data_, shard_, batches, seed(), &stop_);
   }
 
-  /// The learning rate's factor, see WorkerConfig::weigh.
+  /// The learning rate's factor, see WorkerConfig::weighting.
   [[nodiscard]] double weight() const {
-    if (config_.weigh == "workers") return 1;
+    if (config_.weighting == "workers") return 1;
     const double mean = exchange_->status().mean_data_size;
     return mean > 0 ? static_cast<double>(shard_.size()) / mean : 1;
   }

@@ -22,9 +22,9 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string partition = "iid";
-  std::string weigh = "workers";  ///< "workers" | "data": whose steps count alike
-  double epochs = 5;              ///< passes over the training set, by all workers together
-  int batch = 32;                 ///< per worker
+  std::string weighting = "workers";  ///< "workers" | "data": whose steps count alike
+  double epochs = 5;                  ///< passes over the training set, by all workers together
+  int batch = 32;                     ///< per worker
   OptimizerOptions optimizer;
   std::string schedule = "cosine";
   double warmup = 0.15;  ///< share of the run

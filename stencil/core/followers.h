@@ -13,10 +13,10 @@ namespace stencil {
 ///
 /// The owner is taken to add a vector g to the values in each of its steps,
 ///
-///     values <- lasting * values + g
+///     values <- decay * values + g
 ///
 /// and what folds add may turn the values, but never makes a block of them longer than the owner's
-/// own vectors could: |values| <= sum over its steps of lasting^k |g of k steps ago|. A change that
+/// own vectors could: |values| <= sum over its steps of decay^k |g of k steps ago|. A change that
 /// would is scaled with the block, to that length. So what neighbours do, however far they move the
 /// model, cannot make the owner's next step longer than its own vectors make it.
 struct Follower {
@@ -24,8 +24,8 @@ struct Follower {
   /// whichever is greater.
   ///
   /// g is never seen. But with v the length of the block after n more steps, and u its length
-  /// before them, |v - lasting^n u| <= sum of lasting^k |g|, by the triangle inequality. So `own`,
-  /// which decays by `lasting` a step and grows by that, never exceeds the sum above.
+  /// before them, |v - decay^n u| <= sum of decay^k |g|, by the triangle inequality. So `own`,
+  /// which is multiplied by `decay` at a step and grows by that, never exceeds the sum above.
   struct Block {
     float own = 0;           ///< a lower bound of the sum above, at `step`
     float length = 0;        ///< of the values, when a fold changed them last
@@ -37,7 +37,7 @@ struct Follower {
   ElementType type = ElementType::kF32;  ///< of `values`
   void* values = nullptr;                ///< the owner's; null: only `moved` is counted
   double factor = 0;
-  double lasting = 0;      ///< from 0 to 1
+  double decay = 0;        ///< from 0 to 1
   std::uint64_t step = 0;  ///< of the owner
   std::size_t moved = 0;   ///< floats that folds have moved since the owner set this to 0
   std::vector<Block> blocks{};

@@ -76,7 +76,7 @@ struct Move {
 /// The bound of a block whose values are now of this length; see Follower::Block.
 double bound_of(Follower::Block& block, const Follower& follower, double length) {
   if (const std::uint64_t steps = follower.step - block.step; steps > 0) {
-    const double kept = std::pow(follower.lasting, static_cast<double>(steps));
+    const double kept = std::pow(follower.decay, static_cast<double>(steps));
     const double own = kept * block.own + std::abs(length - kept * block.length);
     block.own = static_cast<float>(own);
     block.step = follower.step;

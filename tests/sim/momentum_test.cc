@@ -57,8 +57,7 @@ class Classifier final : public sim::Objective {
     }
     if (share_ == 0) return;
     worker.following.stepped(worker.followers.of(0, kFeatures), ElementType::kF32,
-                             worker.momentum.data(),
-                             {.rate = rate, .lasting = 0.9, .share = share_});
+                             worker.momentum.data(), {.rate = rate, .decay = 0.9, .share = share_});
   }
   Followers* followers(Rank rank) override {
     return &workers_[static_cast<std::size_t>(rank)].followers;

@@ -89,7 +89,7 @@ class Optimizer final : public Resumable {
     if (options_.momentum_correction == 0 || options_.momentum == 0) return;
     following_.stepped(followers_.of(0, first_.size()), stencil::ElementType::kF32, first_.data(),
                        {.rate = options_.learning_rate,
-                        .lasting = options_.momentum,
+                        .decay = options_.momentum,
                         .share = options_.momentum_correction});
   }
 

@@ -110,11 +110,11 @@ class OnDevice:
         like = likeness() if self._corrected else 1.0
         for parameter, momentum, group in self._corrected:
             known = self._known[id(parameter)]
-            rate, lasting = float(group["lr"]), float(group["momentum"])
+            rate, decay = float(group["lr"]), float(group["momentum"])
             moved = known.left.sub_(parameter.detach())  # the other way round
-            often = known.note(moved, rate, lasting)
+            often = known.note(moved, rate, decay)
             if rate > _LEAST_CORRECTED_RATE * known.highest:
-                known.turn(momentum, moved * (often * (self._share * like / rate)), lasting)
+                known.turn(momentum, moved * (often * (self._share * like / rate)), decay)
 
 
 class _Known:
@@ -127,17 +127,17 @@ class _Known:
         self._own = torch.zeros((), device=parameter.device)  # see stencil::Follower::Block
         self._length = torch.zeros((), device=parameter.device)
 
-    def note(self, moved: torch.Tensor, rate: float, lasting: float) -> torch.Tensor:
+    def note(self, moved: torch.Tensor, rate: float, decay: float) -> torch.Tensor:
         """One more exchange; returns the mean part of the parameter that an exchange moves."""
         self.highest = max(rate, self.highest)
         share = torch.count_nonzero(moved) / moved.numel()
-        self._often.mul_(lasting).add_(share, alpha=1 - lasting)
+        self._often.mul_(decay).add_(share, alpha=1 - decay)
         return self._often.to(moved.dtype)
 
-    def turn(self, momentum: torch.Tensor, change: torch.Tensor, lasting: float) -> None:
+    def turn(self, momentum: torch.Tensor, change: torch.Tensor, decay: float) -> None:
         """Adds `change` to the momentum, as far as its bound allows."""
         length = torch.linalg.vector_norm(momentum, dtype=torch.float32)
-        self._own.mul_(lasting).add_((length - lasting * self._length).abs_())
+        self._own.mul_(decay).add_((length - decay * self._length).abs_())
         most = torch.maximum(length, self._own)
         change.add_(momentum)
         longer = torch.linalg.vector_norm(change, dtype=torch.float32)

@@ -14,5 +14,5 @@ class TorchOptions(Options, total=False):
     momentum_correction: float
     mix_statistics: bool
     mix_moments: bool
-    kept: Mapping[str, Any] | None
+    stateful: Mapping[str, Any] | None
     step_in_backward: bool

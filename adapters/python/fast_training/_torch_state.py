@@ -30,10 +30,13 @@ class KeptState:
     arrays, and the generators of random numbers."""
 
     def __init__(
-        self, optimizers: Sequence[torch.optim.Optimizer], kept: dict[str, Any], apart: list[Part]
+        self,
+        optimizers: Sequence[torch.optim.Optimizer],
+        stateful: dict[str, Any],
+        apart: list[Part],
     ) -> None:
-        """Raises UsageError where one of `kept` has no state, or one that cannot be packed."""
-        for name, one in kept.items():
+        """Raises UsageError where one of `stateful` has no state, or one that cannot be packed."""
+        for name, one in stateful.items():
             if not hasattr(one, "state_dict") or not hasattr(one, "load_state_dict"):
                 raise UsageError(
                     f"'{name}' of kept is a {type(one).__name__}, which has no state_dict() and "
@@ -42,8 +45,8 @@ class KeptState:
             packed({f"state {name}": one.state_dict()})
         several = len(optimizers) > 1
         named = {f"optimizer {n}" if several else "optimizer": o for n, o in enumerate(optimizers)}
-        self._kept = {**kept, **named}
-        self._samplers = [one for one in kept.values() if isinstance(one, ShardedSampler)]
+        self._stateful = {**stateful, **named}
+        self._samplers = [one for one in stateful.values() if isinstance(one, ShardedSampler)]
         self.made(0)  # from now on it is told
         self._apart = apart
         self._left_out: set[str] = set()  # which was said
@@ -55,7 +58,9 @@ class KeptState:
 
     def packed(self) -> bytes:
         """The present states. What cannot be packed is left out with a warning."""
-        states: dict[str, Any] = {f"state {n}": one.state_dict() for n, one in self._kept.items()}
+        states: dict[str, Any] = {
+            f"state {n}": one.state_dict() for n, one in self._stateful.items()
+        }
         states |= {f"apart {one.name}": one.now() for one in self._apart if _dense(one.now())}
         states[_GENERATORS] = generators()
         for name in list(states):
@@ -75,7 +80,7 @@ class KeptState:
             value = found.get(f"apart {part.name}")
             if value is not None:
                 part.now().detach().copy_(value)
-        for name, one in self._kept.items():
+        for name, one in self._stateful.items():
             if f"state {name}" in found:
                 one.load_state_dict(found[f"state {name}"])
             else:

@@ -9,11 +9,11 @@ from ._memory import Memory
 
 
 class Momentum(NamedTuple):
-    """The momentum of a parameter, after a step m <- lasting m + gradient, x <- x - rate m."""
+    """The momentum of a parameter, after a step m <- decay m + gradient, x <- x - rate m."""
 
     address: int  # of m, of the parameter's type, shape and order in memory
     rate: float  # learning rate
-    lasting: float  # from 0 to 1
+    decay: float  # from 0 to 1
     share: float  # of what neighbours move the parameter by that enters m, from 0 to 1
 
 

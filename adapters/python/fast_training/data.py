@@ -28,7 +28,7 @@ class ShardedSampler:
     Each iter() begins the next epoch. ``set_epoch()``, which trainers call, is not needed.
 
     It can go on in the middle of an epoch: give it to a session, ``join(model, optimizer,
-    kept={"data": sampler})``, which then counts the examples that steps were made of, whatever
+    stateful={"data": sampler})``, which then counts the examples that steps were made of, whatever
     processes of a loader have read ahead; or keep its state_dict() yourself.
     """
 

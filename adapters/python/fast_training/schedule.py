@@ -88,8 +88,8 @@ def follow(scheduler: Any, session: Session, steps: float) -> Any:
     PyTorch, to where all workers are: to step `steps` when the budget is used. Those are the steps
     that it was made for, such as T_max, or the last milestone and some. Returns `scheduler`.
 
-    Make it before join(), which a checkpoint then holds: ``kept={"schedule": scheduler}``. One that
-    looks at a loss instead of counting steps (ReduceLROnPlateau) stays as it is. Raises UsageError
+    Make it before join(), which a checkpoint then holds: ``stateful={"schedule": scheduler}``. One
+    that looks at a loss instead of counting steps (ReduceLROnPlateau) stays as it is. Raises UsageError
     where the session has no end, and where it goes on from a checkpoint without the scheduler: its
     rates, which the optimizer holds, would be scaled once more.
     """
@@ -97,8 +97,8 @@ def follow(scheduler: Any, session: Session, steps: float) -> Any:
     if session.steps() > 0 and session.progress() * steps >= 2 and _is_new(scheduler):
         raise UsageError(
             "the session goes on from a checkpoint that does not hold this scheduler; it would "
-            "scale rates that are scaled already: give join() kept={'schedule': scheduler}, and "
-            "make it before"
+            "scale rates that are scaled already: give join() stateful={'schedule': scheduler}, "
+            "and make it before"
         )
     follow_position(scheduler, lambda: session.progress() * steps)
     return scheduler

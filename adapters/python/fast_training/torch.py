@@ -41,7 +41,7 @@ def join(
     momentum_correction: float = 0.5,
     mix_statistics: bool = True,
     mix_moments: bool = False,
-    kept: Mapping[str, Any] | None = None,
+    stateful: Mapping[str, Any] | None = None,
     step_in_backward: bool = False,
     **options: Unpack[Options],
 ) -> Session:
@@ -50,7 +50,7 @@ def join(
     The arguments are TorchAdapter's, and `options` those of Session.
     """
     exit_by_code()
-    for one in (kept or {}).values():
+    for one in (stateful or {}).values():
         if isinstance(one, ShardedSampler):
             one.demand(launched(options))
     adapter = TorchAdapter(
@@ -59,7 +59,7 @@ def join(
         momentum_correction=momentum_correction,
         mix_statistics=mix_statistics,
         mix_moments=mix_moments,
-        kept=kept,
+        stateful=stateful,
         step_in_backward=step_in_backward,
     )
     return begun(Session(adapter, **options))
@@ -92,7 +92,7 @@ class TorchAdapter(Adapter):
     twice the bytes where workers hold unlike data. Without it an optimizer's state is this worker's
     own, but for SGD's momentum.
 
-    Checkpoints hold the states of the optimizer and of what `kept` names: schedulers, a
+    Checkpoints hold the states of the optimizer and of what `stateful` names: schedulers, a
     GradScaler, a ShardedSampler, all that has ``state_dict()`` and ``load_state_dict()`` of plain
     values and tensors; and the generators of random numbers of PyTorch, NumPy and Python.
 
@@ -109,7 +109,7 @@ class TorchAdapter(Adapter):
         momentum_correction: float = 0.5,
         mix_statistics: bool = True,
         mix_moments: bool = False,
-        kept: Mapping[str, Any] | None = None,
+        stateful: Mapping[str, Any] | None = None,
         step_in_backward: bool = False,
     ) -> None:
         owner, model = first_of(model), one_model(model)
@@ -120,7 +120,7 @@ class TorchAdapter(Adapter):
         self._optimizers, self._parts = optimizers, parts
         self._known = {id(one.tensor) for one in (*parts.trained, *parts.carried, *parts.apart)}
         self._check_trained()
-        self._state = KeptState(optimizers, dict(kept or {}), parts.apart)
+        self._state = KeptState(optimizers, dict(stateful or {}), parts.apart)
         self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
         trained = [(one.name, one.tensor) for one in parts.trained]
         self._moments = SecondMoments(optimizers if mix_moments else (), trained)

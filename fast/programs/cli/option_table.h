@@ -134,17 +134,18 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                  .example = "by-label",
                                  .choices = {"iid", "dirichlet:", "by-label", "own"}},
         w.partition);
-  visit(OptionField<std::string>{.key = "weigh",
-                                 .unit = "WHAT",
-                                 .help = "what counts alike where shards differ in size: workers, "
-                                         "or data: a worker's learning rate is multiplied by its "
-                                         "examples over the mean of all workers",
-                                 .check = one_of(
-                                     "weigh", std::array<std::string_view, 2>{"workers", "data"}),
-                                 .example = "data",
-                                 .before = "workers",
-                                 .choices = {"workers", "data"}},
-        w.weigh);
+  visit(
+      OptionField<std::string>{
+          .key = "weighting",
+          .unit = "WHAT",
+          .help = "what counts alike where shards differ in size: workers, "
+                  "or data: a worker's learning rate is multiplied by its "
+                  "examples over the mean of all workers",
+          .check = one_of("weighting", std::array<std::string_view, 2>{"workers", "data"}),
+          .example = "data",
+          .before = "workers",
+          .choices = {"workers", "data"}},
+      w.weighting);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
                             .help = "passes over the training set, by all workers together",
@@ -225,7 +226,8 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
   visit(session_fields::seed(), w.session.seed);
   visit(OptionField<int>{.key = "threads",
                          .unit = "THREADS",
-                         .help = "compute threads per worker; 0: the cores shared out for models that gain by it (resnet18), 1 for others",
+                         .help = "compute threads per worker; 0: the cores shared out for models "
+                                 "that gain by it (resnet18), 1 for others",
                          .range = {.least = 0, .most = 4096},
                          .remedy = "use 1 to 4096, or 0 to share out the cores",
                          .example = 2},

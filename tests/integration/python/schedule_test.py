@@ -190,15 +190,15 @@ class Following(unittest.TestCase):
         with support.temporary_folder() as folder:
             path = f"{folder}/c.safetensors"
             work()
-            with self.assertRaisesRegex(fast.UsageError, "kept="):
+            with self.assertRaisesRegex(fast.UsageError, "stateful="):
                 work(resume=path)
 
     def test_a_kept_one_goes_on_where_a_session_resumes(self):
         def work(steps, path=None, **options):
             model, optimizer = training(0.25)
             scheduler = kinds.StepLR(optimizer, 30, 0.5)
-            kept = {"schedule": scheduler}
-            with fast.join(model, optimizer, kept=kept, budget=100, **options) as session:
+            stateful = {"schedule": scheduler}
+            with fast.join(model, optimizer, stateful=stateful, budget=100, **options) as session:
                 schedule.follow(scheduler, session, 300)
                 for step in range(steps):
                     if step == 40 and path:

@@ -22,7 +22,7 @@ class Kept(unittest.TestCase):
             data, 8, sampler=sampler, num_workers=processes, drop_last=True
         )
         seen = []
-        with fast.join(model, optimizer, kept={"data": sampler}, **options) as session:
+        with fast.join(model, optimizer, stateful={"data": sampler}, **options) as session:
             while True:
                 for x in loader:
                     model(x / 50).square().mean().backward()
@@ -50,7 +50,7 @@ class Wrong(unittest.TestCase):
         model = torch.nn.Linear(1, 1)
         sampler = ShardedSampler(100)
         with self.assertRaisesRegex(fast.UsageError, "rank 0 of 1 workers.*rank 1 of 2"):
-            fast.join(model, kept={"data": sampler}, topology="ring:2", rank=1)
+            fast.join(model, stateful={"data": sampler}, topology="ring:2", rank=1)
 
 
 if __name__ == "__main__":

@@ -264,7 +264,7 @@ class Checkpoints(unittest.TestCase):
         )
         for one, said in ((bad, "state mine.*object"), (5, "'mine' of kept is a int")):
             with self.assertRaisesRegex(fast.UsageError, said):
-                TorchAdapter(model, kept={"mine": one})
+                TorchAdapter(model, stateful={"mine": one})
 
     def test_a_state_that_cannot_be_kept_later_is_left_out_with_one_warning(self):
         model = model_of(lambda: nn.Linear(3, 4))

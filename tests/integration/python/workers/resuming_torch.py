@@ -28,7 +28,7 @@ scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 40, 0.5)
 with fast.join(
     model,
     optimizer,
-    kept={"scheduler": scheduler},
+    stateful={"scheduler": scheduler},
     checkpoint=path,
     resume=path,
     checkpoint_every=0.02,

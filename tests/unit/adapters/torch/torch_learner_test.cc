@@ -256,9 +256,9 @@ TEST(TorchLearner, MomentumTakesInWhatNeighboursMovedTheModelBy) {
     for (const bool ahead : {false, true}) {
       nesterov = ahead;
       const Trained uncorrected = trained(0, kBack, plain), corrected = trained(0.5, kBack, plain);
-      const float lasting = ahead ? 0.81F : 0.9F;
+      const float decay = ahead ? 0.81F : 0.9F;
       for (std::size_t i = 0; i < corrected.step.size(); ++i) {
-        ASSERT_NEAR(corrected.step[i] - uncorrected.step[i], lasting * 0.5F * corrected.moved[i],
+        ASSERT_NEAR(corrected.step[i] - uncorrected.step[i], decay * 0.5F * corrected.moved[i],
                     1e-6F)
             << plain << ahead;
       }

@@ -254,7 +254,7 @@ TEST_F(WorkerTest, WeighedByDataItsRateFollowsTheSizeOfItsShard) {
   config_.warmup = 0;
   EXPECT_EQ(run({}).code, ExitCode::kOk);
   const std::vector<double> alike = rates_;
-  config_.weigh = "data";
+  config_.weighting = "data";
   EXPECT_EQ(run({}).code, ExitCode::kOk);
   ASSERT_EQ(rates_.size(), alike.size());
   for (std::size_t i = 0; i < alike.size(); ++i) {

@@ -208,7 +208,7 @@ TEST_P(FollowingTeamTest, ATeamFoldsWhatOneThreadDoes) {
 template <typename Stored>
 class Owner {
  public:
-  static constexpr double kLasting = 0.9;
+  static constexpr double kDecay = 0.9;
   static constexpr std::size_t kFloats = 2500, kBegin = 700;  // blocks begin at multiples of 1024
 
   Owner(ElementType type, std::function<double(Stored)> read, std::function<Stored(double)> write)
@@ -217,7 +217,7 @@ class Owner {
     one.type = type;
     one.values = values_.data();
     one.factor = -2;
-    one.lasting = kLasting;
+    one.decay = kDecay;
     reach_.resize(one.blocks.size());
   }
 
@@ -228,11 +228,11 @@ class Owner {
     std::vector<double> g2(reach_.size());
     for (std::size_t i = 0; i < kFloats; ++i) {
       const double before = at(i);
-      values_[i] = write_(kLasting * before + size * random_.normal());
-      g2[block(i)] += std::pow(at(i) - kLasting * before, 2);  // as it was stored
+      values_[i] = write_(kDecay * before + size * random_.normal());
+      g2[block(i)] += std::pow(at(i) - kDecay * before, 2);  // as it was stored
     }
     for (std::size_t b = 0; b < g2.size(); ++b) {
-      reach_[b] = kLasting * reach_[b] + std::sqrt(g2[b]);
+      reach_[b] = kDecay * reach_[b] + std::sqrt(g2[b]);
     }
     ++follower().step;
   }
