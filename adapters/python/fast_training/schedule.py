@@ -89,9 +89,9 @@ def follow(scheduler: Any, session: Session, steps: float) -> Any:
     that it was made for, such as T_max, or the last milestone and some. Returns `scheduler`.
 
     Make it before join(), which a checkpoint then holds: ``stateful={"schedule": scheduler}``. One
-    that looks at a loss instead of counting steps (ReduceLROnPlateau) stays as it is. Raises UsageError
-    where the session has no end, and where it goes on from a checkpoint without the scheduler: its
-    rates, which the optimizer holds, would be scaled once more.
+    that looks at a loss instead of counting steps (ReduceLROnPlateau) stays as it is. Raises
+    UsageError where the session has no end, and where it goes on from a checkpoint without the
+    scheduler: its rates, which the optimizer holds, would be scaled once more.
     """
     _demand_end(session)
     if session.steps() > 0 and session.progress() * steps >= 2 and _is_new(scheduler):
