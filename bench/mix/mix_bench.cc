@@ -89,6 +89,10 @@ struct Bench {
   std::span<std::byte> snapshot(std::uint32_t bucket) {
     return std::span(pulled).first(values->encoded_size(mixer.floats(bucket)));
   }
+  /// As if neighbours had moved this worker everywhere.
+  void let_come() {
+    each_bucket([&](std::uint32_t b) { mixer.segment().control(b).came = 1; });
+  }
   template <typename Visit>
   void each_bucket(Visit visit) {
     for (std::uint32_t b = 0; b < mixer.telemetry_bucket(); ++b) visit(b);
@@ -129,14 +133,42 @@ void copying(benchmark::State& state, std::size_t floats, std::size_t, const Cod
 
 void fold(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
   Bench bench(floats, bucket, spec);
-  measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
+  measure(state, floats, 6, [&] {
+    bench.let_come();
+    benchmark::DoNotOptimize(bench.mixer.fold(bench.x));
+  });
+}
+
+/// The end of a step for which nothing came.
+void show(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
+  measure(state, floats, 3, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
+}
+
+/// The end of a pause in which something came for every bucket, and for none. The latter moves no
+/// word; its ratio is to one that moves one.
+void resume(benchmark::State& state, std::size_t floats, std::size_t bucket,
+            const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
+  measure(state, floats, 6, [&] {
+    bench.let_come();
+    benchmark::DoNotOptimize(bench.mixer.fold_news(bench.x));
+  });
+}
+void resume_alone(benchmark::State& state, std::size_t floats, std::size_t bucket,
+                  const CodecSpec& spec) {
+  Bench bench(floats, bucket, spec);
+  measure(state, floats, 1, [&] { benchmark::DoNotOptimize(bench.mixer.fold_news(bench.x)); });
 }
 
 template <int kThreads>
 void fold_by(benchmark::State& state, std::size_t floats, std::size_t bucket,
              const CodecSpec& spec) {
   Bench bench(floats, bucket, spec, kThreads);
-  measure(state, floats, 6, [&] { benchmark::DoNotOptimize(bench.mixer.fold(bench.x)); });
+  measure(state, floats, 6, [&] {
+    bench.let_come();
+    benchmark::DoNotOptimize(bench.mixer.fold(bench.x));
+  });
 }
 
 void offer(benchmark::State& state, std::size_t floats, std::size_t bucket, const CodecSpec& spec) {
@@ -242,9 +274,10 @@ struct Named {
   const char* name;
   Operation run;
 };
-constexpr Named kOperations[] = {{"memcpy", copying},  {"fold", fold},     {"offer", offer},
-                                 {"answer", answer},   {"settle", settle}, {"merge", merge},
-                                 {"publish", publish}, {"absorb", absorb}, {"collect", collect}};
+constexpr Named kOperations[] = {
+    {"memcpy", copying},     {"fold", fold},       {"show", show},     {"resume", resume},
+    {"alone", resume_alone}, {"offer", offer},     {"answer", answer}, {"settle", settle},
+    {"merge", merge},        {"publish", publish}, {"absorb", absorb}, {"collect", collect}};
 constexpr Named kExchange[] = {
     {"fold", fold}, {"offer", offer}, {"answer", answer}, {"settle", settle}};
 

@@ -142,7 +142,8 @@ class ProductParty final : public Party {
     }
     if (received.event != stencil::LinkEvent::kFrame) return;
     up_ = true;
-    stencil::Result<Message> message = decode_frame(received.frame);
+    if (received.proven) integrity_ = stencil::Integrity::kProven;
+    stencil::Result<Message> message = decode_frame(received.frame, integrity_);
     if (!message) throw std::runtime_error(message.error().text);
     if (message->is<stencil::Heartbeat>()) note_lateness(*message);
     if (message->is<stencil::Reply>()) ledger_.settle();
@@ -177,7 +178,7 @@ class ProductParty final : public Party {
 
   void flush() {
     while (!backlog_.empty()) {
-      switch (transport_->send(link_, encode_frame(backlog_.front()))) {
+      switch (transport_->send(link_, encode_frame(backlog_.front(), integrity_))) {
         case stencil::SendStatus::kSent:
           backlog_.pop_front();
           break;
@@ -197,6 +198,7 @@ class ProductParty final : public Party {
   std::unique_ptr<stencil::Transport> transport_;
   std::vector<stencil::Payload> payloads_;
   stencil::LinkId link_ = 0;
+  stencil::Integrity integrity_ = stencil::Integrity::kChecksum;
   bool up_ = false, running_ = false;
   TimePoint next_control_{};
   std::deque<Message> backlog_;

@@ -15,7 +15,7 @@
 namespace stencil {
 
 /// Raised when the meaning of any message changes.
-inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::uint32_t kProtocolVersion = 9;
 
 /// Names one start of a worker's program: 128 random bits, so that no two starts share it.
 struct LifeId {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -80,6 +81,28 @@ class BucketMemory final : public PooledMemory {
   };
   std::unique_ptr<std::byte[], Free> storage_;
   std::size_t capacity_ = 0;
+};
+
+/// Memory for payloads, in pieces of two sizes, so that a payload of a few bytes (the telemetry's,
+/// a small share of a bucket) does not hold a piece for the largest. Threads: as PayloadPool.
+class BucketPool {
+ public:
+  static constexpr std::size_t kSmall = 4096;  ///< bytes; larger payloads take a large piece
+
+  /// Gives `payload` memory of `size` bytes, which the caller fills before anybody else reads it.
+  /// `largest` is the largest size that will ever be asked for.
+  [[nodiscard]] std::span<std::byte> give(Payload& payload, std::size_t size, std::size_t largest) {
+    const bool small = size <= kSmall;
+    BucketMemory* const memory = (small ? small_ : large_).take();
+    payload = Payload(memory);
+    return memory->use(size, small ? std::min(kSmall, largest) : largest);
+  }
+  /// Pieces in existence, and those of them that are large.
+  [[nodiscard]] std::size_t made() const { return small_.made() + large_.made(); }
+  [[nodiscard]] std::size_t made_large() const { return large_.made(); }
+
+ private:
+  PayloadPool<BucketMemory> small_, large_;
 };
 
 }  // namespace stencil

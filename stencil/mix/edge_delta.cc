@@ -24,6 +24,10 @@ bool fold(std::span<float> x, std::span<float> y, std::span<float> p, ElementTyp
   return kernels::fold_rounded(x.data(), y.data(), p.data(), x.size(), type);
 }
 
+bool show(std::span<const float> x, std::span<float> y) {
+  return kernels::show(x.data(), y.data(), x.size());
+}
+
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,
            std::span<std::byte> out) {
   bool finite = true;

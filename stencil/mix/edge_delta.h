@@ -30,6 +30,9 @@ bool fold(std::span<float> x, std::span<float> y, std::span<float> p);
 /// rounding loses stays in p, so that z is as exact as without.
 bool fold(std::span<float> x, std::span<float> y, std::span<float> p, ElementType type);
 
+/// y = x: fold() where p is 0, which is not read.
+bool show(std::span<const float> x, std::span<float> y);
+
 /// out = encode(y + p). False when not finite: nothing may be sent.
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,
            std::span<std::byte> out);

@@ -63,6 +63,16 @@ bool fold_f16(float* __restrict x, float* __restrict y, float* __restrict p, std
   return fold_rounded_by(round, x, y, p, n);
 }
 
+bool show(const float* __restrict x, float* __restrict y, std::size_t n) {
+  float poison = 0;
+#pragma omp simd reduction(+ : poison)
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = x[i];
+    poison += 0.0F * x[i];
+  }
+  return poison == 0.0F;
+}
+
 bool finite(const float* __restrict values, std::size_t n) {
   float poison = 0;
 #pragma omp simd reduction(+ : poison)
@@ -257,6 +267,7 @@ namespace stencil::kernels {
 HWY_EXPORT(fold);
 HWY_EXPORT(fold_bf16);
 HWY_EXPORT(fold_f16);
+HWY_EXPORT(show);
 HWY_EXPORT(finite);
 HWY_EXPORT(sum);
 HWY_EXPORT(difference);
@@ -280,6 +291,9 @@ bool fold(float* x, float* y, float* p, std::size_t n) {
 bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type) {
   return type == ElementType::kBF16 ? HWY_DYNAMIC_DISPATCH(fold_bf16)(x, y, p, n)
                                     : HWY_DYNAMIC_DISPATCH(fold_f16)(x, y, p, n);
+}
+bool show(const float* x, float* y, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(show)(x, y, n);
 }
 bool finite(const float* values, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(finite)(values, n);

@@ -27,6 +27,9 @@ struct Sums {
 /// sum that is NaN or infinite leaves x so, and p 0. `type`: one that rounds().
 [[nodiscard]] bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type);
 
+/// y = x: fold() where p is 0, which is not read.
+[[nodiscard]] bool show(const float* x, float* y, std::size_t n);
+
 /// Whether no value is NaN or infinite.
 [[nodiscard]] bool finite(const float* values, std::size_t n);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
@@ -51,7 +52,9 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
       segment_(std::move(segment)),
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
+      due_(layout.bucket_count()),
       held_(layout.bucket_count()),
+      behind_(layout.bucket_count()),
       team_(layout.size() >= kWorthATeam ? threads : 1) {
   if (initial.size() != layout.size() || segment_.y().size() != layout.size()) {
     throw InvariantError("Mixer: initial values do not have the layout's size");
@@ -64,6 +67,11 @@ BucketValues Mixer::values(std::uint32_t bucket) {
   const BucketRange range = layout_.bucket(bucket);
   return {bucket, segment_.y().subspan(range.begin, range.size),
           segment_.p().subspan(range.begin, range.size)};
+}
+
+BucketValues Mixer::changing(std::uint32_t bucket) {
+  segment_.control(bucket).came = 1;
+  return values(bucket);
 }
 
 std::span<float> Mixer::y(std::uint32_t bucket) {
@@ -97,7 +105,14 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
 
 bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
   bool finite = true;
+  std::atomic<std::uint32_t>& came = segment_.control(bucket).came;
+  const bool nothing = came == 0;
   const auto fold = [&](TypedRange part) {
+    if (nothing && !rounds(part.type)) {
+      finite &= edge_delta::show(x.subspan(part.begin, part.size),
+                                 segment_.y().subspan(part.begin, part.size));
+      return;
+    }
     const auto change = [&](std::size_t begin, std::size_t n) {
       finite &= edge_delta::fold(x.subspan(begin, n), segment_.y().subspan(begin, n),
                                  segment_.p().subspan(begin, n), part.type);
@@ -106,6 +121,7 @@ bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
   };
   layout_.visit_parts(bucket, fold);
   aside_.clear(bucket);
+  came = 0;
   return finite;
 }
 
@@ -114,6 +130,20 @@ FoldReport Mixer::fold(std::span<float> x) {
 }
 
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
+  due_.resize(to - from);
+  std::iota(due_.begin(), due_.end(), from);
+  return fold_due(x);
+}
+
+FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
+  due_.clear();
+  for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
+    if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) due_.push_back(b);
+  }
+  return fold_due(x);
+}
+
+FoldReport Mixer::fold_due(std::span<float> x) {
   followed_ = followers_ != nullptr && !followers_->empty();
   std::atomic<bool> finite = true;
   std::atomic<std::size_t> found_held = 0;
@@ -121,23 +151,25 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
     if (!fold_bucket(bucket, x)) finite = false;
+    behind_[bucket] = 0;
     return true;
   };
   auto first_try = [&](std::uint32_t i) {
-    if (!try_fold(from + i)) held_[found_held++] = from + i;
+    if (!try_fold(due_[i])) held_[found_held++] = due_[i];
   };
-  team_.each(to - from, first_try);
+  const auto due = static_cast<std::uint32_t>(due_.size());
+  if (due > 0) team_.each(due, first_try);
 
   FoldReport result;
   for (std::size_t i = 0; i < found_held; ++i) {
     if (try_fold(held_[i])) continue;
+    behind_[held_[i]] = 1;
     ++result.deferred;
     ++deferred_;
     held_by_ = segment_.control(held_[i]).holder.load();
   }
-  const bool whole = from == 0 && to == telemetry_bucket();
-  if (result.deferred == 0 && whole) held_by_ = kNoRank;
-  result.folded = to - from - result.deferred;
+  if (std::ranges::find(behind_, 1) == behind_.end()) held_by_ = kNoRank;
+  result.folded = due - result.deferred;
   result.finite = finite;
   return result;
 }
@@ -162,8 +194,8 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  return report(
-      change_p(bucket, aside, [&] { return codec.answer(values(bucket), offer, divisor, reply); }));
+  return report(change_p(bucket, aside,
+                         [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
@@ -176,8 +208,8 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return report(
-      change_p(bucket, aside, [&] { return codec.settle(values(bucket), offer, reply, divisor); }));
+  return report(change_p(bucket, aside,
+                         [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
@@ -190,7 +222,8 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return report(change_p(bucket, aside, [&] { return codec.merge(values(bucket), ours, theirs); }));
+  return report(
+      change_p(bucket, aside, [&](auto values) { return codec.merge(values, ours, theirs); }));
 }
 
 MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
@@ -213,7 +246,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  const BucketValues ours = values(bucket);
+  const BucketValues ours = changing(bucket);
   aside_.clear(bucket);
   return report(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
@@ -221,7 +254,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
 MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return report(edge_delta::begin_with(y(bucket), values(bucket).p, Fp32Codec(), s));
+  return report(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
 }
 
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
@@ -238,7 +271,7 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
   aside_.clear(bucket);
-  std::ranges::fill(values(bucket).p, 0);
+  std::ranges::fill(changing(bucket).p, 0);
   return {.applied = true};
 }
 
@@ -254,10 +287,10 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
 
   const bool open = control.room != 0;
   if (!theirs.admits() || !take_room(control)) return {.why = MixReport::Why::kBusy};
-  const BucketValues ours = values(bucket);
+  control.came = 1;
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
-  MixReport result = report(change_p(bucket, aside, [&] {
+  MixReport result = report(change_p(bucket, aside, [&](auto ours) {
     return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
                                     theirs.p().subspan(range.begin, range.size), divisor);
   }));
@@ -284,7 +317,7 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     const BucketRange range = layout_.bucket(b);
     const auto publish = layout_.rounded() ? lock_step::publish_with_rest : lock_step::publish;
-    if (!publish(x.subspan(range.begin, range.size), y(b), values(b).p, codec, self_weight)) {
+    if (!publish(x.subspan(range.begin, range.size), y(b), changing(b).p, codec, self_weight)) {
       finite = false;
     }
   };
@@ -318,7 +351,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return held();
-  return {.applied = lock_step::absorb(values(bucket).p, codec, s, weight)};
+  return {.applied = lock_step::absorb(changing(bucket).p, codec, s, weight)};
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {

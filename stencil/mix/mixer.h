@@ -22,7 +22,7 @@ namespace stencil {
 
 /// What one step boundary did.
 struct FoldReport {
-  std::size_t folded = 0;    ///< buckets
+  std::size_t folded = 0;    ///< buckets gone over
   std::size_t deferred = 0;  ///< buckets that were locked at both tries
   bool finite = true;        ///< false: a parameter of the worker's own is NaN or infinite
 };
@@ -77,9 +77,14 @@ class Mixer {
   [[nodiscard]] std::size_t telemetry_bytes() const { return telemetry_y_.size() * sizeof(double); }
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
+  /// Where nothing has come for a bucket since its last fold, p is neither read nor written.
   FoldReport fold(std::span<float> x);
   /// The same for buckets `from` .. `to` - 1 only; `x` is the whole model.
   FoldReport fold(std::span<float> x, std::uint32_t from, std::uint32_t to);
+  /// The same where `x` is as the last fold left it from bucket `unchanged` on: of these it goes
+  /// over those alone for which something has come since, or that were locked then. What comes
+  /// while it runs it may leave to the next fold.
+  FoldReport fold_news(std::span<float> x, std::uint32_t unchanged = 0);
   /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
   /// Call it before there are any.
   void follow(Followers& followers);
@@ -148,9 +153,13 @@ class Mixer {
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
+  /// Folds the buckets of due_.
+  FoldReport fold_due(std::span<float> x);
   /// Under the bucket's lock, of the whole model's x. False: see FoldReport.
   bool fold_bucket(std::uint32_t bucket, std::span<float> x);
   BucketValues values(std::uint32_t bucket);
+  /// The same for an operation that changes p, under the bucket's lock.
+  BucketValues changing(std::uint32_t bucket);
   std::span<float> y(std::uint32_t bucket);
   /// Locks the bucket for an operation that can be put off. It can fail only where the memory is
   /// shared.
@@ -161,7 +170,8 @@ class Mixer {
   /// Makes `change`, of this bucket's p; see SetAside.
   template <typename Change>
   auto change_p(std::uint32_t bucket, double aside, Change change) {
-    return aside_.around(bucket, values(bucket).p, followed_ ? aside : 0, change);
+    const BucketValues ours = changing(bucket);
+    return aside_.around(bucket, ours.p, followed_ ? aside : 0, [&] { return change(ours); });
   }
 
   Layout layout_;
@@ -173,7 +183,9 @@ class Mixer {
   mutable std::mutex telemetry_lock_;
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, told_{0};
   std::atomic<Rank> held_by_{kNoRank};
-  std::vector<std::uint32_t> held_;  ///< fold's second tries; training thread and its team
+  std::vector<std::uint32_t> due_;    ///< what a fold goes over; training thread and its team
+  std::vector<std::uint32_t> held_;   ///< its second tries; the same
+  std::vector<std::uint8_t> behind_;  ///< by bucket: locked at its last fold; the same
   Team team_;
 };
 

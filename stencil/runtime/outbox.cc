@@ -3,8 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "stencil/wire/wire.h"
-
 namespace stencil {
 namespace {
 
@@ -20,8 +18,11 @@ bool may_be_dropped(const Message& message) {
 
 }  // namespace
 
-Outbox::Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped)
-    : transport_(transport), most_(kMostWaiting + 2 * std::size_t{window}), dropped_(dropped) {}
+Outbox::Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped, Integrity links)
+    : transport_(transport),
+      most_(kMostWaiting + 2 * std::size_t{window}),
+      dropped_(dropped),
+      links_(links) {}
 
 void Outbox::send(Neighbour& to, const Message& message) {
   auto& waiting = to.link.backlog;
@@ -30,7 +31,7 @@ void Outbox::send(Neighbour& to, const Message& message) {
     ++dropped_;
     return;
   }
-  Frame frame = encode_frame(message);
+  Frame frame = encode_frame(message, links_);
   const auto place = place_in_line(waiting, 0, frame, std::identity());
   waiting.insert(place, std::move(frame));
   flush(to);

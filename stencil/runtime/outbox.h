@@ -5,6 +5,7 @@
 #include "stencil/core/message.h"
 #include "stencil/neighbour/neighbour.h"
 #include "stencil/transport/transport.h"
+#include "stencil/wire/wire.h"
 
 namespace stencil {
 
@@ -14,8 +15,9 @@ namespace stencil {
 class Outbox {
  public:
   /// `window`: own requests in flight on one edge. `dropped`, which must outlive this, counts
-  /// frames that could not be sent.
-  Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped);
+  /// frames that could not be sent. `links`: of all that serve an edge.
+  Outbox(Transport& transport, std::uint32_t window, std::uint64_t& dropped,
+         Integrity links = Integrity::kChecksum);
 
   /// Without a link the message is dropped; synchronising the edge anew makes up for it.
   void send(Neighbour& to, const Message& message);
@@ -26,6 +28,7 @@ class Outbox {
   Transport& transport_;
   std::size_t most_;
   std::uint64_t& dropped_;
+  Integrity links_;
 };
 
 }  // namespace stencil

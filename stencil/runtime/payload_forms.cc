@@ -77,9 +77,7 @@ bool PayloadForms::fits(const Neighbour& from, const Message& message) const {
 }
 
 std::span<std::byte> PayloadForms::give(Payload& payload, std::size_t bytes) {
-  BucketMemory* const memory = payloads_.take();
-  payload = Payload(memory);
-  return memory->use(bytes, largest_);
+  return payloads_.give(payload, bytes, largest_);
 }
 
 }  // namespace stencil

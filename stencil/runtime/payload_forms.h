@@ -56,7 +56,7 @@ class PayloadForms {
   std::unique_ptr<EdgeCodec> exact_;
   CodecNumber pulled_as_;
   std::unique_ptr<const Codec> pulled_;
-  PayloadPool<BucketMemory> payloads_;
+  BucketPool payloads_;
   std::size_t largest_ = 0;  ///< bytes
 };
 

@@ -5,7 +5,6 @@
 
 #include "stencil/core/error.h"
 #include "stencil/mix/codecs/kinds.h"
-#include "stencil/wire/wire.h"
 
 namespace stencil {
 namespace {
@@ -28,6 +27,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
            const LogSink& log, TimePoint now, Meeting* meeting)
     : mixer_(mixer),
       transport_(transport),
+      served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
       neighbours_(options.engine.turns),
       engine_(checked(std::move(options.engine), options.carried), neighbours_, now),
@@ -35,7 +35,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
              options.carried == nullptr ? nothing_ : *options.carried),
-      outbox_(transport, engine_.config().window, counters_.frames_dropped),
+      outbox_(transport, engine_.config().window, counters_.frames_dropped, served_),
       executor_(engine_, mixer, options.carried == nullptr ? nothing_ : *options.carried, forms_,
                 outbox_, settlement_, complaints_, counters_),
       reception_(options.keys, engine_, links_, transport, complaints_, counters_),
@@ -221,7 +221,9 @@ void Pump::link_up(TimePoint now, LinkId link, std::optional<Rank> proven) {
 void Pump::receive_frame(TimePoint now, const Received& received) {
   const LinkId link = received.link;
   Neighbour* const from = links_.served_by(link);
-  Result<Message> message = decode_frame(received.frame);
+  // A link that serves an edge was proven, also where its key has been revoked since.
+  const bool proven = from != nullptr || received.proven;
+  Result<Message> message = decode_frame(received.frame, proven ? served_ : Integrity::kChecksum);
   if (!message) {
     const Fault fault = message.error().fault;
     ++(fault == Fault::kChecksum      ? counters_.checksum

@@ -19,6 +19,7 @@
 #include "stencil/runtime/settlement.h"
 #include "stencil/shared/meeting.h"
 #include "stencil/transport/transport.h"
+#include "stencil/wire/wire.h"
 
 namespace stencil {
 
@@ -77,7 +78,8 @@ class Pump {
 
   Mixer& mixer_;
   Transport& transport_;
-  Carried nothing_;  ///< carried, where nothing is
+  const Integrity served_;  ///< of links that serve an edge
+  Carried nothing_;         ///< carried, where nothing is
   PumpCounters counters_;
   Complaints complaints_;
   Neighbours neighbours_;

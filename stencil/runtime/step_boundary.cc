@@ -1,5 +1,7 @@
 #include "stencil/runtime/step_boundary.h"
 
+#include <utility>
+
 namespace stencil {
 
 bool StepBoundary::begin(std::span<float> x, std::span<double> scalars) {
@@ -11,7 +13,7 @@ bool StepBoundary::begin(std::span<float> x, std::span<double> scalars) {
 bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
   const auto made = made_.made_from(first);
   if (!made) return false;
-  (void)mixer_.fold(x, made->from, made->to);
+  made_finite_ &= mixer_.fold(x, made->from, made->to).finite;
   standing_.made_from = made->from;
   return true;
 }
@@ -30,16 +32,17 @@ bool StepBoundary::take_over(std::span<float> x, std::span<double> scalars) {
   mixer_.fold_telemetry(scalars);
   made_.boundary();
   standing_.made_from = Standing::kNoBucket;
+  made_finite_ = true;
   return report.finite;
 }
 
 bool StepBoundary::end_step(std::span<float> x, std::span<double> scalars) {
-  const FoldReport report = mixer_.fold(x);
+  const FoldReport report = mixer_.fold_news(x, standing_.made_from);
   mixer_.fold_telemetry(scalars);
   standing_.made_from = Standing::kNoBucket;
   ++standing_.step;
   waited_ = false;
-  return report.finite;
+  return std::exchange(made_finite_, true) && report.finite;
 }
 
 void StepBoundary::pause(Pause pause) {
@@ -50,7 +53,7 @@ void StepBoundary::pause(Pause pause) {
 bool StepBoundary::resume(std::span<float> x, std::span<double> scalars) {
   made_.boundary();
   if (!waited_) return true;
-  const FoldReport report = mixer_.fold(x);
+  const FoldReport report = mixer_.fold_news(x);
   mixer_.fold_telemetry(scalars);
   return report.finite;
 }

@@ -35,9 +35,9 @@ class StepBoundary {
   /// The first step begins. Takes in what neighbours that began earlier have moved this model by
   /// while it waited. Returns false as end_step() does.
   [[nodiscard]] bool begin(std::span<float> x, std::span<double> scalars);
-  /// All of `x` from `first` on holds the step in progress. Returns true where the caller must tell
-  /// standing(). Values that are not finite are found at the boundary, and locked buckets are
-  /// folded there.
+  /// All of `x` from `first` on holds the step in progress and does not change before end_step().
+  /// Returns true where the caller must tell standing(). Values that are not finite are found at
+  /// the boundary, and locked buckets are folded there.
   bool made_from(std::span<float> x, std::size_t first);
   /// The part of x that made_from() would fold; of size 0 where it would do nothing.
   [[nodiscard]] BucketRange would_be_made(std::size_t first) const;
@@ -63,7 +63,8 @@ class StepBoundary {
   Mixer& mixer_;
   MadeParts made_;
   Standing standing_;
-  bool waited_ = false;  ///< at the present boundary
+  bool made_finite_ = true;  ///< all parts of the step in progress that are folded
+  bool waited_ = false;      ///< at the present boundary
 };
 
 }  // namespace stencil

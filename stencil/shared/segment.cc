@@ -22,7 +22,7 @@ namespace stencil {
 namespace {
 
 constexpr std::uint64_t kSegmentMagic = 0x5453414644454853ULL;
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 /// Whose locks they are: another C library's pthread_mutex_t of the same size would corrupt ours.
 #ifdef __GLIBC__
 constexpr std::uint32_t kLibrary = 1;
@@ -167,7 +167,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   for (std::uint32_t b = 0; b < buckets_; ++b) {
-    new (&controls_[b]) BucketControl{.mutex = {}, .room = 0, .holder = kNoRank};
+    new (&controls_[b]) BucketControl{.mutex = {}, .room = 0, .holder = kNoRank, .came = 0};
     pthread_mutex_init(&controls_[b].mutex, &attributes);
     new (&notes_[b]) SharedNote{0.0F, 0.0F};
   }

@@ -23,6 +23,10 @@ struct alignas(64) BucketControl {
   /// The neighbour that holds the lock. kNoRank: the owner holds it, nobody does, or it is not
   /// known yet.
   std::atomic<Rank> holder;
+  /// 0: p is as the owner's last fold left it. Whoever changes p sets 1 before, under the lock, so
+  /// that one that dies in between leaves it set; a fold sets 0, under the lock too. Without the
+  /// lock it may be read by an owner to whom a change that is under way may come later.
+  std::atomic<std::uint32_t> came;
 };
 
 /// What neighbours' exchanges did to one bucket since the owner last read it.

@@ -18,7 +18,8 @@
 //                           empty but in a Refusal
 //   Hello.terms             at most kMaxTerms
 //   Header.payload_size     length of the payload part; 0 when there is none
-//   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none
+//   Header.payload_checksum XXH3 (64 bits) of the payload; 0 when there is none, and on links whose
+//                           cipher authenticates each byte (Integrity::kProven)
 //   every text              at most kMaxTextBytes of UTF-8 without control characters: it may be
 //                           shown in a terminal and written to JSON
 //
@@ -292,7 +293,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
 
 }  // namespace
 
-Frame encode_frame(const Message& message) {
+Frame encode_frame(const Message& message, Integrity link) {
   const Payload payload = payload_of(message);
   proto::Header header;
   header.set_kind(static_cast<std::uint32_t>(message.body.index()));
@@ -306,7 +307,7 @@ Frame encode_frame(const Message& message) {
   header.set_settled(message.header.settled);
   std::visit(EncodeBody{header}, message.body);
   header.set_payload_size(view(payload).size());
-  header.set_payload_checksum(checksum(view(payload)));
+  if (link == Integrity::kChecksum) header.set_payload_checksum(checksum(view(payload)));
 
   Frame frame;
   frame.header.resize(header.ByteSizeLong());
@@ -316,7 +317,7 @@ Frame encode_frame(const Message& message) {
   return frame;
 }
 
-Result<Message> decode_frame(const Frame& frame) {
+Result<Message> decode_frame(const Frame& frame, Integrity link) {
   if (frame.header.empty() || frame.header.size() > kMaxHeaderBytes)
     return malformed("a header of " + std::to_string(frame.header.size()) +
                      " bytes, expected 1 .. " + std::to_string(kMaxHeaderBytes));
@@ -330,7 +331,8 @@ Result<Message> decode_frame(const Frame& frame) {
     return Error{Fault::kPayloadSize, "a payload of " + std::to_string(payload.size()) +
                                           " bytes where the header says " +
                                           std::to_string(header.payload_size())};
-  if (header.payload_checksum() != checksum(payload))
+  const bool vouched = link == Integrity::kProven && header.payload_checksum() == 0;
+  if (!vouched && header.payload_checksum() != checksum(payload))
     return Error{Fault::kChecksum, "the payload does not match its checksum"};
 
   Message message;

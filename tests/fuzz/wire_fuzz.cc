@@ -20,17 +20,17 @@ void append(stencil::HeaderBytes& header, std::uint8_t tag_low, std::uint8_t tag
 }
 
 /// An accepted message must be in range, and must be unchanged by encoding and decoding it again.
-void check(const stencil::Frame& frame) {
-  stencil::Result<stencil::Message> result = stencil::decode_frame(frame);
+void check(const stencil::Frame& frame, stencil::Integrity link) {
+  stencil::Result<stencil::Message> result = stencil::decode_frame(frame, link);
   if (!result.ok()) return;
   const stencil::Message& first = *result;
   if (first.header.from < 0) std::abort();
   if (const auto* reply = first.as<stencil::Reply>()) {
     if (reply->divisor != 0 && reply->divisor != 2 && reply->divisor != 3) std::abort();
   }
-  const stencil::Frame again = stencil::encode_frame(first);
-  stencil::Result<stencil::Message> second = stencil::decode_frame(again);
-  if (!second.ok() || stencil::encode_frame(*second).header != again.header) std::abort();
+  const stencil::Frame again = stencil::encode_frame(first, link);
+  stencil::Result<stencil::Message> second = stencil::decode_frame(again, link);
+  if (!second.ok() || stencil::encode_frame(*second, link).header != again.header) std::abort();
 }
 
 }  // namespace
@@ -45,7 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   frame.header.assign(bytes, bytes + header_size);
   if (size > header_size)
     frame.payload = stencil::Payload(stencil::Bytes(bytes + header_size, bytes + size));
-  check(frame);
+  check(frame, stencil::Integrity::kChecksum);
+  check(frame, stencil::Integrity::kProven);
 
   // Fields 16 (varint) and 17 (fixed64); the last of doubled fields counts.
   const auto payload = stencil::view(frame.payload);
@@ -57,6 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t sum = payload.empty() ? 0 : XXH3_64bits(payload.data(), payload.size());
   for (int shift = 0; shift < 64; shift += 8)
     frame.header.push_back(static_cast<std::byte>(sum >> shift));
-  check(frame);
+  check(frame, stencil::Integrity::kChecksum);
   return 0;
 }

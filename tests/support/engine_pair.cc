@@ -79,12 +79,16 @@ void Wire::swallow(Rank from) {
   ends_[from]->out.pop_front();
 }
 
-void Wire::inject(Rank from, const Message& message) {
-  ends_[from]->out.push_back(encode_frame(message));
+void Wire::inject(Rank from, const Message& message, Integrity link) {
+  ends_[from]->out.push_back(encode_frame(message, link));
 }
 
 Message Wire::front(Rank from) const {
-  return decode_frame(ends_[from]->out.front()).value();
+  return decode_frame(front_frame(from), Integrity::kProven).value();
+}
+
+Frame Wire::front_frame(Rank from) const {
+  return ends_[from]->out.front();
 }
 
 struct EnginePair::Side {

@@ -29,11 +29,12 @@ class Wire {
   /// Silently loses the next frame from `from`, which no correct transport does.
   void swallow(Rank from);
   /// Puts a message on the wire as if `from` had sent it, after the frames in flight.
-  void inject(Rank from, const Message& message);
+  void inject(Rank from, const Message& message, Integrity link = Integrity::kChecksum);
   /// The rank that each end has proven: its own, unless a test sets another.
   std::optional<Rank> proven[2] = {0, 1};
   /// The next message from `from`, decoded.
   [[nodiscard]] Message front(Rank from) const;
+  [[nodiscard]] Frame front_frame(Rank from) const;
 
  private:
   class End;

@@ -91,9 +91,7 @@ bool FrameReader::read_header() {
   if (frame_.header.size() < header_size_) return false;
   part_ = Part::kPayload;
   if (payload_size_ == 0) return true;
-  BucketMemory* const memory = payloads_.take();
-  payload_rest_ = memory->use(payload_size_, max_payload_);
-  frame_.payload = Payload(memory);
+  payload_rest_ = payloads_.give(frame_.payload, payload_size_, max_payload_);
   return true;
 }
 

@@ -11,8 +11,6 @@
 
 namespace stencil {
 
-using BucketPool = PayloadPool<BucketMemory>;
-
 /// What each side says first. A stream that begins otherwise is no worker's.
 inline constexpr std::array<std::byte, 8> kGreeting = {
     std::byte{'F'},  std::byte{'A'},  std::byte{'S'},  std::byte{'T'},

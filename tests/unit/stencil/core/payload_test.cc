@@ -49,6 +49,26 @@ TEST(PayloadPool, UsesMemoryAgainAndMakesNoMoreThanWasHeldAtOnce) {
   EXPECT_EQ(pool.made(), 4U);
 }
 
+TEST(BucketPool, SmallPayloadsTakeNoLargePiece) {
+  BucketPool pool;
+  constexpr std::size_t kLargest = 1 << 18;
+  std::vector<Payload> held(6);
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const std::size_t size = i % 3 == 0 ? kLargest : 40 * i;
+    EXPECT_EQ(pool.give(held[i], size, kLargest).size(), size);
+    EXPECT_EQ(view(held[i]).size(), size);
+  }
+  EXPECT_EQ(pool.made_large(), 2U);
+  EXPECT_EQ(pool.made(), 6U);
+  held.clear();
+  held.resize(4);
+  for (Payload& payload : held) (void)pool.give(payload, BucketPool::kSmall, kLargest);
+  EXPECT_EQ(pool.made(), 6U) << "pieces are used again";
+  Payload next;
+  (void)pool.give(next, BucketPool::kSmall + 1, kLargest);
+  EXPECT_EQ(pool.made_large(), 2U);
+}
+
 TEST(PayloadPool, WhatWasTakenOutlivesThePool) {
   Payload survivor;
   {

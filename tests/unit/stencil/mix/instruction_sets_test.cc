@@ -80,6 +80,8 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
     });
     keep({&u, &v, &w});
   }
+  parts([&](std::size_t i, std::size_t m) { (void)kernels::show(&a[i], &v[i], m); });
+  keep({&v});
   parts([&](std::size_t i, std::size_t m) { (void)kernels::sum(&a[i], &b[i], &w[i], m); });
   keep({&w});
   parts([&](std::size_t i, std::size_t m) {
@@ -221,6 +223,7 @@ TEST(InstructionSets, kernels_find_a_bad_value_anywhere) {
         EXPECT_TRUE(kernels::fold(x.data(), y.data(), p.data(), 37));
         x[place] = bad;
         EXPECT_FALSE(kernels::finite(x.data(), 37));
+        EXPECT_FALSE(kernels::show(x.data(), y.data(), 37));
         EXPECT_FALSE(kernels::sum(x.data(), p.data(), y.data(), 37));
         EXPECT_FALSE(kernels::difference(x.data(), p.data(), p.data(), 0.5F, y.data(), 37).finite);
         for (int which = 0; which < 4; ++which) {

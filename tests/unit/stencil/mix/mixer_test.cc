@@ -108,6 +108,43 @@ TEST_P(Two, a_crossing_is_symmetric) {
   expect_sums(before);
 }
 
+TEST_P(Two, news_of_every_kind_are_folded_once_and_the_sum_is_kept) {
+  for (const int i : {0, 1}) EXPECT_EQ(mixers_[i]->fold_news(x_[i]).folded, 0U) << "nothing came";
+  const auto before = sums();
+  const auto folds = [&](int i, std::size_t buckets) {
+    EXPECT_EQ(mixers_[i]->fold_news(x_[i]).folded, buckets) << i;
+    EXPECT_EQ(mixers_[i]->fold_news(x_[i]).folded, 0U) << i << ", once";
+  };
+  const Bytes s = offer(0, 0);
+  folds(0, 0);
+  Bytes d(s.size());
+  ASSERT_TRUE(mixers_[1]->answer(0, codec_, s, 2, d).applied);
+  folds(1, 1);
+  ASSERT_TRUE(mixers_[0]->settle(0, codec_, s, d, 2).applied);
+  folds(0, 1);
+  const Bytes s0 = offer(0, 1), s1 = offer(1, 1);
+  ASSERT_TRUE(mixers_[0]->merge(1, codec_, {s0}, {s1}).applied);
+  ASSERT_TRUE(mixers_[1]->merge(1, codec_, {s1}, {s0}).applied);
+  folds(0, 1);
+  folds(1, 1);
+  mixers_[1]->segment().admit(true);
+  ASSERT_TRUE(mixers_[0]->share(2, mixers_[1]->segment(), false).applied);
+  folds(0, 1);
+  folds(1, 1);
+  expect_sums(before);
+  std::vector<float> z(kFloats);
+  for (const int i : {0, 1}) {
+    mixers_[i]->read_z(z);
+    EXPECT_EQ(z, x_[i]) << "all that was agreed is in the model";
+  }
+  Bytes copy(4 * layout_.bucket(0).size);
+  ASSERT_TRUE(mixers_[0]->copy(0, copy).applied);
+  ASSERT_TRUE(mixers_[1]->adopt(0, copy).applied);
+  folds(1, 1);
+  ASSERT_TRUE(mixers_[1]->discard(0).applied);
+  folds(1, 1);
+}
+
 TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
   const Bytes s = offer(0, 0);
   Bytes d(s.size());

@@ -29,6 +29,32 @@ TEST(Proof, two_who_have_proven_their_ranks_exchange) {
   EXPECT_EQ(unproven(pair, 0) + unproven(pair, 1), 0U);
 }
 
+/// What the link's cipher has authenticated needs no checksum; elsewhere nothing is taken without.
+TEST(Proof, payloads_go_without_a_checksum_where_and_only_where_keys_are_in_use) {
+  for (const bool keys : {true, false}) {
+    SCOPED_TRACE(keys);
+    EnginePair pair({.keys = keys});
+    pair.meet();
+    pair.boundary(0);
+    std::uint64_t payloads = 0;
+    for (std::size_t left = pair.wire.under_way(0); left > 0; --left) {
+      const Frame frame = pair.wire.front_frame(0);
+      const Message message = decode_frame(frame, Integrity::kProven).value();
+      payloads += frame.payload ? 1 : 0;
+      EXPECT_EQ(decode_frame(frame).ok(), !keys || !frame.payload);
+      // The other way about: a checksum is welcome on each link, and its lack is not.
+      pair.wire.swallow(0);
+      pair.wire.inject(0, message, keys ? Integrity::kChecksum : Integrity::kProven);
+    }
+    ASSERT_GT(payloads, 0U);
+    const auto before = pair.z(1);
+    pair.wire.deliver(0);
+    pair.turn(1);
+    EXPECT_EQ(pair.pump(1).status().pump.checksum, keys ? 0 : payloads);
+    EXPECT_EQ(pair.z(1) == before, !keys);
+  }
+}
+
 TEST(Proof, without_keys_nobody_has_to_prove_anything) {
   EnginePair pair;
   pair.wire.proven[0] = pair.wire.proven[1] = std::nullopt;

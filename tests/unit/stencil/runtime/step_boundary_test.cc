@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "stencil/mix/codecs/kinds.h"
@@ -109,6 +111,59 @@ TEST_F(StepBoundaryTest, an_adopted_model_takes_the_place_of_the_step_in_progres
 TEST_F(StepBoundaryTest, says_where_a_parameter_is_not_finite) {
   x_[7] = std::nanf("");
   EXPECT_FALSE(end());
+}
+
+TEST_F(StepBoundaryTest, says_at_its_end_where_a_part_that_was_made_is_not_finite) {
+  x_[150] = std::nanf("");
+  EXPECT_TRUE(boundary_.made_from(x_, 100));
+  EXPECT_FALSE(end());
+  x_[150] = 1;
+  EXPECT_TRUE(end()) << "of another step";
+}
+
+/// What stands in memory that no fold has to touch shows which it touches.
+TEST_F(StepBoundaryTest, where_nothing_came_its_pause_touches_no_memory) {
+  EXPECT_TRUE(end());
+  pass(Pause::kSweeping);
+  pass(Pause::kNone);
+  std::ranges::fill(x_, 7.0F);
+  std::ranges::fill(ours_.segment().p(), 5.0F);
+  EXPECT_TRUE(boundary_.resume(x_, scalars_));
+  EXPECT_THAT(x_, Each(FloatEq(7)));
+  EXPECT_THAT(ours_.segment().y(), Each(FloatEq(1)));
+  EXPECT_THAT(ours_.segment().p(), Each(FloatEq(5)));
+}
+
+TEST_F(StepBoundaryTest, where_nothing_came_its_end_shows_the_step_and_leaves_p_alone) {
+  step(0.5F);
+  std::ranges::fill(ours_.segment().p(), 5.0F);
+  EXPECT_TRUE(end());
+  EXPECT_THAT(x_, Each(FloatEq(1.5F)));
+  EXPECT_THAT(ours_.segment().y(), Each(FloatEq(1.5F)));
+  EXPECT_THAT(ours_.segment().p(), Each(FloatEq(5)));
+}
+
+TEST_F(StepBoundaryTest, a_part_that_was_made_is_gone_over_again_only_where_something_came) {
+  step(0.5F);
+  EXPECT_TRUE(boundary_.made_from(x_, 0));
+  average(1);
+  std::fill_n(ours_.segment().p().begin(), 100, 5.0F);
+  EXPECT_TRUE(end());
+  for (std::size_t i = 0; i < 200; ++i) EXPECT_FLOAT_EQ(x_[i], i < 100 ? 1.5F : 2.25F) << i;
+}
+
+TEST_F(StepBoundaryTest, a_bucket_that_was_locked_at_its_end_is_shown_when_its_pause_ends) {
+  step(0.5F);
+  {
+    const BucketGuard held = BucketGuard::wait(ours_.segment().control(1));
+    std::thread([&] { EXPECT_TRUE(end()); }).join();
+  }
+  EXPECT_EQ(ours_.deferred(), 1U);
+  EXPECT_FLOAT_EQ(ours_.segment().y()[150], 1);
+  pass(Pause::kSweeping);
+  pass(Pause::kNone);
+  EXPECT_TRUE(boundary_.resume(x_, scalars_));
+  EXPECT_THAT(ours_.segment().y(), Each(FloatEq(1.5F)));
 }
 
 }  // namespace

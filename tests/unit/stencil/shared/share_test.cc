@@ -262,7 +262,9 @@ TEST(Share, from_all_threads_at_once_keeps_the_sum) {
     }
   };
   const auto training = [&](Rank rank) {
-    for (int step = 0; step < 200; ++step) (void)mixers[rank]->fold(x[rank]);
+    for (int step = 0; step < 200; ++step) {
+      (void)(step % 2 == 0 ? mixers[rank]->fold(x[rank]) : mixers[rank]->fold_news(x[rank]));
+    }
   };
   {
     std::vector<std::jthread> threads;

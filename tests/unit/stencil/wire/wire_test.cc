@@ -272,6 +272,22 @@ TEST(Wire, ADamagedOrMissingPayloadIsAnError) {
   EXPECT_EQ(fault_of(bad), Fault::kPayloadSize);
 }
 
+TEST(Wire, APayloadWithoutAChecksumIsTakenFromAProvenLinkAlone) {
+  const Message offer = message_of(Offer{.payload = make_payload(1000)});
+  const Frame bare = encode_frame(offer, Integrity::kProven);
+  EXPECT_TRUE(decode_frame(bare, Integrity::kProven).ok());
+  EXPECT_EQ(fault_of(bare), Fault::kChecksum);
+  Frame summed = encode_frame(offer);
+  EXPECT_TRUE(decode_frame(summed, Integrity::kProven).ok());
+  Bytes damaged(view(summed.payload).begin(), view(summed.payload).end());
+  damaged[7] ^= std::byte{1};
+  summed.payload = Payload(damaged);
+  EXPECT_FALSE(decode_frame(summed, Integrity::kProven).ok())
+      << "a checksum that is there is checked";
+  EXPECT_EQ(encode_frame(message_of(Heartbeat{})).header,
+            encode_frame(message_of(Heartbeat{}), Integrity::kProven).header);
+}
+
 TEST(Wire, AHelloBelongsInAHelloMessageAlone) {
   Frame frame = encode_frame(message_of(Heartbeat{}));
   append_varint(frame, 1, 0);  // a Hello without one
