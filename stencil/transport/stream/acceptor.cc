@@ -1,0 +1,37 @@
+#include "stencil/transport/stream/acceptor.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace stencil {
+namespace {
+
+constexpr int kAcceptedAtOnce = 32;
+
+}  // namespace
+
+Acceptor::Acceptor(const TransportOptions& options, std::function<void()> waiting)
+    : listener_(options.listen),
+      newcomers_(loop_of(options), listener_.descriptor(), std::move(waiting)) {
+  wait();
+}
+
+bool Acceptor::accept(const std::function<void(Descriptor&&)>& welcome) {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    const int socket =
+        ::accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0) {
+      welcome(Descriptor(socket));
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      return false;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      break;
+    }
+  }
+  wait();
+  return true;
+}
+
+}  // namespace stencil
