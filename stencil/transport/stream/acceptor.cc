@@ -1,8 +1,11 @@
 #include "stencil/transport/stream/acceptor.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace stencil {
@@ -10,11 +13,18 @@ namespace {
 
 constexpr int kAcceptedAtOnce = 32;
 
+std::size_t quarter_of_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return std::max<std::size_t>(limit.rlim_cur / 4, 1);
+}
+
 }  // namespace
 
 Acceptor::Acceptor(const TransportOptions& options, std::function<void()> waiting)
     : listener_(options.listen),
-      newcomers_(loop_of(options), listener_.descriptor(), std::move(waiting)) {
+      newcomers_(loop_of(options), listener_.descriptor(), std::move(waiting)),
+      most_strangers_(quarter_of_descriptors()) {
   wait();
 }
 

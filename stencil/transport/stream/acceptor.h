@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -17,6 +18,9 @@ class Acceptor {
   Acceptor(const TransportOptions& options, std::function<void()> waiting);
 
   [[nodiscard]] const std::string& endpoint() const { return listener_.endpoint(); }
+  /// Of those that have not shown that they are workers: a quarter of all descriptors, so that
+  /// neighbours, and whatever else this process opens, find one.
+  [[nodiscard]] std::size_t most_strangers() const { return most_strangers_; }
 
   /// Accepts those who wait, a few of them at most, and waits for more. False: there is no
   /// descriptor for the next one, and nobody is waited for until wait().
@@ -26,6 +30,7 @@ class Acceptor {
  private:
   Listener listener_;
   Watch newcomers_;
+  const std::size_t most_strangers_;
 };
 
 }  // namespace stencil

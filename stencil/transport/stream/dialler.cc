@@ -20,6 +20,7 @@ void Dialler::dial(LinkId id, const PeerAddress& address) {
   Dialled& d = *owner;
   d.endpoint = parse_endpoint(address.endpoint, true);
   d.literal = literal_addresses(d.endpoint);
+  d.key = address.key;
   d.id = id;
   d.pause = options_.reconnect_min;
   d.alarm.emplace(loop_of(options_), [this, &d] {

@@ -19,6 +19,7 @@ struct Dialled {
   LinkId id = 0;
   Endpoint endpoint;
   std::vector<Address> literal;  ///< empty for a name
+  std::optional<PublicKey> key;  ///< that the other end must prove
   std::size_t attempts = 0;
   Duration pause{};            ///< before the next attempt
   std::optional<Alarm> alarm;  ///< for the next attempt, or the end of the present one

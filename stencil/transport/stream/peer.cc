@@ -6,8 +6,9 @@
 
 namespace stencil {
 
-Peer& Peers::add(Descriptor&& socket, Connection::State state) {
-  auto owner = std::make_unique<Peer>(std::move(socket), state, options_, payloads_);
+Peer& Peers::add(Descriptor&& socket, Connection::State state, std::unique_ptr<TlsChannel> tls) {
+  auto owner =
+      std::make_unique<Peer>(std::move(socket), state, options_, payloads_, std::move(tls));
   Peer& peer = *owner;
   peer.watch.emplace(
       loop_of(options_), peer.connection.descriptor(),

@@ -18,12 +18,13 @@ struct Dialled;
 /// A connection, and whose it is.
 struct Peer {
   Peer(Descriptor&& socket, Connection::State state, const TransportOptions& options,
-       BucketPool& payloads)
-      : connection(std::move(socket), state, options, payloads) {}
+       BucketPool& payloads, std::unique_ptr<TlsChannel> tls)
+      : connection(std::move(socket), state, options, payloads, std::move(tls)) {}
 
   Connection connection;
   std::optional<Watch> watch;
   Dialled* dialled = nullptr;  ///< null: accepted, or dropped
+  std::optional<Rank> rank;    ///< whose key it has proven, by the keys as they are now
   LinkId link = 0;             ///< of an accepted one, from its first frame until drop()
   bool stranger = false;       ///< accepted, and no frame has come
   bool leaving = false;
@@ -44,7 +45,8 @@ class Peers {
       : options_(options), noted_(std::move(noted)) {}
 
   /// It is ready. Throws ResourceError where the system cannot watch the socket.
-  Peer& add(Descriptor&& socket, Connection::State state);
+  Peer& add(Descriptor&& socket, Connection::State state,
+            std::unique_ptr<TlsChannel> tls = nullptr);
   void erase(Peer& peer);
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }

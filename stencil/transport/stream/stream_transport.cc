@@ -18,6 +18,7 @@
 #include "stencil/transport/stream/acceptor.h"
 #include "stencil/transport/stream/dialler.h"
 #include "stencil/transport/stream/peer.h"
+#include "stencil/transport/stream/tls.h"
 
 namespace stencil {
 namespace {
@@ -40,10 +41,13 @@ class StreamTransport final : public Transport {
         dialler_(options_,
                  {.socket =
                       [this](Dialled& dialled, Descriptor&& socket, Connection::State state) {
-                        dialled.peer = &peers_.add(std::move(socket), state);
-                        dialled.peer->dialled = &dialled;
+                        add_dialled(dialled, std::move(socket), state);
                       },
                   .late = [this](Peer& peer) { (void)finish(peer); }}) {
+    if (options.keys) {
+      tls_.emplace();
+      keys_ = options.keys();
+    }
     if (options.listen.empty()) return;
     acceptor_.emplace(options_, [this] {
       accepting_ = true;
@@ -74,6 +78,8 @@ class StreamTransport final : public Transport {
   }
 
   LinkId dial(const PeerAddress& address) override {
+    check_key(address, keys_ != nullptr);
+    heed_keys();
     dialler_.dial(last_link_ + 1, address);
     return ++last_link_;
   }
@@ -120,6 +126,7 @@ class StreamTransport final : public Transport {
         loop_.ask();  // what is left is for the next call
         return std::nullopt;
       }
+      heed_keys();
     } while (look());
     return std::nullopt;
   }
@@ -143,21 +150,63 @@ class StreamTransport final : public Transport {
     if (!receiving_) loop_.ask();
   }
 
+  /// Connections whose key is nobody's any more end; all do once our own is another.
+  void heed_keys() {
+    if (!options_.keys) return;
+    std::shared_ptr<const KeyRing> now = options_.keys();
+    if (now == keys_) return;
+    const bool own = now->own_public != keys_->own_public;
+    keys_ = std::move(now);
+    std::vector<Peer*> over;
+    for (const auto& peer : peers_) {
+      const bool open = peer->connection.state() == Connection::State::kOpen;
+      if (open) peer->rank = keys_->rank_of(peer->connection.tls()->proven());
+      if (own || (open && !peer->rank)) over.push_back(peer.get());
+    }
+    for (Peer* const peer : over) {
+      if (const auto down = finish(*peer)) down_.push_back(down->link);
+    }
+  }
+
+  void add_dialled(Dialled& dialled, Descriptor&& socket, Connection::State state) {
+    std::unique_ptr<TlsChannel> tls;
+    if (tls_)
+      tls = std::make_unique<TlsChannel>(
+          *tls_, socket.get(), keys_, key_to_ask_for(*keys_, *dialled.key, dialled.attempts - 1));
+    dialled.peer = &peers_.add(std::move(socket), state, std::move(tls));
+    dialled.peer->dialled = &dialled;
+  }
+
+  /// The proof of a key goes on. False: it has failed.
+  bool prove(Peer& peer) {
+    if (!peer.connection.prove()) return true;
+    const TlsChannel& tls = *peer.connection.tls();
+    if (peer.connection.state() == Connection::State::kOpen) {
+      peer.rank = keys_->rank_of(tls.proven());
+      return peer.rank.has_value();
+    }
+    if (const auto why = tls.why()) complain(options_, *why, tls.named());
+    return false;
+  }
+
   /// The first in turn gives what it has, and stands at the end again if there may be more.
   std::optional<Received> from_next_ready() {
     Peer& peer = peers_.take_ready();
+    if (!prove(peer)) return finish(peer);
     if (peer.dialled != nullptr && !peer.dialled->up &&
         peer.connection.state() == Connection::State::kOpen) {
       peers_.make_ready(peer);
       peer.dialled->alarm->cancel();
       peer.dialled->up = true;
-      return Received{LinkEvent::kUp, peer.dialled->id, {}};
+      return Received{LinkEvent::kUp, peer.dialled->id, {}, peer.rank};
     }
     std::optional<Frame> frame = peer.connection.receive();
     if (frame) {
       peers_.make_ready(peer);
-      return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame)};
+      return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame), peer.rank};
     }
+    if (!keys_ && peer.stranger && peer.connection.wants_keys())
+      complain(options_, Stranger::kWantsKey, {});
     if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
     if (peer.connection.has_more()) peers_.make_ready(peer);
     Peers::wait_for(peer);
@@ -232,7 +281,8 @@ class StreamTransport final : public Transport {
   void accept() {
     const bool done = acceptor_->accept([this](Descriptor&& socket) {
       make_way();
-      peers_.add(std::move(socket), Connection::State::kOpen).stranger = true;
+      auto tls = tls_ ? std::make_unique<TlsChannel>(*tls_, socket.get(), keys_) : nullptr;
+      peers_.add(std::move(socket), Connection::State::kOpen, std::move(tls)).stranger = true;
       tick();
     });
     if (done) return;
@@ -242,7 +292,11 @@ class StreamTransport final : public Transport {
 
   /// Strangers without end must not use up all descriptors: the one longest silent goes.
   void make_way() {
-    if (peers_.size() < 2 * options_.max_links + dialler_.size()) return;
+    const auto strangers =
+        std::ranges::count_if(peers_, [](const auto& peer) { return peer->stranger; });
+    if (peers_.size() < 2 * options_.max_links + dialler_.size() &&
+        static_cast<std::size_t>(strangers) < acceptor_->most_strangers())
+      return;
     (void)finish(peers_.longest_silent());
   }
 
@@ -273,6 +327,8 @@ class StreamTransport final : public Transport {
   bool receiving_ = false;  ///< in a call of receive(): what happens needs no other
   Alarm tick_;
   bool ticking_ = false;
+  std::optional<TlsContext> tls_;        ///< where keys are in use
+  std::shared_ptr<const KeyRing> keys_;  ///< null: no keys are in use
   std::optional<Acceptor> acceptor_;
   bool accepting_ = false;  ///< somebody waits to be accepted
   Peers peers_;
