@@ -46,7 +46,8 @@ class Contender {
 [[nodiscard]] std::unique_ptr<Contender> make_fast(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_fast_tcp(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_fast_zmq(const Site& site);
-[[nodiscard]] std::unique_ptr<Contender> make_fast_keys(const Site& site);
+[[nodiscard]] std::unique_ptr<Contender> make_fast_tcp_keys(const Site& site);
+[[nodiscard]] std::unique_ptr<Contender> make_fast_zmq_keys(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_fast_paced(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_fast_tcp_paced(const Site& site);
 [[nodiscard]] std::unique_ptr<Contender> make_gloo(const Site& site);

@@ -54,8 +54,9 @@ std::vector<Kind> kinds() {
       {"sockets", make_sockets, {}},
       {"fast", make_fast, {}},
       {"fast-tcp", make_fast_tcp, {}},
+      {"fast-tcp-keys", make_fast_tcp_keys, {}},
       {"fast-zmq", make_fast_zmq, {}},
-      {"fast-zmq-keys", make_fast_keys, {}},
+      {"fast-zmq-keys", make_fast_zmq_keys, {}},
       {"fast-paced", make_fast_paced, {}},
       {"fast-tcp-paced", make_fast_tcp_paced, {}},
 #ifdef FAST_BENCH_GLOO

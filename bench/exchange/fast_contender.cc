@@ -22,8 +22,8 @@ struct Pace {
   double sweeps;        ///< sweeps per step
 };
 
-/// What carries the exchange: each other's memory, bare sockets, ZeroMQ without and with keys.
-enum class Way { kShared, kTcp, kZmq, kKeys };
+/// What carries the exchange: each other's memory, sockets and ZeroMQ, both without and with keys.
+enum class Way { kShared, kTcp, kTcpKeys, kZmq, kZmqKeys };
 
 /// While the training loop passes its boundaries, the background thread averages with neighbours.
 class Fast final : public Contender {
@@ -43,8 +43,8 @@ class Fast final : public Contender {
     options.exchange.sweeps = pace_.sweeps;
     options.exchange.linger = 0;  // what a boundary does is measured, not what it may wait for
     if (way_ != Way::kShared) options.exchange.share_memory = "never";
-    options.exchange.transport = way_ == Way::kTcp ? "tcp" : "zmq";
-    if (way_ == Way::kKeys) make_keys(options);
+    options.exchange.transport = way_ == Way::kTcp || way_ == Way::kTcpKeys ? "tcp" : "zmq";
+    if (way_ == Way::kTcpKeys || way_ == Way::kZmqKeys) make_keys(options);
     options.exchange.settle_deadline = 1e-3;
     Session session(adapter_, options);
     leave_note(site_.meeting, "endpoint-" + std::to_string(site_.rank), session.endpoint());
@@ -145,8 +145,12 @@ std::unique_ptr<Contender> make_fast_zmq(const Site& site) {
   return std::make_unique<Fast>(site, never_out_of_work(site), Way::kZmq);
 }
 
-std::unique_ptr<Contender> make_fast_keys(const Site& site) {
-  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kKeys);
+std::unique_ptr<Contender> make_fast_tcp_keys(const Site& site) {
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kTcpKeys);
+}
+
+std::unique_ptr<Contender> make_fast_zmq_keys(const Site& site) {
+  return std::make_unique<Fast>(site, never_out_of_work(site), Way::kZmqKeys);
 }
 
 std::unique_ptr<Contender> make_fast_paced(const Site& site) {

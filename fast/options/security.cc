@@ -50,11 +50,7 @@ void check_security(const SessionOptions& options, stencil::OptionNaming naming)
   if (!options.keys.empty() && !options.key.empty()) {
     throw ConfigError(keys + " and " + key + " are both given", "give one of them");
   }
-  if (key_files(options)) {
-    if (options.exchange.transport != "tcp") return;
-    throw ConfigError(naming("transport") + " tcp, bare sockets, proves no keys",
-                      "use " + naming("transport") + " auto, or leave the keys out");
-  }
+  if (key_files(options)) return;
   if (!options.insecure && beyond_loopback(options.listen)) {
     throw ConfigError("anyone who reaches " + stencil::in_quotes(options.listen) +
                           " could read and change the models, as no keys are in use",

@@ -16,8 +16,8 @@ namespace fast {
 /// "localhost".
 [[nodiscard]] bool beyond_loopback(std::string_view endpoint);
 
-/// Throws ConfigError where the options contradict each other, where keys are given and the
-/// transport cannot prove them, and where other hosts could connect without keys.
+/// Throws ConfigError where the options contradict each other, and where other hosts could connect
+/// without keys.
 void check_security(const SessionOptions& options, stencil::OptionNaming naming);
 
 }  // namespace fast

@@ -60,7 +60,7 @@ list(JOIN cxx_engine " " cxx_engine)
 # The folder may be moved, and installed with another prefix than it was configured with.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
-set(cxx_needs "protobuf-lite, libxxhash, libhwy, libsodium, libzmq")
+set(cxx_needs "protobuf-lite, libxxhash, libhwy, libsodium, libzmq, openssl")
 if(BUILD_SHARED_LIBS)
   set(cxx_private "Requires.private: ${cxx_needs}\nLibs.private: ${cxx_engine}")
 else()

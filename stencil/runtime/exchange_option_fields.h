@@ -49,8 +49,8 @@ void visit_fields(Options& options, Visitor& visit) {
           .key = "transport",
           .unit = "HOW",
           .help =
-              "transport of addresses without a scheme; zmq: ZeroMQ, which can prove keys and "
-              "encrypt; tcp: bare sockets, for the highest rate on a trusted network; auto: zmq",
+              "transport of addresses without a scheme, with keys or without; zmq: ZeroMQ; tcp: "
+              "bare sockets, with keys TLS 1.3, which takes less time; auto: zmq",
           .check = internal::check_transport,
           .example = "tcp",
           .before = "auto",

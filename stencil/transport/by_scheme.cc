@@ -73,12 +73,6 @@ class TransportByScheme final : public Transport {
 
   [[nodiscard]] std::size_t kind_for(std::string_view what, const std::string& endpoint) const {
     const TransportKind& kind = kind_of(kinds_, what, endpoint);
-    if (options_.keys && !kind.proves_keys) {
-      throw ConfigError("cannot " + std::string(what) + " " + in_quotes(endpoint) +
-                            " with keys: bare sockets (" + std::string(kind.scheme) +
-                            ") prove none",
-                        "use zmq:// there, or leave the keys out");
-    }
     return static_cast<std::size_t>(&kind - kinds_.data());
   }
 

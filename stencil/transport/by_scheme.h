@@ -12,7 +12,6 @@ namespace stencil {
 /// One kind of transport, by how its addresses begin.
 struct TransportKind {
   std::string_view scheme, form;
-  bool proves_keys;
   std::unique_ptr<Transport> (*make)(const TransportOptions& options);
   void (*check)(const std::string& endpoint);  ///< throws ConfigError where it cannot be dialled
 };

@@ -20,11 +20,11 @@ void check(const std::string& endpoint) {
 
 /// To add a transport: a folder beside this file and a line here.
 constexpr TransportKind kKinds[] = {
-    {"zmq://", "zmq://HOST:PORT", true, make_zmq_transport, check<kZmqSchemes>},
-    {"zmq+ipc://", "zmq+ipc://PATH", true, make_zmq_transport, check<kZmqSchemes>},
-    {"tcp://", "tcp://HOST:PORT", false, make_stream_transport, check<kStreamSchemes>},
-    {"ipc://", "ipc://PATH", false, make_stream_transport, check<kStreamSchemes>},
-    {"inproc://", "inproc://NAME", true, make_inproc_transport, [](const std::string&) {}},
+    {"zmq://", "zmq://HOST:PORT", make_zmq_transport, check<kZmqSchemes>},
+    {"zmq+ipc://", "zmq+ipc://PATH", make_zmq_transport, check<kZmqSchemes>},
+    {"tcp://", "tcp://HOST:PORT", make_stream_transport, check<kStreamSchemes>},
+    {"ipc://", "ipc://PATH", make_stream_transport, check<kStreamSchemes>},
+    {"inproc://", "inproc://NAME", make_inproc_transport, [](const std::string&) {}},
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ struct TransportOptions {
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
   /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on
   /// (Received::proven), and after the own pair was replaced all links are made anew with the new
-  /// one. make_transport() throws ConfigError where the transport proves no keys.
+  /// one.
   KeySource keys{};
   /// Called in receive() where a stranger was refused: what it lacked, in a word or two, and the
   /// text for a log, where one line for each cause is enough.

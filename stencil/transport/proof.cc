@@ -1,5 +1,8 @@
 #include "stencil/transport/proof.h"
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "stencil/core/error.h"
@@ -14,6 +17,14 @@ void check_key(const PeerAddress& address, bool keys_in_use) {
     throw ConfigError("no key is known for " + what, "add it to the public keys");
   }
   throw ConfigError(what + " shall prove a key, and this worker has none", "give it a key too");
+}
+
+PublicKey key_to_ask_for(const KeyRing& keys, const PublicKey& key, std::size_t attempt) {
+  const std::optional<Rank> rank = keys.rank_of(key);
+  if (!rank) return key;
+  const std::span<const PublicKey> theirs = keys.of(*rank);
+  const auto first = static_cast<std::size_t>(std::ranges::find(theirs, key) - theirs.begin());
+  return theirs[(first + attempt) % theirs.size()];
 }
 
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key) {

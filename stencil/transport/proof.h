@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "stencil/core/keys.h"
@@ -13,6 +14,11 @@ namespace stencil {
 /// Throws ConfigError for an address that has no key where keys are in use, or has one where none
 /// are. For dial().
 void check_key(const PeerAddress& address, bool keys_in_use);
+
+/// The key to ask for in an attempt to dial whoever has `key`: while its rank has several keys,
+/// they take turns, that one first.
+[[nodiscard]] PublicKey key_to_ask_for(const KeyRing& keys, const PublicKey& key,
+                                       std::size_t attempt);
 
 /// Why there is no connection, with somebody who dialled us or whom we dialled.
 enum class Stranger : std::uint8_t {

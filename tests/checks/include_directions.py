@@ -53,6 +53,7 @@ FOR_ADAPTERS = re.compile(r"^fast/(options/session_options|session/(exchange|ses
 
 FRAMEWORK = re.compile(r"^(torch|ATen|c10|caffe2|tensorflow|mxnet)/")
 ZMQ = re.compile(r"^zmq(_addon)?\.h(pp)?$")
+OPENSSL = re.compile(r"^openssl/")
 SOCKETS = re.compile(r"^(sys/(socket|epoll|eventfd|timerfd|un)\.h|netinet/|netdb\.h|arpa/)")
 ASIO = re.compile(r"^(boost/)?asio(/|\.hpp)")
 PROTOBUF = re.compile(r"^google/protobuf/|\.pb\.h$")
@@ -97,6 +98,8 @@ def include_breach(path, target):
         return "fast/ knows no framework"
     if ZMQ.search(target) and room != "bench" and (room, layer) != ("stencil", "transport"):
         return "zmq belongs into stencil/transport/zmq/, and into bench/"
+    if OPENSSL.search(target) and room != "tests" and (room, layer) != ("stencil", "transport"):
+        return "openssl belongs into stencil/transport/stream/"
     if room == "stencil" and layer in ("core", "engine"):
         if SOCKETS.search(target):
             return f"stencil/{layer} does no I/O"
@@ -231,6 +234,7 @@ BAD = [
     ("stencil/runtime/a.cc", 'auto x = std::getenv("X");\n', "environment"),
     ("stencil/engine/a.cc", "#include <sys/socket.h>\n", "does no I/O"),
     ("stencil/runtime/a.cc", "#include <zmq.hpp>\n", "zmq belongs into"),
+    ("fast/a.cc", "#include <openssl/ssl.h>\n", "openssl belongs into"),
     ("stencil/engine/a.cc", "#include <boost/asio/io_context.hpp>\n", "asio belongs"),
     ("stencil/transport/a.cc", "#include <boost/asio/post.hpp>\n", "asio belongs"),
     ("stencil/core/a.cc", "#include <google/protobuf/message_lite.h>\n", "protobuf belongs"),

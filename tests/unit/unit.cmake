@@ -5,7 +5,8 @@ fast_test_room(unit/stencil/mix LINK stencil_mix PkgConfig::hwy Threads::Threads
 fast_test_room(unit/stencil/wire LINK stencil_wire stencil_mix LABELS unit)
 fast_test_room(unit/stencil/engine LINK fast_test_engine_pair LABELS unit)
 fast_test_room(unit/stencil/io LINK stencil_io LABELS unit)
-fast_test_room(unit/stencil/transport LINK stencil_transport LABELS unit)
+fast_test_room(unit/stencil/transport LINK stencil_transport fast_test_key_rings PkgConfig::openssl
+  LABELS unit)
 fast_test_room(unit/stencil/shared LINK fast_test_engine_pair Threads::Threads LABELS unit)
 fast_test_room(unit/stencil/runtime LINK fast_test_engine_pair fast_test_allocations LABELS unit)
 

@@ -47,9 +47,8 @@ class Options(TypedDict, total=False):
         8 bits and values as fp16; int4 differences in 4, and of values the last bits; topk the
         part F <= 0.5 that moved most (one more copy of the model per neighbour; not in mode
         sync) (default: fp32)
-    transport: transport of addresses without a scheme; zmq: ZeroMQ, which can prove keys and
-        encrypt; tcp: bare sockets, for the highest rate on a trusted network; auto: zmq
-        (default: auto)
+    transport: transport of addresses without a scheme, with keys or without; zmq: ZeroMQ; tcp:
+        bare sockets, with keys TLS 1.3, which takes less time; auto: zmq (default: auto)
     share_memory: auto: neighbours on one host average in each other's memory (but in mode
         sync); never: over the transport, as others do (default: auto)
     sweeps: passes over the model begun per step, each with one neighbour; 0.25: one every 4

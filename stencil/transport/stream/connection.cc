@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace stencil {
@@ -67,9 +68,10 @@ bool is_connected_to_itself(int socket) {
 }  // namespace
 
 Connection::Connection(Descriptor&& socket, State state, const TransportOptions& options,
-                       BucketPool& payloads)
+                       BucketPool& payloads, std::unique_ptr<TlsChannel> tls)
     : socket_(std::move(socket)),
       state_(state),
+      tls_(std::move(tls)),
       reader_(kMaxHeaderBytes, options.max_frame_bytes, payloads),
       writer_(std::max<std::size_t>(options.queue_frames, 1)),
       largest_piece_(largest_piece(options)),
@@ -80,7 +82,6 @@ Connection::Connection(Descriptor&& socket, State state, const TransportOptions&
 }
 
 void Connection::connected() {
-  state_ = State::kOpen;
   const int s = socket_.get();
   if (is_connected_to_itself(s)) return end();
   // On a local socket these fail, too.
@@ -90,8 +91,30 @@ void Connection::connected() {
   set(s, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set(s, IPPROTO_TCP, TCP_KEEPINTVL, 10);
   set(s, IPPROTO_TCP, TCP_KEEPCNT, 2);
+  if (!tls_) return open();
+  state_ = State::kProving;
+  writable_ = true;
+}
+
+void Connection::open() {
+  state_ = State::kOpen;
   writable_ = true;
   flush();
+}
+
+bool Connection::prove() {
+  if (state_ != State::kProving) return false;
+  readable_ = false;
+  const TlsChannel::Handshake outcome = tls_->shake_hands();
+  writable_ = !tls_->unsent();
+  if (outcome == TlsChannel::Handshake::kUnderWay) return false;
+  if (outcome == TlsChannel::Handshake::kFailed) {
+    end();
+  } else {
+    readable_ = true;  // what has come with the proof may have been read already
+    open();
+  }
+  return true;
 }
 
 bool Connection::on_writable() {
@@ -102,7 +125,7 @@ bool Connection::on_writable() {
     failed != 0 || error != 0 ? end() : connected();
     return false;
   }
-  writable_ = state_ == State::kOpen;
+  writable_ = state_ != State::kEnded;
   flush();
   return refused_ && !writer_.full() && std::exchange(refused_, false);
 }
@@ -136,11 +159,12 @@ bool Connection::read_more() {
     parts[static_cast<std::size_t>(count++)] = {span.data(), span.size()};
     asked += span.size();
   }
-  const ssize_t size = ::readv(socket_.get(), parts.data(), count);
+  const ssize_t size = tls_ ? tls_->read(std::span(parts).first(static_cast<std::size_t>(count)))
+                            : ::readv(socket_.get(), parts.data(), count);
   if (size > 0) {
     reader_.filled(static_cast<std::size_t>(size));
     // Of less than was asked for there is no more: what comes next is waited for.
-    readable_ = static_cast<std::size_t>(size) == asked;
+    readable_ = tls_ || static_cast<std::size_t>(size) == asked;
     return true;
   }
   if (size < 0 && errno == EINTR) return true;
@@ -162,8 +186,9 @@ SendStatus Connection::send(Frame&& frame) {
 }
 
 void Connection::flush() {
-  if (!writable_ || write_broken_) return;
-  const FrameWriter::Outcome outcome = writer_.flush(socket_.get(), piece_);
+  if (state_ != State::kOpen || !writable_ || write_broken_) return;
+  const FrameWriter::Outcome outcome =
+      tls_ ? writer_.flush(*tls_, piece_) : writer_.flush(socket_.get(), piece_);
   writable_ = outcome == FrameWriter::Outcome::kAll;
   if (outcome == FrameWriter::Outcome::kSome && ++stalls_ % 16 == 1)
     piece_ = piece_of_thin_link(socket_.get()).value_or(largest_piece_);
@@ -171,14 +196,14 @@ void Connection::flush() {
     // What has arrived is still to be read; after it the end.
     write_broken_ = readable_ = true;
     ::shutdown(socket_.get(), SHUT_RDWR);
-  } else if (leaving_ && writer_.empty() && !std::exchange(shut_, true)) {
+  } else if (leaving_ && outcome == FrameWriter::Outcome::kAll && !std::exchange(shut_, true)) {
     ::shutdown(socket_.get(), SHUT_WR);
   }
 }
 
 void Connection::leave() {
   leaving_ = true;
-  if (state_ == State::kConnecting) return end();
+  if (state_ != State::kOpen) return end();
   flush();
 }
 

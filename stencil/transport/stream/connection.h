@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "stencil/transport/factory.h"
 #include "stencil/transport/stream/endpoint.h"
 #include "stencil/transport/stream/frame_reader.h"
 #include "stencil/transport/stream/frame_writer.h"
+#include "stencil/transport/stream/tls.h"
 
 namespace stencil {
 
@@ -15,11 +17,13 @@ namespace stencil {
 /// other end does. Its owner waits on descriptor() for what it wants, and passes it on.
 class Connection {
  public:
-  enum class State : std::uint8_t { kConnecting, kOpen, kEnded };
+  /// kProving: connected, and both ends prove their keys.
+  enum class State : std::uint8_t { kConnecting, kProving, kOpen, kEnded };
 
-  /// Takes a socket that does not block: connecting, or connected.
+  /// Takes a socket that does not block: connecting, or connected (kOpen). With `tls`, on the same
+  /// socket, it is open only once the keys are proven.
   Connection(Descriptor&& socket, State state, const TransportOptions& options,
-             BucketPool& payloads);
+             BucketPool& payloads, std::unique_ptr<TlsChannel> tls = nullptr);
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] State state() const { return state_; }
@@ -28,11 +32,17 @@ class Connection {
   /// A part of a payload has come.
   [[nodiscard]] bool in_payload() const { return reader_.in_payload(); }
   /// They have sent what no worker sends.
-  [[nodiscard]] bool broken() const { return reader_.broken(); }
+  [[nodiscard]] bool broken() const { return reader_.broken() || (tls_ && tls_->garbled()); }
+  /// TLS: null without.
+  [[nodiscard]] const TlsChannel* tls() const { return tls_.get(); }
+  /// They began with TLS where we have no keys.
+  [[nodiscard]] bool wants_keys() const { return reader_.begins_with_tls(); }
 
   /// What to wait for once receive() has given nothing: each call of the system that could do more
   /// has been tried.
-  [[nodiscard]] bool wants_readable() const { return state_ == State::kOpen && !readable_; }
+  [[nodiscard]] bool wants_readable() const {
+    return (state_ == State::kOpen || state_ == State::kProving) && !readable_;
+  }
   [[nodiscard]] bool wants_writable() const {
     return state_ != State::kEnded && !writable_ && !write_broken_;
   }
@@ -40,6 +50,8 @@ class Connection {
   /// True where a link that has refused a frame takes one again.
   bool on_writable();
 
+  /// Goes on proving the keys; true where that has come to an end, one way (kOpen) or the other.
+  bool prove();
   /// The next frame. Nothing: wait, unless the state is kEnded. All that has come is returned
   /// before the end is shown.
   [[nodiscard]] std::optional<Frame> receive();
@@ -58,12 +70,14 @@ class Connection {
 
  private:
   void connected();
+  void open();
   void flush();
   bool read_more();
   void end();
 
   Descriptor socket_;
   State state_;
+  std::unique_ptr<TlsChannel> tls_;  ///< null: no keys are in use
   FrameReader reader_;
   FrameWriter writer_;
   std::size_t largest_piece_, piece_;  ///< bytes of a write

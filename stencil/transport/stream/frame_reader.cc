@@ -59,6 +59,11 @@ bool FrameReader::read_greeting() {
   return greeted_;
 }
 
+bool FrameReader::begins_with_tls() const {
+  return broken() && !greeted_ && staged().size() >= 2 && staged()[0] == std::byte{0x16} &&
+         staged()[1] == std::byte{0x03};
+}
+
 std::optional<Frame> FrameReader::next() {
   if (part_ == Part::kBroken) return std::nullopt;
   if (part_ == Part::kGreeting && !read_greeting()) return std::nullopt;

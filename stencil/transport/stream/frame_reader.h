@@ -42,6 +42,8 @@ class FrameReader {
   [[nodiscard]] bool greeted() const { return greeted_; }
   /// The rest means nothing: no greeting of ours, or a length out of bounds.
   [[nodiscard]] bool broken() const { return part_ == Part::kBroken; }
+  /// In place of the greeting a TLS handshake has come.
+  [[nodiscard]] bool begins_with_tls() const;
 
  private:
   enum class Part : std::uint8_t { kGreeting, kLengths, kHeader, kPayload, kBroken };

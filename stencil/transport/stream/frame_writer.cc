@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "stencil/transport/stream/tls.h"
+
 namespace stencil {
 namespace {
 
@@ -28,12 +30,7 @@ class Parts {
     parts_[count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
 
-  [[nodiscard]] ssize_t send(int socket, int flags) {
-    msghdr message{};
-    message.msg_iov = parts_.data();
-    message.msg_iovlen = count_;
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
-  }
+  [[nodiscard]] std::span<iovec> all() { return std::span(parts_).first(count_); }
 
  private:
   std::array<iovec, 25> parts_{};
@@ -52,6 +49,25 @@ void FrameWriter::push(Frame&& frame) {
 }
 
 FrameWriter::Outcome FrameWriter::flush(int socket, std::size_t piece) {
+  return flush_by(
+      [socket](std::span<iovec> parts, int flags) {
+        msghdr message{};
+        message.msg_iov = parts.data();
+        message.msg_iovlen = parts.size();
+        return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+      },
+      piece);
+}
+
+FrameWriter::Outcome FrameWriter::flush(TlsChannel& channel, std::size_t piece) {
+  const Outcome outcome = flush_by(
+      [&channel](std::span<iovec> parts, int flags) { return channel.write(parts, flags); }, piece);
+  if (outcome != Outcome::kAll || channel.flush() == 0) return outcome;
+  return errno == EAGAIN ? Outcome::kSome : Outcome::kBroken;
+}
+
+template <typename Write>
+FrameWriter::Outcome FrameWriter::flush_by(Write write, std::size_t piece) {
   while (!empty()) {
     Parts parts(greeting_left_ > 0 ? kGreeting.size() - greeting_left_ : first_done_, piece);
     if (greeting_left_ > 0) parts.add(kGreeting);
@@ -61,7 +77,7 @@ FrameWriter::Outcome FrameWriter::flush(int socket, std::size_t piece) {
       parts.add({queued.frame.header.data(), queued.frame.header.size()});
       parts.add(view(queued.frame.payload));
     }
-    const ssize_t sent = parts.send(socket, piece == kWhole ? 0 : MSG_EOR);
+    const ssize_t sent = write(parts.all(), piece == kWhole ? 0 : MSG_EOR);
     if (sent >= 0) {
       written(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {

@@ -9,6 +9,8 @@
 
 namespace stencil {
 
+class TlsChannel;
+
 /// The frames that wait to be written to one socket, the greeting before them. Written from where
 /// they lie: nothing is copied.
 class FrameWriter {
@@ -30,6 +32,8 @@ class FrameWriter {
   /// at most so many bytes: Linux would join small writes to 64 KiB before it heeds its bound on
   /// unsent bytes, but keeps pieces apart, and so holds at most one more than that bound.
   [[nodiscard]] Outcome flush(int socket, std::size_t piece = kWhole);
+  /// Likewise, encrypted. kAll: the channel has sent all of it, too.
+  [[nodiscard]] Outcome flush(TlsChannel& channel, std::size_t piece = kWhole);
   static constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
 
  private:
@@ -41,6 +45,9 @@ class FrameWriter {
       return sizeof lengths + frame.header.size() + view(frame.payload).size();
     }
   };
+  /// `write` is as ::sendmsg().
+  template <typename Write>
+  [[nodiscard]] Outcome flush_by(Write write, std::size_t piece);
   void written(std::size_t bytes);
 
   std::size_t most_frames_;

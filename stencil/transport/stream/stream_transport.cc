@@ -2,54 +2,63 @@
 //   1. A frame is received before the end of its connection is reported.
 //   2. A connection accepted on our port ends in exactly one of two ways: as a link that goes
 //      down, or, if it never sent a frame of our shape, as a stranger.
-//   3. Every connection that may have something to give stands in `ready_`, and the loop waits for
+//   3. Every connection that may have something to give stands in line (Peers), and the loop waits
+//   for
 //      the others: so receive() gives nothing only when nothing is there.
 
 #include "stencil/transport/stream/stream_transport.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "stencil/core/error.h"
 #include "stencil/io/event_loop.h"
+#include "stencil/transport/stream/acceptor.h"
+#include "stencil/transport/stream/dialler.h"
 #include "stencil/transport/stream/peer.h"
+#include "stencil/transport/stream/tls.h"
 
 namespace stencil {
 namespace {
 
-constexpr Duration kConnectPatience = std::chrono::seconds(5);
 /// What has no timer of its own goes by ticks.
 constexpr Duration kTick = std::chrono::seconds(1);
 /// How often whoever leaves looks whether all has been heard.
 constexpr Duration kLook = std::chrono::milliseconds(1);
 constexpr int kGreetingTicks = 6;  ///< for a stranger who connects and says nothing
-constexpr int kAcceptedAtOnce = 32;
 /// Connections looked into for nothing in one call of receive().
 constexpr int kMostFruitless = 4096;
 
 class StreamTransport final : public Transport {
  public:
   explicit StreamTransport(const TransportOptions& options)
-      : options_(options), loop_(loop_of(options)), tick_(loop_, [this] { on_tick(); }) {
+      : options_(options),
+        loop_(loop_of(options)),
+        tick_(loop_, [this] { on_tick(); }),
+        peers_(options_, [this] { noted(); }),
+        dialler_(options_,
+                 {.socket =
+                      [this](Dialled& dialled, Descriptor&& socket, Connection::State state) {
+                        add_dialled(dialled, std::move(socket), state);
+                      },
+                  .late = [this](Peer& peer) { (void)finish(peer); }}) {
+    if (options.keys) {
+      tls_.emplace();
+      keys_ = options.keys();
+    }
     if (options.listen.empty()) return;
-    listener_.emplace(options.listen);
-    newcomers_.emplace(loop_, listener_->descriptor(), [this] {
+    acceptor_.emplace(options_, [this] {
       accepting_ = true;
       noted();
     });
-    newcomers_->wait_readable();
   }
 
   /// Says good-bye to all, for as long as they take to hear it, `linger` at most.
   ~StreamTransport() override {
-    newcomers_.reset();
-    listener_.reset();
-    while (!dialled_.empty()) drop(dialled_.back()->id);
+    acceptor_.reset();
+    while (dialler_.size() > 0) drop(dialler_.last());
     for (const auto& peer : peers_) leave(*peer);
     bool patient = true;
     Alarm patience(loop_, [&patient] { patient = false; });
@@ -59,41 +68,32 @@ class StreamTransport final : public Transport {
                           peers_, [](const auto& peer) { return peer->connection.may_close(); })) {
       (void)loop_.wait_for(kLook);
       // Whoever sends without end does not keep us.
-      for (std::size_t i = ready_.size(); i > 0 && !ready_.empty(); --i) (void)from_next_ready();
+      for (std::size_t i = peers_.ready(); i > 0 && peers_.ready() > 0; --i)
+        (void)from_next_ready();
     }
   }
 
   [[nodiscard]] std::string endpoint() const override {
-    return listener_ ? listener_->endpoint() : std::string();
+    return acceptor_ ? acceptor_->endpoint() : std::string();
   }
 
   LinkId dial(const PeerAddress& address) override {
-    auto dialled = std::make_unique<Dialled>();
-    Dialled& d = *dialled;
-    d.endpoint = parse_endpoint(address.endpoint, true);
-    d.literal = literal_addresses(d.endpoint);
-    d.id = ++last_link_;
-    d.pause = options_.reconnect_min;
-    d.alarm.emplace(loop_, [this, &d] {
-      if (d.peer == nullptr) return attempt(d);
-      (void)finish(*d.peer);
-    });
-    dialled_.push_back(std::move(dialled));
-    attempt(d);
-    return d.id;
+    check_key(address, keys_ != nullptr);
+    heed_keys();
+    dialler_.dial(last_link_ + 1, address);
+    return ++last_link_;
   }
 
   void drop(LinkId link) override {
     std::erase(down_, link);
     if (const auto known = inbound_.find(link); known != inbound_.end()) return forget(known);
-    const auto found = find_dialled(link);
-    if (found == dialled_.end()) return;
-    Dialled& d = **found;
-    if (d.peer != nullptr) {
-      d.peer->dialled = nullptr;
-      leave(*d.peer);
+    Dialled* const dialled = dialler_.find(link);
+    if (dialled == nullptr) return;
+    if (dialled->peer != nullptr) {
+      dialled->peer->dialled = nullptr;
+      leave(*dialled->peer);
     }
-    dialled_.erase(found);
+    dialler_.erase(*dialled);
   }
 
   [[nodiscard]] SendStatus send(LinkId link, Frame&& frame) override {
@@ -104,7 +104,7 @@ class StreamTransport final : public Transport {
     Peer* const peer = peer_of(link);
     if (peer == nullptr) return SendStatus::kDown;
     const SendStatus status = peer->connection.send(std::move(frame));
-    make_ready(*peer);  // the write may have shown that the end is near
+    peers_.make_ready(*peer);  // the write may have shown that the end is near
     if (status != SendStatus::kSent) return status;
     peer->last_used = ++uses_;
     ++stats_.frames_sent;
@@ -120,12 +120,13 @@ class StreamTransport final : public Transport {
         down_.erase(down_.begin());
         return Received{LinkEvent::kDown, link, {}};
       }
-      while (!ready_.empty()) {
+      while (peers_.ready() > 0) {
         if (std::optional<Received> received = from_next_ready()) return received;
         if (++fruitless < kMostFruitless) continue;
         loop_.ask();  // what is left is for the next call
         return std::nullopt;
       }
+      heed_keys();
     } while (look());
     return std::nullopt;
   }
@@ -133,7 +134,6 @@ class StreamTransport final : public Transport {
   [[nodiscard]] TransportStats stats() const override { return stats_; }
 
  private:
-  using Dials = std::vector<std::unique_ptr<Dialled>>;
   using Inbound = std::map<LinkId, Peer*>;
 
   /// Lets all that has happened be noted. False: nothing has.
@@ -142,7 +142,7 @@ class StreamTransport final : public Transport {
     loop_.poll();
     receiving_ = false;
     if (std::exchange(accepting_, false)) accept();
-    return !ready_.empty() || !down_.empty();
+    return peers_.ready() > 0 || !down_.empty();
   }
 
   /// Asks for a call of receive(), where none is under way.
@@ -150,66 +150,69 @@ class StreamTransport final : public Transport {
     if (!receiving_) loop_.ask();
   }
 
-  // Connections.
-
-  Peer& add_peer(Descriptor&& socket, Connection::State state) {
-    auto owner = std::make_unique<Peer>(std::move(socket), state, options_, payloads_);
-    Peer& peer = *owner;
-    peer.watch.emplace(
-        loop_, peer.connection.descriptor(),
-        [this, &peer] {
-          peer.connection.on_readable();
-          make_ready(peer);
-          noted();
-        },
-        [this, &peer] {
-          if (peer.connection.on_writable()) loop_.ask();
-          make_ready(peer);
-          noted();
-        });
-    peers_.push_back(std::move(owner));
-    make_ready(peer);
-    noted();
-    return peer;
+  /// Connections whose key is nobody's any more end; all do once our own is another.
+  void heed_keys() {
+    if (!options_.keys) return;
+    std::shared_ptr<const KeyRing> now = options_.keys();
+    if (now == keys_) return;
+    const bool own = now->own_public != keys_->own_public;
+    keys_ = std::move(now);
+    std::vector<Peer*> over;
+    for (const auto& peer : peers_) {
+      const bool open = peer->connection.state() == Connection::State::kOpen;
+      if (open) peer->rank = keys_->rank_of(peer->connection.tls()->proven());
+      if (own || (open && !peer->rank)) over.push_back(peer.get());
+    }
+    for (Peer* const peer : over) {
+      if (const auto down = finish(*peer)) down_.push_back(down->link);
+    }
   }
 
-  void make_ready(Peer& peer) {
-    if (!std::exchange(peer.ready, true)) ready_.push_back(&peer);
+  void add_dialled(Dialled& dialled, Descriptor&& socket, Connection::State state) {
+    std::unique_ptr<TlsChannel> tls;
+    if (tls_)
+      tls = std::make_unique<TlsChannel>(
+          *tls_, socket.get(), keys_, key_to_ask_for(*keys_, *dialled.key, dialled.attempts - 1));
+    dialled.peer = &peers_.add(std::move(socket), state, std::move(tls));
+    dialled.peer->dialled = &dialled;
+  }
+
+  /// The proof of a key goes on. False: it has failed.
+  bool prove(Peer& peer) {
+    if (!peer.connection.prove()) return true;
+    const TlsChannel& tls = *peer.connection.tls();
+    if (peer.connection.state() == Connection::State::kOpen) {
+      peer.rank = keys_->rank_of(tls.proven());
+      return peer.rank.has_value();
+    }
+    if (const auto why = tls.why()) complain(options_, *why, tls.named());
+    return false;
   }
 
   /// The first in turn gives what it has, and stands at the end again if there may be more.
   std::optional<Received> from_next_ready() {
-    Peer& peer = *ready_.front();
-    ready_.erase(ready_.begin());
-    peer.ready = false;
+    Peer& peer = peers_.take_ready();
+    if (!prove(peer)) return finish(peer);
     if (peer.dialled != nullptr && !peer.dialled->up &&
         peer.connection.state() == Connection::State::kOpen) {
-      make_ready(peer);
+      peers_.make_ready(peer);
       peer.dialled->alarm->cancel();
       peer.dialled->up = true;
-      return Received{LinkEvent::kUp, peer.dialled->id, {}};
+      return Received{LinkEvent::kUp, peer.dialled->id, {}, peer.rank};
     }
     std::optional<Frame> frame = peer.connection.receive();
     if (frame) {
-      make_ready(peer);
-      return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame)};
+      peers_.make_ready(peer);
+      return Received{LinkEvent::kFrame, note_frame(peer, *frame), *std::move(frame), peer.rank};
     }
+    if (!keys_ && peer.stranger && peer.connection.wants_keys())
+      complain(options_, Stranger::kWantsKey, {});
     if (peer.connection.state() == Connection::State::kEnded) return finish(peer);
-    if (peer.connection.has_more()) make_ready(peer);
-    if (peer.connection.wants_readable()) peer.watch->wait_readable();
-    if (peer.connection.wants_writable()) peer.watch->wait_writable();
-    return peer.dialled == nullptr ? bound_partial(peer) : std::nullopt;
-  }
-
-  /// After bytes of an accepted connection: see TransportOptions::max_partial_payloads.
-  std::optional<Received> bound_partial(Peer& peer) {
-    std::erase(partial_, &peer);
-    if (!peer.connection.in_payload()) return std::nullopt;
-    partial_.push_back(&peer);
-    if (partial_.size() <= std::max<std::size_t>(options_.max_partial_payloads, 1))
-      return std::nullopt;
-    const auto stranger = std::ranges::find(partial_, true, &Peer::stranger);
-    return finish(stranger == partial_.end() ? *partial_.front() : **stranger);
+    if (peer.connection.has_more()) peers_.make_ready(peer);
+    Peers::wait_for(peer);
+    if (peer.dialled != nullptr) return std::nullopt;
+    Peer* const one_too_many = peers_.one_partial_too_many(peer);
+    return one_too_many == nullptr ? std::nullopt : finish(*one_too_many);
   }
 
   /// Which link it came on: a new one where the sender had none.
@@ -245,7 +248,7 @@ class StreamTransport final : public Transport {
     peer.leaving = true;
     peer.age = 0;
     peer.connection.leave();
-    make_ready(peer);
+    peers_.make_ready(peer);
     tick();
   }
 
@@ -258,91 +261,43 @@ class StreamTransport final : public Transport {
       Dialled& d = *peer.dialled;
       d.peer = nullptr;
       if (std::exchange(d.up, false)) down = Received{LinkEvent::kDown, d.id, {}};
-      try_again(d);
+      dialler_.try_again(d);
     } else if (const auto known = inbound_.find(peer.link); known != inbound_.end()) {
       down = Received{LinkEvent::kDown, peer.link, {}};
       inbound_.erase(known);
     } else if (peer.stranger) {
       ++stats_.strangers;
     }
-    if (peer.ready) std::erase(ready_, &peer);
-    std::erase(partial_, &peer);
-    peers_.erase(std::ranges::find(peers_, &peer, &std::unique_ptr<Peer>::get));
+    peers_.erase(peer);
     return down;
   }
 
   Peer* peer_of(LinkId link) {
     if (const auto known = inbound_.find(link); known != inbound_.end()) return known->second;
-    const auto found = find_dialled(link);
-    return found != dialled_.end() && (*found)->up ? (*found)->peer : nullptr;
+    const Dialled* const dialled = dialler_.find(link);
+    return dialled != nullptr && dialled->up ? dialled->peer : nullptr;
   }
-
-  // Dialling.
-
-  Dials::iterator find_dialled(LinkId link) {
-    return std::ranges::find(dialled_, link, [](const auto& dialled) { return dialled->id; });
-  }
-
-  void attempt(Dialled& d) {
-    if (!d.literal.empty()) return connect(d, d.literal);
-    try {
-      d.lookup.emplace(options_, d.endpoint,
-                       [this, &d](const std::vector<Address>& found) { connect(d, found); });
-    } catch (const ResourceError&) {
-      try_again(d);  // no thread to be had just now
-    }
-  }
-
-  /// To one of the addresses, to the next of them the next time.
-  void connect(Dialled& d, const std::vector<Address>& addresses) {
-    if (addresses.empty()) return try_again(d);
-    const Address& address = addresses[d.attempts++ % addresses.size()];
-    const int socket =
-        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket < 0) return try_again(d);
-    Descriptor owner(socket);
-    const bool done = ::connect(socket, address.get(), address.size) == 0;
-    if (!done && errno != EINPROGRESS) return try_again(d);
-    Peer& peer = add_peer(std::move(owner),
-                          done ? Connection::State::kOpen : Connection::State::kConnecting);
-    peer.dialled = &d;
-    d.peer = &peer;
-    d.alarm->set_after(kConnectPatience);
-  }
-
-  void try_again(Dialled& d) {
-    d.alarm->set_after(d.pause);
-    d.pause = std::min(2 * d.pause, options_.reconnect_max);
-  }
-
-  // Listening.
 
   void accept() {
-    for (int i = 0; i < kAcceptedAtOnce; ++i) {
-      const int socket =
-          ::accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (socket >= 0) {
-        make_way();
-        add_peer(Descriptor(socket), Connection::State::kOpen).stranger = true;
-        tick();
-      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        ++stats_.strangers;
-        tick();  // accepts again
-        return;
-      } else if (errno != EINTR && errno != ECONNABORTED) {
-        break;
-      }
-    }
-    newcomers_->wait_readable();
+    const bool done = acceptor_->accept([this](Descriptor&& socket) {
+      make_way();
+      auto tls = tls_ ? std::make_unique<TlsChannel>(*tls_, socket.get(), keys_) : nullptr;
+      peers_.add(std::move(socket), Connection::State::kOpen, std::move(tls)).stranger = true;
+      tick();
+    });
+    if (done) return;
+    ++stats_.strangers;
+    tick();  // accepts again
   }
 
   /// Strangers without end must not use up all descriptors: the one longest silent goes.
   void make_way() {
-    if (peers_.size() < 2 * options_.max_links + dialled_.size()) return;
-    const auto linkless = [](const auto& peer) {
-      return peer->dialled == nullptr && peer->link == 0 ? peer->last_used : std::uint64_t(-1);
-    };
-    (void)finish(**std::ranges::min_element(peers_, {}, linkless));
+    const auto strangers =
+        std::ranges::count_if(peers_, [](const auto& peer) { return peer->stranger; });
+    if (peers_.size() < 2 * options_.max_links + dialler_.size() &&
+        static_cast<std::size_t>(strangers) < acceptor_->most_strangers())
+      return;
+    (void)finish(peers_.longest_silent());
   }
 
   /// Sees to it that a tick comes; one that is under way is not put off.
@@ -352,7 +307,7 @@ class StreamTransport final : public Transport {
 
   void on_tick() {
     ticking_ = false;
-    if (newcomers_) newcomers_->wait_readable();
+    if (acceptor_) acceptor_->wait();
     std::vector<Peer*> late;
     bool more = false;
     for (const auto& peer : peers_) {
@@ -372,17 +327,14 @@ class StreamTransport final : public Transport {
   bool receiving_ = false;  ///< in a call of receive(): what happens needs no other
   Alarm tick_;
   bool ticking_ = false;
-  std::optional<Listener> listener_;
-  std::optional<Watch> newcomers_;
+  std::optional<TlsContext> tls_;        ///< where keys are in use
+  std::shared_ptr<const KeyRing> keys_;  ///< null: no keys are in use
+  std::optional<Acceptor> acceptor_;
   bool accepting_ = false;  ///< somebody waits to be accepted
-  BucketPool payloads_;
-
-  std::vector<std::unique_ptr<Peer>> peers_;
-  Dials dialled_;
+  Peers peers_;
+  Dialler dialler_;
   Inbound inbound_;
-  std::vector<Peer*> ready_;    ///< in turn
-  std::vector<Peer*> partial_;  ///< accepted, in the middle of a payload; longest still first
-  std::vector<LinkId> down_;    ///< kDown to report
+  std::vector<LinkId> down_;  ///< kDown to report
 
   LinkId last_link_ = 0;
   std::uint64_t uses_ = 0;

@@ -50,4 +50,23 @@ class IpcWorld final : public TransportWorld {
   int count_ = 0;
 };
 
+/// All transports of another world with keys: listeners have rank 0's, diallers rank 1's.
+class KeyedWorld final : public TransportWorld {
+ public:
+  explicit KeyedWorld(std::unique_ptr<TransportWorld> inner) : inner_(std::move(inner)) {}
+  std::string free_endpoint() override { return inner_->free_endpoint(); }
+  std::string any_endpoint() override { return inner_->any_endpoint(); }
+  std::unique_ptr<Transport> make(const TransportOptions& options) override {
+    TransportOptions keyed = options;
+    keyed.keys = test::Keys(test::ring(options.listen.empty() ? 11 : 10, {{10}, {11}})).source();
+    return inner_->make(keyed);
+  }
+  PeerAddress address(const std::string& endpoint) override {
+    return {endpoint, test::KeyPair(10).open};
+  }
+
+ private:
+  std::unique_ptr<TransportWorld> inner_;
+};
+
 }  // namespace stencil::contract

@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <fstream>
 
@@ -183,6 +184,27 @@ TEST_F(Strangers, WhoSaysNothingIsHungUpOnHoweverManyOthersCome) {
   }
   expect_strangers(others + 1);
   expect_friend_is_heard();
+}
+
+TEST_F(Strangers, TheSilentTakeAQuarterOfTheDescriptorsAtMost) {
+  constexpr std::size_t kQuarter = 64, kMore = 8;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 4 * kQuarter, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  server_ = make({.listen = "tcp://127.0.0.1:0"});
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  std::vector<std::unique_ptr<RawConnection>> silent;
+  for (std::size_t i = 0; i < kQuarter + kMore; ++i) {
+    silent.push_back(std::make_unique<RawConnection>(server_->endpoint()));
+    (void)server_->receive();
+  }
+  auto newcomer = make();
+  send_in_time(*newcomer, newcomer->dial(server_->endpoint()), numbered_frame(1, 1));
+  expect_numbered(expect_frame(*server_).frame, 1, 1);  // the others were accepted before it
+  EXPECT_GE(server_->stats().strangers, kMore) << "they are hung up on at once";
+  pollfd end{silent.front()->descriptor(), POLLRDHUP, 0};
+  EXPECT_EQ(::poll(&end, 1, 0), 1) << "the one longest silent goes first";
 }
 
 TEST_F(Strangers, WithoutDescriptorsNewcomersWaitAndFriendsDoNot) {

@@ -13,11 +13,17 @@
 namespace stencil::contract {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(
-    Stream, TransportContract,
-    ::testing::Values(
-        TransportKind{"tcp", [] { return std::make_unique<TcpWorld>("tcp://", make_transport); }},
-        TransportKind{"ipc", [] { return std::make_unique<IpcWorld>("ipc://", make_transport); }}));
+const TransportKind kTcp{"tcp",
+                         [] { return std::make_unique<TcpWorld>("tcp://", make_transport); }};
+const TransportKind kIpc{"ipc",
+                         [] { return std::make_unique<IpcWorld>("ipc://", make_transport); }};
+const TransportKind kKeyed{
+    "keyed", [] {
+      return std::make_unique<KeyedWorld>(std::make_unique<TcpWorld>("tcp://", make_transport));
+    }};
+
+INSTANTIATE_TEST_SUITE_P(Stream, TransportContract, ::testing::Values(kTcp, kIpc, kKeyed));
+INSTANTIATE_TEST_SUITE_P(Stream, KeyedTransportContract, ::testing::Values(kTcp, kIpc));
 
 class StreamTransport : public TransportTest {};
 
@@ -92,21 +98,6 @@ TEST_F(StreamTransport, APathIsTakenOverFromTheDeadAndLeftClean) {
     expect_numbered(expect_frame(*server).frame, 1, 10);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
-}
-
-TEST_F(StreamTransport, KeysAreRefusedByName) {
-  const TransportOptions options{.keys = test::Keys(test::ring(1, {{1}})).source()};
-  for (const std::string address : {"tcp://127.0.0.1:1", "ipc:///tmp/never-made"}) {
-    TransportOptions listening = options;
-    listening.listen = address;
-    EXPECT_THROW((void)make(listening), ConfigError);
-    try {
-      (void)make(options)->dial({address, test::KeyPair(1).open});
-      ADD_FAILURE() << "keys were not refused";
-    } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find("bare sockets"), std::string::npos) << error.what();
-    }
-  }
 }
 
 TEST_F(StreamTransport, APathTooLongIsNamed) {

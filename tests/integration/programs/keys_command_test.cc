@@ -106,7 +106,6 @@ TEST_F(KeysCommandTest, AWrongKeyIsNamedBeforeAnythingIsWritten) {
   refused({"--key", own}, {}, "--key is given without --public-keys");
   refused({"--key", (keys_ / "rank-2.key").string(), "--public-keys", all}, {},
           "is the key of rank 2");
-  refused({"--keys", keys_.string(), "--transport", "tcp"}, {}, "bare sockets");
 }
 
 TEST_F(KeysCommandTest, ALauncherLooksAtTheKeysOfAllRanks) {

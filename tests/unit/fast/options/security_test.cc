@@ -54,11 +54,12 @@ TEST(Security, a_folder_or_two_files_say_where_keys_are) {
               HasSubstr("--keys and --key are both given"));
 }
 
-TEST(Security, bare_sockets_with_keys_are_refused_by_name) {
-  SessionOptions options{.keys = "dir"};
-  options.exchange.transport = "tcp";
-  EXPECT_THAT(error_of(options), AllOf(HasSubstr("--transport tcp"), HasSubstr("bare sockets"),
-                                       HasSubstr("use --transport auto")));
+TEST(Security, every_transport_takes_keys) {
+  for (const char* const transport : {"auto", "zmq", "tcp"}) {
+    SessionOptions options{.listen = "*:5555", .keys = "dir"};
+    options.exchange.transport = transport;
+    EXPECT_EQ(error_of(options), "") << transport;
+  }
 }
 
 }  // namespace
