@@ -61,6 +61,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
        .usual_scheme = usual_scheme(options),
        .max_frame_bytes = largest_payload(layout, config) + kFrameSlack,
        .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
+       .seed = static_cast<std::uint64_t>(config.engine.rank),
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
        .complain = [this](const std::string& cause,
                           std::string_view text) { complaints_.about_stranger(cause, text); },

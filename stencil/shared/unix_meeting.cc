@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -57,16 +58,19 @@ UnixMeeting::UnixMeeting(const Layout& layout, Rank rank, Segment& own, LogSink 
   const socklen_t size = address(own_.id(), name);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (epoll_ < 0 || listener_ < 0 ||
+  pause_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (epoll_ < 0 || listener_ < 0 || pause_ < 0 ||
       ::bind(listener_, reinterpret_cast<const sockaddr*>(&name), size) != 0 ||
       ::listen(listener_, kBacklog) != 0 ||
       ::getrandom(&secret_, sizeof secret_, 0) != sizeof secret_) {
     const std::string why = std::generic_category().message(errno);
     close_if(listener_);
+    close_if(pause_);
     close_if(epoll_);
     throw ConfigError("cannot listen on a Unix socket: " + why, "set share_memory to never");
   }
   watch(listener_);
+  watch(pause_);
   token_ = hex(own_.id()) + hex(secret_);
 }
 
@@ -74,6 +78,7 @@ UnixMeeting::~UnixMeeting() {
   for (auto& [rank, neighbour] : neighbours_) drop(neighbour);
   for (const int stranger : strangers_) ::close(stranger);
   ::close(listener_);
+  ::close(pause_);
   ::close(epoll_);
 }
 
@@ -81,6 +86,10 @@ void UnixMeeting::watch(int descriptor) {
   epoll_event event{};
   event.events = EPOLLIN;
   ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void UnixMeeting::do_not_watch(int descriptor) {
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
 void UnixMeeting::drop(Neighbour& neighbour) {
@@ -162,29 +171,56 @@ void UnixMeeting::poll() {
   }
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) <= 0) return;
-  // Reads from accepted connections before it accepts more, so that a crowd pushes out none that
-  // has sent its packet.
-  bool more = true;
-  while (more) {
-    more = accept();
-    // Iterates over a copy: hear_stranger() removes from the list.
-    for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
-  }
+  if (pause_is_over()) accept_and_hear();
+  // Iterates over a copy: hear_stranger() removes from the list.
+  for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
   for (auto& [rank, neighbour] : neighbours_) {
     if (neighbour.dialled >= 0) hear_answer(rank, neighbour);
   }
 }
 
-bool UnixMeeting::accept() {
-  for (std::size_t i = 0; i < kMaxStrangers; ++i) {
+/// Reads from accepted connections before it accepts more, so that a crowd pushes out none that has
+/// sent its packet.
+void UnixMeeting::accept_and_hear() {
+  int accepted = 0;
+  for (int some = 1; some > 0 && accepted < kMostAtOnce; accepted += some) {
+    some = accept();
+    for (const int stranger : std::vector<int>(strangers_)) hear_stranger(stranger);
+  }
+  if (accepted >= kMostAtOnce) {
+    begin_pause();
+  } else {
+    next_pause_ = kShortestPause;
+  }
+}
+
+void UnixMeeting::begin_pause() {
+  itimerspec time{};
+  time.it_value.tv_nsec = next_pause_.count();
+  if (::timerfd_settime(pause_, 0, &time, nullptr) != 0) return;
+  next_pause_ = std::min(2 * next_pause_, kLongestPause);
+  pausing_ = true;
+  do_not_watch(listener_);
+}
+
+bool UnixMeeting::pause_is_over() {
+  std::uint64_t times = 0;
+  if (!pausing_ || ::read(pause_, &times, sizeof times) <= 0) return !pausing_;
+  pausing_ = false;
+  watch(listener_);
+  return true;
+}
+
+int UnixMeeting::accept() {
+  for (int i = 0; i < static_cast<int>(kMaxStrangers); ++i) {
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection < 0) {
-      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return false;
+      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return i;
       // It would stay readable and keep the loop awake.
-      ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+      do_not_watch(listener_);
       log_(LogLevel::kWarning,
            "out of descriptors: no more neighbours can share memory; raise ulimit -n");
-      return false;
+      return i;
     }
     if (!same_user(connection)) {
       ::close(connection);
@@ -197,7 +233,7 @@ bool UnixMeeting::accept() {
     strangers_.push_back(connection);
     watch(connection);
   }
-  return true;
+  return static_cast<int>(kMaxStrangers);
 }
 
 /// Reads from a connection that dialled us, and closes it after its first message, whatever that

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,11 @@ class UnixMeeting final : public Meeting {
   static constexpr std::size_t kMaxStrangers = 16;
   /// How many connections may wait to be accepted; a dialler that finds no room dials again.
   static constexpr int kBacklog = 64;
+  /// How many are accepted in one poll(). Where more wait, which may be strangers that dial in a
+  /// loop, nobody is accepted for a pause, twice as long each time that it happens again.
+  static constexpr int kMostAtOnce = kBacklog;
+  static constexpr Duration kShortestPause = std::chrono::milliseconds(20);
+  static constexpr Duration kLongestPause = std::chrono::milliseconds(640);
 
  private:
   struct Neighbour {
@@ -48,13 +54,18 @@ class UnixMeeting final : public Meeting {
     std::uint64_t early_id = 0;
   };
   void dial(Rank rank, Neighbour& neighbour);
-  /// Returns true where more connections may wait.
-  bool accept();
+  /// Accepts some of those that wait; returns how many.
+  int accept();
+  void accept_and_hear();
+  void begin_pause();
+  /// Whether there is no pause, or not any more.
+  bool pause_is_over();
   void hear_stranger(int connection);
   void hear_answer(Rank rank, Neighbour& neighbour);
   void take(Rank rank, Neighbour& neighbour, int descriptor);
   void drop(Neighbour& neighbour);
   void watch(int descriptor);
+  void do_not_watch(int descriptor);
   void no_luck(Rank rank, const std::string& why);
 
   Layout layout_;
@@ -64,6 +75,9 @@ class UnixMeeting final : public Meeting {
   std::uint64_t secret_ = 0;
   std::string token_;
   int epoll_ = -1, listener_ = -1;
+  int pause_ = -1;  ///< a timer: nobody is accepted until it has expired
+  bool pausing_ = false;
+  Duration next_pause_ = kShortestPause;
   std::vector<int> strangers_;
   std::map<Rank, Neighbour> neighbours_;
 };

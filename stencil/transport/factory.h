@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,11 +34,14 @@ struct TransportOptions {
   Duration linger = std::chrono::seconds(1);  ///< how long the destructor may flush
   Duration reconnect_min = std::chrono::milliseconds(50);
   Duration reconnect_max = std::chrono::seconds(2);
+  /// For the share of each pause before a link is dialled again that is waited, so that not all
+  /// who have lost one worker dial it at the same time. Each worker has one of its own.
+  std::uint64_t seed = 0;
   std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
   /// Payloads under way on accepted connections at once: so much memory, times max_frame_bytes, may
   /// strangers make us hold. Of more, the one that has stood still longest ends, those first that
-  /// have sent no whole frame. "tcp://" and "ipc://" alone: what libzmq holds is bounded for each
-  /// connection, and keys keep strangers out.
+  /// have sent no whole frame. "tcp://" and "ipc://" alone; for what ZeroMQ promises see
+  /// stencil/README.md.
   std::size_t max_partial_payloads = 256;
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
   /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on

@@ -52,4 +52,8 @@ void complain(const TransportOptions& options, Stranger why, const PublicKey& ke
   }
 }
 
+void complain(const TransportOptions& options, const std::string& cause, std::string_view text) {
+  if (options.complain) options.complain(cause, text);
+}
+
 }  // namespace stencil

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "stencil/core/keys.h"
 #include "stencil/core/peer_address.h"
@@ -31,5 +33,7 @@ enum class Stranger : std::uint8_t {
 /// Calls options.complain, where that is given. `key`: the unknown one; of kNoKey and kWantsKey
 /// none; else ours. For receive().
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key);
+/// The same of what is not about keys.
+void complain(const TransportOptions& options, const std::string& cause, std::string_view text);
 
 }  // namespace stencil

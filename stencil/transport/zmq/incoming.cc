@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stencil/transport/zmq/meter.h"
+
 namespace stencil {
 
 void MessageMemory::take(zmq::message_t&& message) {
@@ -24,16 +26,15 @@ std::optional<Incoming> Inbox::receive(zmq::socket_t& socket, bool from_router) 
     if (!header_.more()) return incoming;
   }
   if (!socket.recv(header_, kNow)) return std::nullopt;
+  incoming.wire_bytes = wire_bytes_of_part(header_.size(), encrypted_);
   zmq::message_t part;
-  bool more = header_.more(), too_many = false;
-  if (more) {
+  std::size_t parts = 1;
+  for (bool more = header_.more(); more; more = part.more()) {
     (void)socket.recv(part, kNow);
-    for (more = part.more(); more; more = part.more()) {
-      too_many = true;
-      (void)socket.recv(part, kNow);
-    }
+    incoming.wire_bytes += wire_bytes_of_part(part.size(), encrypted_);
+    ++parts;
   }
-  if (too_many || header_.size() > kMaxHeaderBytes) return incoming;
+  if (parts > 2 || header_.size() > kMaxHeaderBytes) return incoming;
   Frame frame;
   const auto* const header = static_cast<const std::byte*>(header_.data());
   frame.header.assign(header, header + header_.size());

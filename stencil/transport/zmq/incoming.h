@@ -23,20 +23,24 @@ class MessageMemory final : public PooledMemory {
 struct Incoming {
   std::string sender;          ///< the routing id, where the socket is a ROUTER
   std::optional<Frame> frame;  ///< nothing: it is no frame of ours
+  std::size_t wire_bytes = 0;  ///< of all its parts
 };
 
 /// Takes messages from sockets: header, then the payload where there is one. Payloads stay where
 /// libzmq put them. One thread; the payloads may be held anywhere.
 class Inbox {
  public:
-  /// Nothing where nothing has come. The first part received from a sender not `known` to the
-  /// caller can be asked with about(): it is kept until the next call.
+  /// `encrypted`: as all messages are, or none.
+  explicit Inbox(bool encrypted) : encrypted_(encrypted) {}
+
+  /// Nothing where nothing has come. What follows is about the message that came last.
   [[nodiscard]] std::optional<Incoming> receive(zmq::socket_t& socket, bool from_router);
   /// The connection that the last message came on, and who its key says it is ("": nobody).
   [[nodiscard]] int connection() const;
   [[nodiscard]] std::string user() const;
 
  private:
+  const bool encrypted_;
   PayloadPool<MessageMemory> payloads_;
   zmq::message_t header_;
 };

@@ -19,9 +19,6 @@ constexpr int kHandshakeMilliseconds = 5'000;
 /// When the other end does not acknowledge, or is silent and does not answer probes.
 constexpr int kSilenceMilliseconds = 30'000;
 
-/// What CURVE adds to a message: its name, nonce and proof, and flags (ZeroMQ RFC 26).
-constexpr std::size_t kCurveBytes = 8 + 8 + 16 + 1;
-
 int milliseconds(Duration duration) {
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }

@@ -7,9 +7,11 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "stencil/core/random.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/transport/proof.h"
 #include "stencil/transport/zmq/incoming.h"
+#include "stencil/transport/zmq/meter.h"
 #include "stencil/transport/zmq/monitor.h"
 
 namespace stencil {
@@ -43,8 +45,11 @@ class ReadyList {
 /// sockets' linger at most. It comes before that of `room`, which libzmq's thread raises until
 /// then.
 struct ZmqShared {
-  ZmqShared(const TransportOptions& transport_options, std::function<void()> on_room)
-      : options(transport_options), room(loop, std::move(on_room)) {}
+  ZmqShared(const TransportOptions& transport_options, std::function<void()> on_room,
+            std::function<void()> on_look)
+      : options(transport_options),
+        room(loop, std::move(on_room)),
+        look(loop, std::move(on_look)) {}
   /// Asks for a call of receive(), where none is under way.
   void noted() const {
     if (!receiving) loop.ask();
@@ -56,11 +61,18 @@ struct ZmqShared {
   ReadyList ready;
   Signal room;  ///< a payload has left libzmq
   zmq::context_t context{1};
-  Inbox inbox;
+  Alarm look;  ///< for looking at what libzmq holds of each connection
+  Inbox inbox{static_cast<bool>(options.keys)};
   TransportStats stats;
   std::shared_ptr<const KeyRing> keys;  ///< as they are now; null: none are in use
+  std::optional<Hangup> hangup;         ///< from the transport's constructor on
+  Random jitter{options.seed};
   std::uint64_t sockets_made = 0;
   LinkId last_link = 0;
+
+  /// How often libzmq's connections are looked at, and where there is something to see.
+  static constexpr Duration kLookEvery = std::chrono::milliseconds(20);
+  static constexpr Duration kLookSoon = std::chrono::milliseconds(5);
 };
 
 /// A socket, the monitor of its connections, and the wait for both.
@@ -87,6 +99,11 @@ class Port {
 /// Of a connection that has just been made: bounds what the system holds of it unsent, so that
 /// libzmq's order is not kept for long; an urgent frame waits for that much.
 void bound_unsent_bytes(int descriptor);
+
+/// Of whom is hung up on, in its log line.
+inline constexpr const char* kNoFrames = " sent a message that is no frame, and was hung up on";
+inline constexpr const char* kEndless =
+    " sent more of a message than any of this run has, and was hung up on";
 
 /// For which lack of a key a handshake has failed, at the end that `dialled` or at the other;
 /// nothing where the event says no more than that the other end is no worker of this run.

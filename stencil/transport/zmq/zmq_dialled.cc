@@ -79,15 +79,38 @@ PublicKey ZmqDialled::key_to_ask_for() const {
 }
 
 void ZmqDialled::try_again() {
-  alarm_.set_after(pause_);
+  // Not all at once where many have lost the same worker.
+  const double share = 0.5 + 0.5 * shared_.jitter.uniform();
+  alarm_.set_after(std::chrono::duration_cast<Duration>(share * pause_));
   pause_ = std::min(2 * pause_, shared_.options.reconnect_max);
 }
 
 void ZmqDialled::heed_keys(bool own_pair_changed) {
   if (!key_) return;
   rank_ = shared_.keys->rank_of(*key_);
-  abandoned_ = port_ && (own_pair_changed || !rank_);
-  if (abandoned_) end();
+  if (own_pair_changed || !rank_) abandon();
+}
+
+void ZmqDialled::abandon() {
+  abandoned_ = port_.has_value();
+  end();
+}
+
+bool ZmqDialled::look() {
+  if (!meter_) return false;
+  if (!meter_->look()) {
+    meter_.reset();
+    return false;
+  }
+  if (meter_->held() > most_held()) {
+    shared_.ready.add(*this);
+    shared_.noted();
+  }
+  return true;
+}
+
+std::size_t ZmqDialled::most_held() const {
+  return stencil::most_held(shared_.options.max_frame_bytes, shared_.keys != nullptr);
 }
 
 SendStatus ZmqDialled::send(Frame&& frame) {
@@ -110,6 +133,8 @@ void ZmqDialled::hear_monitor() {
   while (const auto event = port_->next_event()) {
     switch (event->kind) {
       case ZMQ_EVENT_CONNECTED:
+        meter_ = Meter::of(event->value, 0);
+        shared_.look.set_after(ZmqShared::kLookEvery);
         bound_unsent_bytes(event->value);
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
@@ -147,9 +172,12 @@ bool ZmqDialled::is_gone() const {
 std::optional<Received> ZmqDialled::next_frame() {
   if (!up_) return std::nullopt;
   while (std::optional<Incoming> incoming = shared_.inbox.receive(port_->socket, false)) {
+    if (meter_) meter_->heard(incoming->wire_bytes);
     if (!incoming->frame) {
       ++shared_.stats.strangers;
-      continue;
+      complain(shared_.options, "no frames", endpoint_.text + kNoFrames);
+      abandon();
+      return std::nullopt;
     }
     pause_ = shared_.options.reconnect_min;
     shared_.ready.add(*this);
@@ -173,7 +201,13 @@ std::optional<Received> ZmqDialled::next() {
   }
   do {
     if (std::optional<Received> received = next_frame()) return received;
+    gone = gone || abandoned_;
   } while (!gone && ended_ && (gone = is_gone()));
+  if (!gone && meter_ && meter_->held() > most_held()) {
+    ++shared_.stats.strangers;
+    complain(shared_.options, "endless message", endpoint_.text + kEndless);
+    gone = true;
+  }
   if (!gone) {
     port_->wait();
     return std::nullopt;
@@ -181,6 +215,7 @@ std::optional<Received> ZmqDialled::next() {
   shared_.stats.discarded += outgoing_.size();
   outgoing_ = Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room);
   port_.reset();
+  meter_.reset();
   connected_ = ended_ = abandoned_ = false;
   try_again();
   if (!std::exchange(up_, false)) return std::nullopt;

@@ -26,6 +26,9 @@ class ZmqDialled final : public EventSource {
   /// A payload of some link has left libzmq. True where the link takes frames again.
   [[nodiscard]] bool hand_on();
   [[nodiscard]] bool idle() const { return !port_ || outgoing_.size() == 0; }
+  /// Looks at what libzmq holds; next() is asked for where that may be too much. Whether there is
+  /// a connection.
+  [[nodiscard]] bool look();
   /// The keys have changed: a connection that does not go by them any more ends.
   void heed_keys(bool own_pair_changed);
 
@@ -35,7 +38,10 @@ class ZmqDialled final : public EventSource {
   void try_again();
   void hear_monitor();
   void end();
+  /// Hangs up, on purpose: the next attempt comes as after any other end.
+  void abandon();
   [[nodiscard]] bool is_gone() const;
+  [[nodiscard]] std::size_t most_held() const;
   [[nodiscard]] std::optional<Received> next_frame();
   [[nodiscard]] Received event(LinkEvent kind) const;
   /// The key to ask for in this attempt; those of the same rank take turns.
@@ -51,7 +57,8 @@ class ZmqDialled final : public EventSource {
   Duration pause_;  ///< before the next attempt
   Alarm alarm_;     ///< for the next attempt
   std::optional<Lookup> lookup_;
-  std::optional<Port> port_;  ///< of the present attempt
+  std::optional<Port> port_;    ///< of the present attempt
+  std::optional<Meter> meter_;  ///< of the present connection
   Outgoing outgoing_;
   bool connected_ = false;  ///< the handshake has succeeded
   bool ended_ = false;      ///< and there may still be frames to read

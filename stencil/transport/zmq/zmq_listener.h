@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "stencil/transport/stream/endpoint.h"
+#include "stencil/transport/zmq/door.h"
 #include "stencil/transport/zmq/outgoing.h"
 #include "stencil/transport/zmq/port.h"
 
@@ -39,8 +40,12 @@ class ZmqListener final : public EventSource {
   /// A payload of some link has left libzmq. True where some link takes frames again.
   [[nodiscard]] bool hand_on();
   [[nodiscard]] bool idle() const;
-  /// The keys have changed. A new pair of our own takes a new socket, and all links end: they are
-  /// dialled again.
+  /// Looks after the door; next() is asked for where somebody may hold too much. Returns when to
+  /// look again; Duration::max(): once somebody has come.
+  [[nodiscard]] Duration look();
+  /// The keys have changed. The links of one that was withdrawn end. A new pair of our own takes a
+  /// new socket, and all links end: they are dialled again. Where there are no descriptors for it
+  /// just then, they are waited for.
   void heed_keys(bool own_pair_changed);
 
  private:
@@ -49,15 +54,22 @@ class ZmqListener final : public EventSource {
     int connection = -1;
     std::optional<PublicKey> key;
     std::optional<Rank> rank;  ///< whose key it is, by the keys as they are now
-    std::uint64_t last_used = 0;
+    std::uint64_t last_used = 0, sent = 0;
     Outgoing outgoing;
   };
   using Links = std::map<LinkId, Link>;
 
   void listen();
+  /// Where it fails it is tried again, for as long as it takes.
+  void listen_anew();
   void hear_monitor(bool anyway = false);
   [[nodiscard]] std::optional<Received> next_frame();
+  void refuse(const Incoming& incoming);
+  /// Tells why the door has hung up on somebody, where it has since the last time.
+  void say_why();
   LinkId link_of(const std::string& sender);
+  /// Whoever holds one key may have so many links; of more the one used longest ago ends.
+  void bound_links_of(const PublicKey& key);
   /// Whether another one of those that have ended has no more to come than can be received now.
   [[nodiscard]] bool another_is_gone();
   void end_connection(int connection);
@@ -67,7 +79,11 @@ class ZmqListener final : public EventSource {
 
   ZmqShared& shared_;
   Listener listener_;
-  std::optional<Port> port_;
+  Door door_;
+  std::optional<Port> port_;  ///< nothing while there are no descriptors for one
+  Alarm again_;               ///< for listen_anew()
+  bool look_over_ = false;    ///< somebody may hold too much
+  Door::Sent said_;
   Links links_;
   std::unordered_map<std::string, LinkId> by_sender_;
   std::unordered_map<int, LinkId> by_connection_;  ///< 0: its link is forgotten

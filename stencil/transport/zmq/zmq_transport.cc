@@ -16,11 +16,13 @@ namespace {
 class ZmqTransport final : public Transport {
  public:
   explicit ZmqTransport(const TransportOptions& options) try
-      : shared_(options, [this] { note(room_); }),
+      : shared_(
+            options, [this] { note(room_); }, [this] { look_around(); }),
         zap_(shared_.context),
         questions_(shared_.loop, zap_.descriptor(), [this] { note(asked_); }) {
     if (options.keys) shared_.keys = options.keys();
     questions_.wait_readable();
+    shared_.hangup.emplace(zap_.descriptor());
     if (!options.listen.empty()) listener_.emplace(shared_);
   } catch (const zmq::error_t& error) {
     throw ResourceError(std::string("cannot start ZeroMQ: ") + error.what(),
@@ -100,6 +102,15 @@ class ZmqTransport final : public Transport {
   void note(bool& what) {
     what = true;
     shared_.noted();
+  }
+
+  /// At what libzmq holds of connections, which bounds neither their number nor their messages.
+  void look_around() {
+    Duration next = listener_ ? listener_->look() : Duration::max();
+    for (auto& [id, dialled] : dialled_) {
+      if (dialled.look()) next = std::min(next, ZmqShared::kLookEvery);
+    }
+    if (next != Duration::max()) shared_.look.set_after(next);
   }
 
   /// Lets all that has happened be noted. False: nothing has.

@@ -14,12 +14,16 @@
 #include "tests/support/descriptors.h"
 #include "tests/support/key_rings.h"
 #include "tests/support/stream_bytes.h"
+#include "tests/support/zmtp_bytes.h"
 
 namespace stencil::contract {
 namespace {
 
 using fast::testing::NoDescriptorsLeft;
 using fast::testing::RawConnection;
+using fast::testing::zmtp_greeting;
+using fast::testing::zmtp_part;
+using fast::testing::zmtp_ready;
 
 std::uint64_t peak_kilobytes() {
   std::ifstream status("/proc/self/status");
@@ -27,20 +31,6 @@ std::uint64_t peak_kilobytes() {
     if (line.starts_with("VmPeak:")) return std::stoull(line.substr(7));
   }
   return 0;
-}
-
-/// The 64 bytes of ZMTP 3.1 (ZeroMQ RFC 37) that both ends send first.
-std::string zmtp_greeting(const std::string& mechanism) {
-  std::string bytes = "\xff" + std::string(8, '\0') + "\x7f\x03\x01" + mechanism;
-  bytes.resize(64, '\0');
-  return bytes;
-}
-/// The handshake of a DEALER, without keys.
-std::string zmtp_ready() {
-  const std::string property = std::string("\x0b") + "Socket-Type" + std::string("\0\0\0\x06", 4) +
-                               "DEALER" + "\x08" + "Identity" + std::string(4, '\0');
-  const std::string body = "\x05READY" + property;
-  return std::string("\x04") + static_cast<char>(body.size()) + body;
 }
 
 class ZmqStrangers : public TransportTest, public ::testing::WithParamInterface<bool> {
@@ -73,6 +63,15 @@ class ZmqStrangers : public TransportTest, public ::testing::WithParamInterface<
       if (server_->stats().strangers >= least) break;
     } while (wait(deadline));
     EXPECT_GE(server_->stats().strangers, least);
+  }
+
+  void expect_hung_up(const RawConnection& stranger) {
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    pollfd end{stranger.descriptor(), POLLRDHUP, 0};
+    while (::poll(&end, 1, 100) == 0) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "a stranger may stay for ever";
+      EXPECT_FALSE(server_->receive().has_value());
+    }
   }
 
   /// As a DEALER without keys, which says nothing more before it is answered: libzmq takes whatever
@@ -121,24 +120,21 @@ TEST_P(ZmqStrangers, GarbageIsCountedAndHarmsNobody) {
   }
 }
 
-TEST_P(ZmqStrangers, MessagesThatAreNoFramesAreCountedAndHarmNobody) {
-  const auto part = [](const std::string& body, bool more) {
-    std::string size(8, '\0');
-    for (int i = 0; i < 8; ++i) size[7 - i] = static_cast<char>(body.size() >> (8 * i));
-    return std::string(more ? "\x03" : "\x02") + size + body;
-  };
-  const RawConnection stranger(server_->endpoint());
-  shake_hands(stranger);
-  if (GetParam()) return expect_strangers(1);  // whoever proves no key sends no messages
+TEST_P(ZmqStrangers, WhoSendsWhatIsNoFrameIsCountedAndHungUpOn) {
+  const auto part = zmtp_part;
   std::uint64_t count = 0;
   for (const std::string& message :
        {part("header", true) + part("payload", true) + part("", false),
         part(std::string(5000, 'h'), false), part(std::string(5000, 'h'), true) + part("", false),
         part("a", true) + part("b", true) + part("c", true) + part("d", false)}) {
-    stranger.write(message);
+    const RawConnection stranger(server_->endpoint());
+    shake_hands(stranger);
+    if (!GetParam()) stranger.write(message);  // whoever proves no key sends no messages
     expect_strangers(++count);
+    expect_hung_up(stranger);
     expect_friend_is_heard();
   }
+  EXPECT_EQ(server_->stats().strangers, count);
 }
 
 TEST_P(ZmqStrangers, AMessageThatClaimsSixGigabytesReservesNothing) {
@@ -154,14 +150,14 @@ TEST_P(ZmqStrangers, AMessageThatClaimsSixGigabytesReservesNothing) {
 }
 
 TEST_P(ZmqStrangers, WhoSaysNothingIsHungUpOn) {
-  const RawConnection silent(server_->endpoint());
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  pollfd end{silent.descriptor(), POLLRDHUP, 0};
-  while (::poll(&end, 1, 100) == 0) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "a stranger may stay for ever";
-    EXPECT_FALSE(server_->receive().has_value());
+  const RawConnection silent(server_->endpoint()), greeting(server_->endpoint()),
+      polite(server_->endpoint());
+  greeting.write(zmtp_greeting("NULL").substr(0, 20));
+  shake_hands(polite);
+  for (const RawConnection* const stranger : {&silent, &greeting, &polite}) {
+    expect_hung_up(*stranger);
   }
-  expect_strangers(1);
+  expect_strangers(3);
   expect_friend_is_heard();
 }
 

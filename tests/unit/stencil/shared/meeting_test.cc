@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -219,12 +220,35 @@ TEST(Meeting, who_finds_no_room_to_wait_dials_again) {
   high.meeting.meet(0, low.meeting.token());
   low.meeting.meet(1, high.meeting.token());
   EXPECT_THAT(high.log, IsEmpty());
-  for (int i = 0; i < 3; ++i) {
+  pollfd more{low.meeting.descriptor(), POLLIN, 0};
+  while (high.meeting.find(0) == nullptr) {
+    ASSERT_EQ(::poll(&more, 1, 10'000), 1) << "nobody is let in any more";
     low.meeting.poll();
     high.meeting.poll();
   }
   EXPECT_NE(low.meeting.find(1), nullptr);
-  EXPECT_NE(high.meeting.find(0), nullptr);
+  for (const int fd : crowd) ::close(fd);
+}
+
+TEST(Meeting, a_crowd_is_let_in_bit_by_bit_so_that_one_that_comes_for_ever_holds_nobody_up) {
+  Worker low(0);
+  std::vector<int> crowd;
+  for (int i = 0; i <= UnixMeeting::kMostAtOnce; ++i) crowd.push_back(dial(low.meeting.token()));
+  const auto ended = [&] {
+    return std::ranges::count_if(crowd, [](int fd) {
+      char byte = 0;
+      return ::recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+    });
+  };
+  constexpr auto kKept = static_cast<int>(UnixMeeting::kMaxStrangers);
+  low.meeting.poll();
+  EXPECT_EQ(ended(), UnixMeeting::kMostAtOnce - kKept);
+  low.meeting.poll();
+  EXPECT_EQ(ended(), UnixMeeting::kMostAtOnce - kKept) << "it is not heard for a while";
+  pollfd more{low.meeting.descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&more, 1, 10'000), 1) << "nobody is let in any more";
+  low.meeting.poll();
+  EXPECT_EQ(ended(), UnixMeeting::kMostAtOnce + 1 - kKept);
   for (const int fd : crowd) ::close(fd);
 }
 
