@@ -2,10 +2,13 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <string>
 
 #include "fast/errors.h"
+#include "fast/options/addresses.h"
 #include "stencil/core/text.h"
+#include "stencil/transport/factory.h"
 
 namespace fast {
 namespace {
@@ -21,10 +24,21 @@ bool is_loopback(const std::string& host) {
 
 }  // namespace
 
+bool takes_run_keys(const SessionOptions& options) {
+  if (!options.keys.empty() || !options.key.empty() || options.insecure) return false;
+  const auto proven = [scheme = usual_scheme(options)](const std::string& address) {
+    return stencil::proves_keys(address, scheme);
+  };
+  const auto at = [](const auto& peer) -> const std::string& { return peer.second; };
+  return proven(options.listen.empty() ? "*:0" : options.listen) &&
+         std::ranges::all_of(options.peers, proven, at);
+}
+
 std::optional<KeyFiles> key_files(const SessionOptions& options) {
   if (!options.keys.empty()) return KeyFiles::in_folder(options.keys, options.rank);
   if (!options.key.empty()) return KeyFiles{options.key, options.public_keys};
-  return std::nullopt;
+  if (options.run_keys.empty() || !takes_run_keys(options)) return std::nullopt;
+  return KeyFiles::in_folder(options.run_keys, options.rank);
 }
 
 bool beyond_loopback(std::string_view endpoint) {

@@ -1,5 +1,6 @@
 #include "stencil/transport/factory.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "stencil/core/error.h"
@@ -43,6 +44,13 @@ std::string transport_forms() {
 void check_address(const std::string& endpoint, const std::string& usual_scheme) {
   const std::string whole = with_scheme(endpoint, usual_scheme);
   kind_of(kKinds, "dial", whole).check(whole);
+}
+
+bool proves_keys(const std::string& endpoint, const std::string& usual_scheme) {
+  const std::string whole = with_scheme(endpoint, usual_scheme);
+  return std::ranges::any_of(kKinds, [&](const TransportKind& kind) {
+    return whole.starts_with(kind.scheme) && kind.proves_keys;
+  });
 }
 
 std::unique_ptr<Transport> make_transport(const TransportOptions& options) {

@@ -65,6 +65,9 @@ struct TransportOptions {
 void check_address(const std::string& endpoint,
                    const std::string& usual_scheme = TransportOptions{}.usual_scheme);
 
+/// Whether both ends of a link to such an address can prove keys. Not where its scheme is unknown.
+[[nodiscard]] bool proves_keys(const std::string& endpoint, const std::string& usual_scheme);
+
 /// Each address is listened on, or dialled, by the transport that its scheme names. Throws
 /// ConfigError that names the endpoint and the cause (port in use, unknown scheme, no such
 /// interface); dial() does for what it is given. The only place that knows the concrete transports.

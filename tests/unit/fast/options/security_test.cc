@@ -54,6 +54,17 @@ TEST(Security, a_folder_or_two_files_say_where_keys_are) {
               HasSubstr("--keys and --key are both given"));
 }
 
+TEST(Security, keys_of_a_launcher_serve_where_nothing_else_is_said) {
+  EXPECT_EQ(key_files({.rank = 3, .run_keys = "run"})->key, "run/rank-3.key");
+  EXPECT_EQ(key_files({.keys = "dir", .run_keys = "run"})->public_keys, "dir/public.keys");
+  EXPECT_EQ(key_files({.key = "my.key", .public_keys = "all", .run_keys = "run"})->key, "my.key");
+  EXPECT_FALSE(key_files({.run_keys = "run", .insecure = true}));
+  EXPECT_FALSE(key_files({.listen = "ipc:///tmp/worker", .run_keys = "run"}));
+  EXPECT_FALSE(key_files({.peers = {{1, "ipc:///tmp/worker"}}, .run_keys = "run"}));
+  EXPECT_TRUE(key_files({.listen = "", .run_keys = "run"}));
+  EXPECT_TRUE(key_files({.listen = "zmq://127.0.0.1:1", .run_keys = "run"}));
+}
+
 TEST(Security, bare_sockets_with_keys_are_refused_by_name) {
   SessionOptions options{.keys = "dir"};
   options.exchange.transport = "tcp";
