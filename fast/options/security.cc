@@ -21,10 +21,15 @@ bool is_loopback(const std::string& host) {
 
 }  // namespace
 
+bool takes_run_keys(const SessionOptions& options) {
+  return options.keys.empty() && options.key.empty() && !options.insecure;
+}
+
 std::optional<KeyFiles> key_files(const SessionOptions& options) {
   if (!options.keys.empty()) return KeyFiles::in_folder(options.keys, options.rank);
   if (!options.key.empty()) return KeyFiles{options.key, options.public_keys};
-  return std::nullopt;
+  if (options.run_keys.empty() || !takes_run_keys(options)) return std::nullopt;
+  return KeyFiles::in_folder(options.run_keys, options.rank);
 }
 
 bool beyond_loopback(std::string_view endpoint) {

@@ -9,6 +9,9 @@
 
 namespace fast {
 
+/// Whether keys that a launcher made would be used: see SessionOptions::run_keys.
+[[nodiscard]] bool takes_run_keys(const SessionOptions& options);
+
 /// The key files that the options name; nothing where no keys are in use.
 [[nodiscard]] std::optional<KeyFiles> key_files(const SessionOptions& options);
 

@@ -116,7 +116,16 @@ void visit_keys(Options& options, Visitor& visit) {
       options.keys);
 }
 
-/// The options that replace a folder of keys, or keys altogether.
+template <typename Options, typename Visitor>
+void visit_insecure(Options& options, Visitor& visit) {
+  visit(OptionField<bool>{.key = "insecure",
+                          .help = "without keys, on a machine or network that you trust: listen to "
+                                  "other hosts all the same, and let launchers make none",
+                          .example = true},
+        options.insecure);
+}
+
+/// The options that replace a folder of keys.
 template <typename Options, typename Visitor>
 void visit_single_keys(Options& options, Visitor& visit) {
   visit(OptionField<std::string>{.key = "key",
@@ -129,10 +138,12 @@ void visit_single_keys(Options& options, Visitor& visit) {
                                  .help = "with --key: everybody's public keys",
                                  .example = "keys/public.keys"},
         options.public_keys);
-  visit(OptionField<bool>{.key = "insecure",
-                          .help = "listen to other hosts without keys, on a network that you trust",
-                          .example = true},
-        options.insecure);
+  visit(OptionField<std::string>{.key = "run_keys",
+                                 .unit = "DIR",
+                                 .help = "a folder of keys that a launcher has made for this run; "
+                                         "all other keys come before it",
+                                 .example = "run-keys"},
+        options.run_keys);
 }
 
 }  // namespace session_fields
@@ -148,6 +159,7 @@ void visit_fields(Options& options, Visitor& visit) {
   session_fields::visit_addresses(options, visit);
   session_fields::visit_keys(options, visit);
   session_fields::visit_single_keys(options, visit);
+  session_fields::visit_insecure(options, visit);
   visit(
       stencil::OptionField<std::uint64_t>{
           .key = "budget",

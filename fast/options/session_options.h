@@ -45,7 +45,10 @@ struct SessionOptions {
   std::string keys{};         ///< a folder with rank-K.key and public.keys, as `fast keys` makes it
   std::string key{};          ///< or this worker's key file
   std::string public_keys{};  ///< and the file of everybody's public keys
-  bool insecure = false;      ///< listens to other hosts without keys too
+  /// A folder of keys that a launcher has made for this run. It serves where none of the above is
+  /// given and `insecure` is not set.
+  std::string run_keys{};
+  bool insecure = false;  ///< does without keys, and may listen to other hosts all the same
 
   ExchangeOptions exchange{};  ///< mode, codec, waits and deadlines
 

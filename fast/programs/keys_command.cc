@@ -1,17 +1,15 @@
 #include "fast/programs/keys_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "fast/errors.h"
 #include "fast/options/key_files.h"
 #include "fast/programs/cli/options.h"
+#include "fast/programs/new_keys.h"
 #include "stencil/core/topology.h"
 
 namespace fast {
@@ -29,47 +27,6 @@ Examples:
     cat new-keys/public.keys >> keys/public.keys            # at all workers: both keys count
     mv new-keys/rank-0.key keys/rank-0.key                  # at worker 0, then at the others
     mv new-keys/public.keys keys/public.keys                # at all workers: the old ones are over)";
-
-/// Creates new files, and removes them again unless keep() is called.
-class NewFiles {
- public:
-  NewFiles() = default;
-  NewFiles(const NewFiles&) = delete;
-  NewFiles& operator=(const NewFiles&) = delete;
-  ~NewFiles() {
-    for (const std::string& name : made_) ::unlink(name.c_str());
-  }
-  void keep() { made_.clear(); }
-
-  void write(const std::string& name, std::string_view text, mode_t mode) {
-    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor < 0) fail(name, errno);
-    made_.push_back(name);
-    while (!text.empty()) {
-      const ssize_t wrote = ::write(descriptor, text.data(), text.size());
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) break;
-      text.remove_prefix(static_cast<std::size_t>(wrote));
-    }
-    const int error = text.empty() ? 0 : errno;
-    const bool stored = ::fsync(descriptor) == 0 || errno == EINVAL;
-    ::close(descriptor);
-    if (error != 0 || !stored) fail(name, error != 0 ? error : EIO);
-  }
-
- private:
-  [[noreturn]] static void fail(const std::string& name, int error) {
-    if (error == EEXIST) {
-      throw FileError(fmt::format("{} is there already, and keys are not overwritten", name),
-                      "name another folder with --out, or remove it");
-    }
-    throw FileError(
-        fmt::format("cannot write {}: {}", name, std::generic_category().message(error)),
-        "name a folder that can be written with --out");
-  }
-
-  std::vector<std::string> made_;
-};
 
 void make_folder(const std::string& folder) {
   std::error_code error;
@@ -102,20 +59,9 @@ int keys_command(const std::vector<std::string>& args, const Models&) {
                       fmt::format("use 1 to {}", stencil::Topology::kMaxSize));
   }
   make_folder(query.out);
-  NewFiles files;
-  std::vector<stencil::PublicKey> open;
-  for (int rank = 0; rank < query.workers; ++rank) {
-    const KeyPair pair = make_key_pair();
-    open.push_back(pair.open);
-    std::string text = key_file_text(pair, rank);
-    files.write(KeyFiles::in_folder(query.out, rank).key, text, 0600);
-    stencil::wipe(text);
-  }
-  const std::string public_keys = KeyFiles::in_folder(query.out, 0).public_keys;
-  files.write(public_keys, public_keys_text(open), 0644);
-  files.keep();
-  fmt::print("made {} and the secret key{} rank-0.key{} beside it\n", public_keys,
-             query.workers == 1 ? "" : "s",
+  write_new_keys(query.out, query.workers);
+  fmt::print("made {} and the secret key{} rank-0.key{} beside it\n",
+             KeyFiles::in_folder(query.out, 0).public_keys, query.workers == 1 ? "" : "s",
              query.workers == 1 ? "" : fmt::format(" to rank-{}.key", query.workers - 1));
   return 0;
 }

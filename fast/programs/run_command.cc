@@ -20,6 +20,7 @@
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/loopback.h"
 #include "fast/programs/launch/prefixed_lines.h"
+#include "fast/programs/launch/run_keys.h"
 #include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/report_command.h"
@@ -33,8 +34,8 @@ namespace fs = std::filesystem;
 using Variables = std::map<std::string, std::string>;
 
 constexpr char kRunExamples[] =
-    R"(Each process has FAST_TOPOLOGY, FAST_RANK, FAST_LISTEN, FAST_PEER and FAST_RUN_ID, and with a folder
-FAST_OUT, FAST_CHECKPOINT and FAST_RESUME. SessionOptions::from_environment() in C++ and
+    R"(Each process has FAST_TOPOLOGY, FAST_RANK, FAST_LISTEN, FAST_PEER, FAST_RUN_ID and FAST_RUN_KEYS, and with
+a folder FAST_OUT, FAST_CHECKPOINT and FAST_RESUME. SessionOptions::from_environment() in C++ and
 fast_set_from_environment() in C read them; so does fast-worker. Every other option of a session is a
 variable of the same kind, which fast run passes on: FAST_CODEC=int8 fast run ...
 What the processes write, to stdout and stderr, comes line by line, "[2] ..." from rank 2. Ctrl-C and
@@ -108,6 +109,18 @@ Variables common_variables(const std::string& topology, const std::string& run_i
   return out;
 }
 
+/// What decides whether the run needs keys, as far as it is known before the programs say more.
+SessionOptions told(bool insecure) {
+  const auto of = [](const char* key) {
+    return read_environment(environment_name(key)).value_or(std::string());
+  };
+  SessionOptions out{.keys = of("keys"), .key = of("key"), .insecure = insecure};
+  if (const std::string transport = of("transport"); !transport.empty()) {
+    out.exchange.transport = transport;
+  }
+  return out;
+}
+
 /// Reports what the sessions have left. Returns an exit code.
 ExitCode report(const RunFolder& folder, const LaunchResult& result, const Models& models) {
   bool any = false;
@@ -137,6 +150,7 @@ std::map<std::string, std::vector<std::string>> bind_run_options(CLI::App& app, 
   binder.group("Options");  // options without a group are not shown
   binder(session_fields::topology(), query.topology);
   binder(option_table::restarts_field(), query.restarts);
+  session_fields::visit_insecure(query, binder);
   app.add_option(
          "--out,-o", query.out,
          "folder for what the workers leave: metrics, models, checkpoints from which a worker "
@@ -191,6 +205,11 @@ int run_command(const std::vector<std::string>& args, const Models& models) {
   if (!query.out.empty() || !query.resume.empty()) folder.emplace(folder_of(query, workers));
   options.environment = common_variables(absolute_topology(query.topology),
                                          folder ? folder->run_id : fresh_run_id(), workers);
+  std::optional<RunKeys> keys;
+  if (needs_run_keys(told(query.insecure), workers)) {
+    keys.emplace(folder ? folder->folder.root() : fs::path(), workers, !query.resume.empty());
+  }
+  options.environment[environment_name("run_keys")] = keys ? keys->folder().string() : "";
   for (int rank = 0; folder && rank < workers; ++rank) {
     Variables& own = options.own_environment[static_cast<std::size_t>(rank)];
     own[environment_name("out")] = folder->folder.root().string();

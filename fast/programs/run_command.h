@@ -18,6 +18,7 @@ struct RunQuery {
   int restarts = 0;
   std::string out, resume;  ///< folders; empty: none
   bool overwrite = false;
+  bool insecure = false;  ///< makes no keys for the run
 };
 
 /// Adds the options to `app`, bound to `query`, which must outlive the parsing. Returns the

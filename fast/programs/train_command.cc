@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "fast/data/dataset.h"
@@ -24,6 +25,7 @@
 #include "fast/programs/launch/error_lines.h"
 #include "fast/programs/launch/launcher.h"
 #include "fast/programs/launch/loopback.h"
+#include "fast/programs/launch/run_keys.h"
 #include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/train_monitor.h"
@@ -79,17 +81,20 @@ std::string shell_quoted(const std::string& text) {
 }
 
 std::vector<std::string> worker_arguments(const RunFolder& folder, const std::string& run_id,
-                                          int rank) {
-  return {"--config",
-          folder.config().string(),
-          "--rank",
-          std::to_string(rank),
-          "--run-id",
-          run_id,
-          "--listen",
-          loopback_endpoint(),
-          "--peer-template",
-          "file:" + literal_in_template(folder.root().string()) + "/worker-{rank}/endpoint"};
+                                          const std::string& run_keys, int rank) {
+  std::vector<std::string> out = {
+      "--config",
+      folder.config().string(),
+      "--rank",
+      std::to_string(rank),
+      "--run-id",
+      run_id,
+      "--listen",
+      loopback_endpoint(),
+      "--peer-template",
+      "file:" + literal_in_template(folder.root().string()) + "/worker-{rank}/endpoint"};
+  if (!run_keys.empty()) out.insert(out.end(), {"--run-keys", run_keys});
+  return out;
 }
 
 std::string command_line(const std::string& program, const std::vector<std::string>& arguments) {
@@ -116,11 +121,11 @@ std::map<std::string, std::string> worker_environment(int threads) {
 
 LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFolder& folder,
                             const std::string& program, const std::string& run_id,
-                            TrainMonitor& monitor) {
+                            const std::string& run_keys, TrainMonitor& monitor) {
   LaunchOptions options;
   options.program = program;
   for (int rank = 0; rank < workers; ++rank) {
-    options.arguments.push_back(worker_arguments(folder, run_id, rank));
+    options.arguments.push_back(worker_arguments(folder, run_id, run_keys, rank));
   }
   options.environment = worker_environment(config.worker.threads);
   options.restarts = config.restarts;
@@ -227,9 +232,13 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                                 folder.config().string(), configured_run, run_id),
                     "put the run's own there");
   }
+  std::optional<RunKeys> keys;
+  if (needs_run_keys(common.session, workers)) keys.emplace(folder.root(), workers, resumed);
+  const std::string run_keys = keys ? keys->folder().string() : "";
   write_atomically(
       folder.config(),
-      run_config(run_id, command_line(program, worker_arguments(folder, run_id, 0)) + " --rank K",
+      run_config(run_id,
+                 command_line(program, worker_arguments(folder, run_id, run_keys, 0)) + " --rank K",
                  to_toml(config, OptionSet::kShared, models)));
 
   SignalQueue held(false);  // those that come when the workers have ended end the report
@@ -245,7 +254,8 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                     " has no locks: nothing keeps another run out of this folder",
                 true);
   }
-  const LaunchResult result = launch_workers(config, workers, folder, program, run_id, monitor);
+  const LaunchResult result =
+      launch_workers(config, workers, folder, program, run_id, run_keys, monitor);
   monitor.wait_for_returned(common.session.exchange.gone_after,
                             [&held] { return held.next() != 0; });
   monitor.finish();

@@ -26,7 +26,10 @@ class Options(TypedDict, total=False):
         workers is encrypted and both its ends are proven
     key: instead of --keys: this worker's key file
     public_keys: with --key: everybody's public keys
-    insecure: listen to other hosts without keys, on a network that you trust (default: false)
+    run_keys: a folder of keys that a launcher has made for this run; all other keys come before
+        it
+    insecure: without keys, on a machine or network that you trust: listen to other hosts all
+        the same, and let launchers make none (default: false)
     budget: samples over all workers after which training is over; 0: no end (default: 0)
     epochs: or passes over the data_size examples of each worker after which training is over;
         0: see budget (default: 0)
@@ -95,6 +98,7 @@ class Options(TypedDict, total=False):
     keys: str | os.PathLike[str] | None
     key: str | os.PathLike[str] | None
     public_keys: str | os.PathLike[str] | None
+    run_keys: str | os.PathLike[str] | None
     insecure: bool | None
     budget: float | None
     epochs: float | None

@@ -63,6 +63,7 @@ void visit_place(TrainConfig& config, OptionSet set, Visitor& visit) {
   }
   session_fields::visit_keys(s, visit);
   if (set == OptionSet::kWorker) session_fields::visit_single_keys(s, visit);
+  session_fields::visit_insecure(s, visit);
   visit(OptionField<std::string>{.key = "out",
                                  .unit = "DIR",
                                  .help = "run folder",

@@ -62,5 +62,14 @@ TEST(Security, every_transport_takes_keys) {
   }
 }
 
+TEST(Security, keys_of_a_launcher_serve_where_nothing_else_is_said) {
+  EXPECT_EQ(key_files({.rank = 3, .run_keys = "run"})->key, "run/rank-3.key");
+  EXPECT_EQ(key_files({.keys = "dir", .run_keys = "run"})->public_keys, "dir/public.keys");
+  EXPECT_EQ(key_files({.key = "my.key", .public_keys = "all", .run_keys = "run"})->key, "my.key");
+  EXPECT_FALSE(key_files({.run_keys = "run", .insecure = true}));
+  EXPECT_TRUE(key_files({.listen = "", .run_keys = "run"}));
+  EXPECT_TRUE(key_files({.listen = "ipc:///tmp/worker", .run_keys = "run"}));
+}
+
 }  // namespace
 }  // namespace fast
