@@ -234,10 +234,13 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
 
   SignalQueue held(false);  // those that come when the workers have ended end the report
   TrainMonitor monitor(folder, workers, common.quiet);
-  monitor.say(fmt::format("{} workers on {}, {} of {}, {} threads each; run folder {}", workers,
-                          common.session.topology, common.model, common.data, common.threads,
-                          folder.root().string()),
-              false);
+  monitor.say(
+      fmt::format("{} on {}, {} of {}, {} threads each; run folder {}",
+                  workers == 1 ? "1 worker, alone (--topology, as in torus:2x2, gives it others),"
+                               : fmt::format("{} workers", workers),
+                  common.session.topology, common.model, common.data, common.threads,
+                  folder.root().string()),
+      false);
   if (!lock.locked()) {
     monitor.say("the file system of " + folder.root().string() +
                     " has no locks: nothing keeps another run out of this folder",
