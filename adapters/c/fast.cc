@@ -80,6 +80,17 @@ void require(bool given, const char* what) {
   if (!given) throw ConfigError(std::string("no ") + what + " (NULL)", "pass one");
 }
 
+/// Whoever has forgotten the topology would train alone, with a result that looks well.
+void tell_of_no_topology(const fast_session& session) {
+  const std::string variable = fast::environment_name("topology");
+  if (session.given.contains(variable)) return;
+  if (session.by_environment && !fast::read_environment(variable).value_or("").empty()) return;
+  session.options.log(fast::LogLevel::kWarning,
+                      "no topology is given: this worker trains alone. To train with others, start "
+                      "them by 'fast run --topology ring:2 -- PROGRAM', or give each topology and "
+                      "rank; topology ring:1 says that it is meant to be alone");
+}
+
 }  // namespace
 
 const char* fast_version(void) {
@@ -216,6 +227,7 @@ fast_code fast_open(fast_session* session) {
     fast::SessionOptions options = session->options;
     options.stop = &session->stop;
     if (session->by_environment) fast::tell_unknown_variables(options.log);
+    tell_of_no_topology(*session);
     auto adapter = std::make_unique<fast::c::TransferAdapter>(session->arrays, session->transfers,
                                                               session->averages);
     for (const auto& [name, array] : session->aliases) adapter->alias(name, array);
@@ -263,6 +275,13 @@ fast_code fast_mean(fast_session* session, const char* name, double value, doubl
     require(name != nullptr, "name");
     const double found = open.mean(name, value);
     if (mean != nullptr) *mean = found;
+  });
+}
+
+fast_code fast_note_first_batch(fast_session* session, uint64_t hash) {
+  return once_open(session, [&](fast::Session& open) {
+    if (hash == 0) throw ConfigError("the hash of a batch is 0", "give one that is not");
+    open.note_first_batch(hash);
   });
 }
 

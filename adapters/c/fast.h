@@ -274,6 +274,13 @@ FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* mome
 FAST_API fast_code fast_mean(fast_session* session, const char* name, double value, double* mean);
 
 /**
+ * Optional, once, before the first fast_exchange(): a hash of the content of this worker's first
+ * batch of training examples, not 0. Neighbours are told; where one of a lower rank has the same, a
+ * warning says once that both train on the same examples. Training thread.
+ */
+FAST_API fast_code fast_note_first_batch(fast_session* session, uint64_t hash);
+
+/**
  * Ends training: keeps averaging until neighbours agree or "settle_deadline" passes, then freezes
  * the model. `*agreed`, unless NULL, becomes 1 where they agree, otherwise 0.
  */

@@ -38,8 +38,8 @@ stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology
 
 stencil::Terms more_terms(const SessionOptions& options) {
   stencil::Terms terms = {
-      {"budget", options.epochs > 0 ? stencil::option_text(options.epochs) + " epochs"
-                                    : std::to_string(options.budget) + " samples"},
+      {kBudgetTerm, options.epochs > 0 ? stencil::option_text(options.epochs) + " epochs"
+                                       : std::to_string(options.budget) + " samples"},
       {"seed", std::to_string(options.seed)},
   };
   if (!options.means.empty()) {

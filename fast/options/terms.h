@@ -7,6 +7,9 @@
 
 namespace fast {
 
+/// The name of the one that may grow when a run is resumed by all workers together: its length.
+inline constexpr char kBudgetTerm[] = "budget";
+
 /// The terms that this worker's run shares with its neighbours: all of them; and those for which a
 /// Hello has no field.
 [[nodiscard]] stencil::Terms make_terms(const SessionOptions& options,

@@ -244,7 +244,9 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   SignalQueue held(false);  // those that come when the workers have ended end the report
   TrainMonitor monitor(folder, workers, common.quiet);
   monitor.say(
-      fmt::format("{} workers on {}, {} of {}, {} each; run folder {}", workers,
+      fmt::format("{} on {}, {} of {}, {} each; run folder {}",
+                  workers == 1 ? "1 worker, alone (--topology, as in torus:2x2, gives it others),"
+                               : fmt::format("{} workers", workers),
                   common.session.topology, common.model, common.data,
                   common.threads == 1 ? "1 thread" : fmt::format("{} threads", common.threads),
                   folder.root().string()),

@@ -48,14 +48,16 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
   for (const WorkerView& worker : workers) {
     const bool running = worker.process == WorkerView::Process::kRunning;
     view.running += running;
-    view.exited += worker.process == WorkerView::Process::kExited;
+    const bool exited = worker.process == WorkerView::Process::kExited;
+    view.exited += exited;
+    view.failed += exited && worker.exit_code != 0;
     if (!worker.progress) continue;
     const WorkerProgress& p = *worker.progress;
     view.samples += static_cast<double>(p.samples);
     if (std::isfinite(p.progress)) {
       furthest = std::max(furthest, p.progress);
       // A worker that died makes no progress, so it does not count.
-      if (worker.process != WorkerView::Process::kExited || worker.exit_code == 0) {
+      if (!exited || worker.exit_code == 0) {
         view.progress += p.progress;
         ++said;
       }
@@ -75,6 +77,10 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
   return view;
 }
 
+std::string counted_as_made(const NetworkView& view) {
+  return fmt::format(", {} with an error, whose share counts as made", view.failed);
+}
+
 std::string render_line(double elapsed, const std::vector<WorkerView>& workers) {
   const NetworkView view = network_view(workers);
   std::string line = fmt::format(
@@ -82,6 +88,7 @@ std::string render_line(double elapsed, const std::vector<WorkerView>& workers) 
       format::seconds(elapsed), format::percent(view.progress, 0), format::count(view.samples),
       format::count(view.samples_per_second), format::fixed(view.loss, 4), view.running);
   if (view.exited > 0) line += fmt::format(", {} ended", view.exited);
+  if (view.failed > 0) line += counted_as_made(view);
   if (view.eta >= 0 && view.progress < 1) line += "  ETA " + format::seconds(view.eta);
   return line;
 }

@@ -33,7 +33,8 @@ struct ScreenStyle {
 /// The network as a whole, from its workers' reports.
 struct NetworkView {
   int running = 0, exited = 0;
-  double progress = 0;            ///< 0..1, mean of those that reported
+  int failed = 0;                 ///< ended with an error: their share counts as being made
+  double progress = 0;            ///< 0..1, mean of those that reported, as gossip tells
   double samples = 0;             ///< by all workers
   double samples_per_second = 0;  ///< of those still running
   double loss = 0;                ///< mean; NaN where it is not known
@@ -41,6 +42,9 @@ struct NetworkView {
 };
 
 [[nodiscard]] NetworkView network_view(const std::vector<WorkerView>& workers);
+
+/// Of a view with failed workers: that the share of the run that is done counts them as going on.
+[[nodiscard]] std::string counted_as_made(const NetworkView& view);
 
 /// The lines on the screen: at most style.height - 1, none wider than style.width. Pure.
 [[nodiscard]] std::vector<std::string> render_table(const std::vector<WorkerView>& workers,

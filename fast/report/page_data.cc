@@ -56,6 +56,7 @@ class PageData {
     ordered_json page;
     page["title"] = title_of(summary_);
     page["verdict"] = verdict_of(summary_);
+    page["shortfall"] = shortfall_of(summary_);
     page["whole"] = summary_.whole() && summary_.not_learnt.empty();
     page["summary"] = ordered_json::parse(to_json(summary_));
     page["workers"] = ordered_json::array();
@@ -216,7 +217,9 @@ class PageData {
         rows.push_back({event.time, worker.rank, event.event, event.text});
       }
       for (std::size_t life = 1; life < history.lives.size(); ++life) {
-        rows.push_back({history.lives[life].time, worker.rank, "restart", "started again"});
+        const WorkerHistory::Life& one = history.lives[life];
+        rows.push_back({one.time, worker.rank, one.resumed ? "resumed" : "restart",
+                        one.resumed ? "the run was resumed" : "started again"});
       }
       if (history.end) {
         rows.push_back({history.end->time, worker.rank, "end", history.end->text});

@@ -129,6 +129,9 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
   if (!s.lost_ranks.empty()) {
     rows.push_back({"lost", worker_or_workers(s.lost_ranks) + joined(s.lost_ranks), kRed});
   }
+  if (const std::string text = shortfall_of(s); !text.empty()) {
+    rows.push_back({"not made", text, kRed});
+  }
   if (!s.restarted_ranks.empty()) {
     rows.push_back({"started again", restarted(s), kYellow});
   }

@@ -52,6 +52,8 @@ class TableRenderer {
     line += fmt::format("  {} samples  {} samples/s  loss {}", format::count(view.samples),
                         format::count(view.samples_per_second), format::fixed(view.loss, 3));
     if (view.eta >= 0 && view.progress < 1) line += "  ETA " + format::seconds(view.eta);
+    if (view.failed > 0)
+      line += paint(kRed, fmt::format("  {} ended", view.exited) + counted_as_made(view));
     return line;
   }
 

@@ -9,6 +9,9 @@
 namespace fast {
 namespace {
 
+/// Of a run's samples: news of them takes a moment, so that a run ends a little before or after.
+constexpr double kWhole = 0.995;
+
 std::string names(const std::vector<int>& ranks) {
   return (ranks.size() == 1 ? "worker " : "workers ") + names_of({ranks});
 }
@@ -46,6 +49,19 @@ std::string result_of(const Summary& s) {
 }
 
 }  // namespace
+
+std::string shortfall_of(const Summary& s) {
+  const auto made = static_cast<double>(s.samples), aim = static_cast<double>(s.aim);
+  if (s.short_ranks.empty() || made > kWhole * aim) return {};
+  std::string after;
+  for (const int rank : s.short_ranks) {
+    const std::uint64_t own = s.samples_by_rank.at(static_cast<std::size_t>(rank));
+    after += (after.empty() ? "" : ", ") + format::count(static_cast<double>(own));
+  }
+  return format::count(made) + " of " + format::count(aim) +
+         " samples were made: " + names(s.short_ranks) + " ended early, after " + after +
+         ", and the others did not make up for the rest";
+}
 
 std::string title_of(const Summary& s) {
   if (s.model.empty()) {

@@ -13,4 +13,8 @@ namespace fast {
 /// mean.safetensors. The exchange took 10 % of training time."
 [[nodiscard]] std::string verdict_of(const Summary& summary);
 
+/// Where workers ended before they had made their share of the run: what was made of what was to
+/// be, and who is short. Else empty.
+[[nodiscard]] std::string shortfall_of(const Summary& summary);
+
 }  // namespace fast

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "fast/errors.h"
+#include "fast/exit_codes.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/metrics_json.h"
 #include "fast/run/thinning.h"
@@ -35,6 +36,12 @@ std::size_t count_progress(std::istream& in) {
   return count;
 }
 
+/// Well, or since somebody stopped it.
+bool ended_as_meant(int exit_code) {
+  return exit_code == static_cast<int>(ExitCode::kOk) ||
+         exit_code == static_cast<int>(ExitCode::kInterrupted);
+}
+
 /// Joins the lines of one file into a history; times of later lives follow the earlier ones.
 class HistoryBuilder {
  public:
@@ -50,9 +57,12 @@ class HistoryBuilder {
       history_.start = std::move(start);
     } else {
       shift_ = latest_;
+      history_.start.budget = start.budget;  // which may have grown
+      history_.start.epochs = start.epochs;
     }
     ++history_.starts;
-    history_.lives.push_back({shift_, history_.progress.size()});
+    const bool resumed = history_.end && ended_as_meant(history_.end->exit_code);
+    history_.lives.push_back({shift_, history_.progress.size(), resumed});
     history_.end.reset();
   }
   void add(WorkerProgress progress) {

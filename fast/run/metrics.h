@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -119,9 +120,17 @@ struct WorkerHistory {
   struct Life {
     double time = 0;                 ///< time of its start, on the history's time axis
     std::size_t first_progress = 0;  ///< index into `progress`; may be its size
+    /// The life before it ended as it was meant to, well or on request, and somebody has resumed
+    /// the run; else it came to a bad end, and was started again.
+    bool resumed = false;
   };
   std::vector<Life> lives;
   int starts = 0;
+  /// Lives that follow one that came to a bad end.
+  [[nodiscard]] int restarts() const {
+    return std::max(0,
+                    starts - 1 - static_cast<int>(std::ranges::count(lives, true, &Life::resumed)));
+  }
   int older_runs = 0;
   int unreadable_lines = 0;
 };

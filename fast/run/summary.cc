@@ -8,6 +8,10 @@
 namespace fast {
 namespace {
 
+/// A worker that has made less than this part of what the others did in the mean has not made its
+/// share.
+constexpr double kShort = 0.95;
+
 /// The launcher's exit code. For a worker that had several lives, the worker's own record counts,
 /// since the launcher may not have watched the last life.
 std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
@@ -25,7 +29,7 @@ std::optional<int> exit_code_of(const WorkerRecords* worker, int rank,
 int restarts_of(const WorkerRecords* worker, int rank, const std::map<int, int>& seen) {
   const auto it = seen.find(rank);
   return std::max(
-      {0, it == seen.end() ? 0 : it->second, worker == nullptr ? 0 : worker->history.starts - 1});
+      {0, it == seen.end() ? 0 : it->second, worker == nullptr ? 0 : worker->history.restarts()});
 }
 
 void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
@@ -35,6 +39,44 @@ void add_accuracies(Summary& summary, const std::optional<double>& accuracy) {
   TestAccuracies& all = summary.test_accuracy;
   all.worker_min = std::min(all.worker_min.value_or(*accuracy), *accuracy);
   all.worker_max = std::max(all.worker_max.value_or(*accuracy), *accuracy);
+}
+
+/// See Summary::aim. What a worker takes for the network's samples and progress gives it where no
+/// budget was said; at its end progress is cut off at 1.
+std::uint64_t aim_of(const RunRecords& records) {
+  if (records.start().budget > 0) return records.start().budget;
+  for (const WorkerRecords& worker : records.workers) {
+    const auto& lines = worker.history.progress;
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+      const double aim = line->network_samples / line->progress;
+      if (line->progress > 0 && line->progress < 1 && aim >= 1 && aim < 1e18) {
+        return static_cast<std::uint64_t>(std::llround(aim));
+      }
+    }
+  }
+  return 0;
+}
+
+/// See Summary::short_ranks.
+std::vector<int> short_ranks(const Summary& summary) {
+  const auto ended_well = [&](std::size_t rank) {
+    const std::optional<int>& code = summary.exit_codes[rank];
+    const bool lost = std::ranges::count(summary.lost_ranks, static_cast<int>(rank)) > 0;
+    return !lost && (code == 0 || code == static_cast<int>(ExitCode::kInterrupted));
+  };
+  double others = 0;
+  int count = 0;
+  for (std::size_t rank = 0; rank < summary.samples_by_rank.size(); ++rank) {
+    if (!ended_well(rank)) continue;
+    others += static_cast<double>(summary.samples_by_rank[rank]);
+    ++count;
+  }
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < summary.samples_by_rank.size(); ++rank) {
+    const auto own = static_cast<double>(summary.samples_by_rank[rank]);
+    if (!ended_well(rank) && own * count < kShort * others) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
 }
 
 /// See Summary::not_learnt.
@@ -93,6 +135,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     if (restarts > 0) summary.restarted_ranks.push_back(rank);
     if (worker == nullptr) {
       summary.lost_ranks.push_back(rank);
+      summary.samples_by_rank.push_back(0);
       summary.test_accuracy.workers.emplace_back();
       continue;
     }
@@ -102,6 +145,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     const WorkerTotals totals = totals_of(worker->history);
     add_accuracies(summary, totals.test_accuracy);
     summary.samples += totals.samples;
+    summary.samples_by_rank.push_back(totals.samples);
     summary.sweeps_completed += totals.sweeps;
     summary.bytes_sent += totals.bytes;
     summary.bytes_shared += totals.bytes_shared;
@@ -110,6 +154,8 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
     summary.wall_seconds = std::max(summary.wall_seconds, totals.last_time);
     summary.training_seconds = std::max(summary.training_seconds, totals.trained_until);
   }
+  summary.aim = aim_of(records);
+  summary.short_ranks = short_ranks(summary);
   summary.not_learnt = not_learnt(records, evaluation, static_cast<double>(summary.samples));
   // A run too short to have written a line while training.
   if (summary.training_seconds <= 0) summary.training_seconds = summary.wall_seconds;

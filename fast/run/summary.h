@@ -48,6 +48,11 @@ struct Summary {
   double epochs = 0;
   stencil::ExchangeOptions exchange;  ///< of the lowest rank
   std::uint64_t samples = 0;          ///< over all workers and all their lives
+  std::uint64_t aim = 0;              ///< that all together were to make; 0: not known
+  std::vector<std::uint64_t> samples_by_rank;
+  /// Workers that were lost or ended with an error, and have made fewer samples than the others.
+  /// The others' progress counts them as going on.
+  std::vector<int> short_ranks;
   /// Of the worker that took longest, over all its lives and by its own clock: from its start to
   /// its last line, and until it was done training. What lay between two lives does not count.
   double wall_seconds = 0, training_seconds = 0;

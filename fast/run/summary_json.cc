@@ -10,10 +10,10 @@ FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms)
 FAST_JSON(LeftOut, rank, why)
 FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,
-          wall_seconds, training_seconds, samples_per_second, test_accuracy, consensus_distance,
-          sweeps_completed, bytes_sent, bytes_shared, exchange_share, exit_codes, lost_ranks,
-          restarted_ranks, restarts, older_run_ranks, left_out, islands, not_evaluated, not_learnt,
-          edges, model_file)
+          aim, samples_by_rank, short_ranks, wall_seconds, training_seconds, samples_per_second,
+          test_accuracy, consensus_distance, sweeps_completed, bytes_sent, bytes_shared,
+          exchange_share, exit_codes, lost_ranks, restarted_ranks, restarts, older_run_ranks,
+          left_out, islands, not_evaluated, not_learnt, edges, model_file)
 
 namespace {
 
@@ -24,7 +24,9 @@ constexpr char kRemedy[] = "make it again with `fast report`";
 
 json sample_summary() {
   Summary summary;
-  summary.lost_ranks = summary.restarted_ranks = summary.restarts = summary.older_run_ranks = {0};
+  summary.samples_by_rank = {0};
+  summary.short_ranks = summary.lost_ranks = summary.restarted_ranks = summary.restarts =
+      summary.older_run_ranks = {0};
   summary.left_out.emplace_back();
   summary.islands = {{0}};
   summary.edges.emplace_back();

@@ -30,6 +30,9 @@ WorkerTotals totals_of(const WorkerHistory& history) {
     if (progress.state == "training") totals.trained_until = progress.time;
     if (progress.test_accuracy) totals.test_accuracy = progress.test_accuracy;
   }
+  for (const WorkerHistory::Life& life : history.lives) {
+    totals.last_time = std::max(totals.last_time, life.time);
+  }
   for (const auto& event : history.events) {
     totals.last_time = std::max(totals.last_time, event.time);
   }

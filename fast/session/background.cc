@@ -214,6 +214,10 @@ TimePoint Background::turn(TimePoint now) {
     if (const auto rank = path_watch_.look(now, status.neighbours)) {
       options_.log(LogLevel::kWarning, PathWatch::advice(*rank));
     }
+    if (const auto rank =
+            batch_watch_.look(standing.first_batch, options_.rank, status.neighbours)) {
+      options_.log(LogLevel::kWarning, BatchWatch::advice(options_.rank, *rank));
+    }
     const std::lock_guard lock(mutex_);
     status_ = status;
     joining_ = joining;

@@ -12,6 +12,7 @@
 
 #include "fast/options/peers.h"
 #include "fast/options/session_options.h"
+#include "fast/session/batch_watch.h"
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
 #include "fast/session/key_watch.h"
@@ -96,6 +97,7 @@ class Background {
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;
   PathWatch path_watch_;
+  BatchWatch batch_watch_;
   bool codec_watched_ = false;  ///< whether the codec has anything to do has been decided
 
   // Provides its own locking.

@@ -39,6 +39,12 @@ class Progress {
     scalars_[kStop] = 0;  // whoever resumes a run goes on with it
   }
 
+  /// Turns `scalars`, of an earlier life, into those of a run whose budget of samples is longer:
+  /// `part` of it was the earlier one.
+  static void lengthen(std::span<double> scalars, double part) {
+    if (scalars.size() > kShare) scalars[kShare] *= part;
+  }
+
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
   /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
   /// out a loss that is not finite, for example of a step that was skipped for an overflow.

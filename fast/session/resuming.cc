@@ -1,11 +1,14 @@
 #include "fast/session/resuming.h"
 
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "fast/checkpoint/checkpoint.h"
 #include "fast/errors.h"
+#include "fast/options/terms.h"
 #include "fast/run/atomic_file.h"
+#include "fast/session/progress.h"
 
 namespace fast {
 namespace {
@@ -16,6 +19,18 @@ constexpr char kScalars[] = "session/scalars";
 constexpr char kSaid[] = "session/said";
 constexpr char kRank[] = "session/rank";
 constexpr char kAgreed[] = "session/agreed";
+
+constexpr char kSamples[] = "samples";  // as fast/options/terms.cc has it
+
+/// A budget as terms have it: "4000 samples", "2.5 epochs". An amount of 0 is no end.
+struct Budget {
+  explicit Budget(const std::string& text) { std::istringstream(text) >> amount >> unit; }
+  [[nodiscard]] bool is_longer_than(const Budget& other) const {
+    return unit == other.unit && other.amount > 0 && amount > other.amount;
+  }
+  double amount = 0;
+  std::string unit;
+};
 
 }  // namespace
 
@@ -42,6 +57,7 @@ void Resuming::check_terms(const stencil::Terms& saved, const std::string& file)
   };
   for (const stencil::Term& term : terms_) {
     const std::string there = stencil::value_of(saved, term.name);
+    if (term.name == kBudgetTerm && Budget(term.value).is_longer_than(Budget(there))) continue;
     if (there != term.value) refuse(term.name, there.empty() ? "not given" : there, term.value);
   }
 }
@@ -70,6 +86,15 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
       .scalars = state.values<double>(kScalars),
       .said = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
       .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0};
+  const Budget before(stencil::value_of(checkpoint->terms(), kBudgetTerm));
+  const Budget now(stencil::value_of(terms_, kBudgetTerm));
+  if (now.is_longer_than(before)) {
+    record.agreed = false;  // on less than is wanted now
+    if (now.unit == kSamples) Progress::lengthen(record.scalars, before.amount / now.amount);
+    options_.log(LogLevel::kInfo, "trains longer: until " + stencil::value_of(terms_, kBudgetTerm) +
+                                      " instead of " +
+                                      stencil::value_of(checkpoint->terms(), kBudgetTerm));
+  }
   load_model(adapter, state);
   options_.log(LogLevel::kInfo, "goes on from step " + std::to_string(record.steps) + " (" +
                                     checkpoint->name() + ")");

@@ -131,6 +131,9 @@ double Session::network_loss() const {
 double Session::mean(std::string_view name, std::optional<double> value) {
   return impl_->mean(name, value);
 }
+void Session::note_first_batch(std::uint64_t hash) {
+  impl_->note_first_batch(hash);
+}
 Agreement Session::finish() {
   if (writer_) writer_->end_training(*this);
   const Agreement agreement = impl_->finish();

@@ -83,6 +83,11 @@ class Session final : public Exchange {
   /// stays as it is.
   double mean(std::string_view name, std::optional<double> value = {});
 
+  /// Optional, once, before the first exchange(): a hash of the content of this worker's first
+  /// batch, not 0. Neighbours are told. Where a neighbour of a lower rank has the same, a warning
+  /// says once that the two train on the same examples.
+  void note_first_batch(std::uint64_t hash);
+
   /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for
   /// others that are at work, and answers them; `settle_deadline` counts from when nobody is. A
   /// second call returns the same result.

@@ -44,6 +44,7 @@ class Session::Impl {
 
   void join();
   void exchange(const StepReport& report);
+  void note_first_batch(std::uint64_t hash);
   void save(const std::filesystem::path& file);
   void save_model(const std::filesystem::path& file);
   Agreement finish();

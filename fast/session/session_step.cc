@@ -50,6 +50,11 @@ double Session::Impl::mean(std::string_view name, std::optional<double> value) {
   return means_.read(number, progress_.others());
 }
 
+void Session::Impl::note_first_batch(std::uint64_t hash) {
+  steps_.standing().first_batch = hash;
+  publish();
+}
+
 void Session::Impl::ready_from(std::size_t first) {
   if (!joined_ || agreement_ || background_.failed() || !options_.exchange.overlap ||
       mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {

@@ -9,9 +9,15 @@ double in_seconds(stencil::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// Whoever has finished and is silent has left: its last word can be lost with its link.
+LinkState link_of(const stencil::NeighbourStatus& n) {
+  const bool finished = n.state == WorkerState::kFrozen && n.link == LinkState::kSuspect;
+  return finished ? LinkState::kLeft : n.link;
+}
+
 NeighbourStatus status_of(const stencil::NeighbourStatus& n, stencil::TimePoint now) {
   return {.rank = n.rank,
-          .link = n.link,
+          .link = link_of(n),
           .state = n.state,
           .step = n.step,
           .sweeps = n.sweeps,

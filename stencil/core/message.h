@@ -126,7 +126,9 @@ struct Snapshot {
   Payload payload{};
 };
 
-struct Heartbeat {};
+struct Heartbeat {
+  std::uint64_t first_batch = 0;  ///< a hash of the sender's first batch; 0: not known
+};
 
 /// Good-bye: I will send nothing more.
 struct Leave {};

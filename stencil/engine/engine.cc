@@ -122,9 +122,17 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
   } else if (const Snapshot* snapshot = message.as<Snapshot>()) {
     neighbour.times.moved = now;
     on_snapshot(now, neighbour, *snapshot, out);
+  } else if (const Heartbeat* heartbeat = message.as<Heartbeat>()) {
+    if (heartbeat->first_batch != 0) neighbour.report.first_batch = heartbeat->first_batch;
   } else if (message.is<Leave>()) {
     handshake_.on_leave(neighbour, message.header);
   }
+}
+
+void Engine::on_first_batch(TimePoint now, std::uint64_t hash, Actions& out) {
+  if (hash == self_.first_batch) return;
+  self_.first_batch = hash;
+  self_.heartbeat_all(now, out);
 }
 
 void Engine::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,

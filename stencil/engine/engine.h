@@ -73,6 +73,8 @@ class Engine {
   void on_state(TimePoint now, WorkerState state, Actions& out);
   /// How far the model has come, see Hello::progress.
   void on_progress(double steps) { self_.note_progress(steps); }
+  /// The hash of this worker's first batch, which neighbours are told. See Heartbeat.
+  void on_first_batch(TimePoint now, std::uint64_t hash, Actions& out);
   /// See Joining::give_up().
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);

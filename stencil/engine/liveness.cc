@@ -59,7 +59,7 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
     for (OpenOffer& offer : neighbour.book.open) offer.since = now;
     return handshake_.begin(now, neighbour, out);
   }
-  if (now - times.sent >= config.heartbeat_every) self_.send(now, neighbour, Heartbeat{}, out);
+  if (now - times.sent >= config.heartbeat_every) self_.heartbeat(now, neighbour, out);
 }
 
 /// What holds up replies may hold up heartbeats: a link of seconds is not quiet when a quick one

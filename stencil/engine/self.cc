@@ -29,7 +29,7 @@ void Self::send(TimePoint now, Neighbour& to, MessageBody body, Actions& out) {
 
 void Self::heartbeat_all(TimePoint now, Actions& out) {
   for (Neighbour& neighbour : neighbours) {
-    if (neighbour.up()) send(now, neighbour, Heartbeat{}, out);
+    if (neighbour.up()) heartbeat(now, neighbour, out);
   }
 }
 

@@ -25,8 +25,9 @@ class Self {
   EngineConfig config;
   Neighbours& neighbours;
   WorkerState state = WorkerState::kJoining;
-  Steps steps;             ///< the worker's own
-  std::uint32_t calm = 0;  ///< see Ending
+  Steps steps;                    ///< the worker's own
+  std::uint32_t calm = 0;         ///< see Ending
+  std::uint64_t first_batch = 0;  ///< see Heartbeat
   EngineCounters counters;
 
   [[nodiscard]] std::uint64_t step() const { return steps.count; }
@@ -48,6 +49,9 @@ class Self {
   void stamp(MessageHeader& header, const Neighbour* to);
   [[nodiscard]] Message message(const Neighbour* to, MessageBody body);
   void send(TimePoint now, Neighbour& to, MessageBody body, Actions& out);
+  void heartbeat(TimePoint now, Neighbour& to, Actions& out) {
+    send(now, to, Heartbeat{first_batch}, out);
+  }
   void heartbeat_all(TimePoint now, Actions& out);
 
  private:

@@ -50,6 +50,7 @@ struct Report {
   Steps steps;
   std::uint32_t calm = 0;
   std::uint64_t said = 0;  ///< MessageHeader::said of the message that the three above are of
+  std::uint64_t first_batch = 0;  ///< see Heartbeat
 };
 
 /// Mode bounded: how the neighbour's steps hold up ours.

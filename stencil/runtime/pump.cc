@@ -84,6 +84,7 @@ void Pump::apply_wanted_state(TimePoint now, WorkerState wanted) {
 void Pump::apply_standing(TimePoint now, const Standing& standing) {
   const bool sync = engine_.config().mode.kind == Mode::Kind::kSync;
   engine_.on_progress(mixer_.steps_known());
+  engine_.on_first_batch(now, standing.first_batch, actions_);
   if (standing.stop_joining) engine_.give_up_joining(now, actions_);
   act();
   if (engine_.state() != WorkerState::kJoining) {
@@ -313,6 +314,7 @@ const PumpStatus& Pump::status() {
                             .step = n.report.steps.count,
                             .sweeps = n.sweeps,
                             .bytes_sent = n.link.bytes_sent,
+                            .first_batch = n.report.first_batch,
                             .shared = n.shared,
                             .bytes_shared = n.memory.bytes,
                             .round_trip = n.round_trip,

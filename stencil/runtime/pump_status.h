@@ -21,6 +21,7 @@ struct Standing {
   Pause pause = Pause::kNone;                   ///< what it waits for at the last one
   std::uint32_t made_from = kNoBucket;          ///< buckets from here on hold the next step already
   std::uint64_t round = 0;                      ///< lock-step: rounds published
+  std::uint64_t first_batch = 0;                ///< see Heartbeat
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
   bool leave = false;                           ///< send Leave to all neighbours
@@ -32,6 +33,7 @@ struct NeighbourStatus {
   LinkState link = LinkState::kConnecting;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
+  std::uint64_t first_batch = 0;   ///< see Heartbeat
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};

@@ -258,7 +258,7 @@ struct EncodeBody {
     header.set_codec(snapshot.codec);
   }
   void operator()(HelloRequest request) const { header.set_known(request.known); }
-  void operator()(Heartbeat /*body*/) const {}
+  void operator()(Heartbeat heartbeat) const { header.set_first_batch(heartbeat.first_batch); }
   void operator()(Leave /*body*/) const {}
 };
 
@@ -287,7 +287,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
     case kKindOf<Leave>:
       return Leave{};
     default:
-      return Heartbeat{};
+      return Heartbeat{header.first_batch()};
   }
 }
 

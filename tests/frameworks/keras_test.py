@@ -109,11 +109,12 @@ class KerasTest(FrameworkContract, unittest.TestCase):
         self.assertEqual(int(self.fit([callback], epochs=3).optimizer.iterations), 8)
 
     def test_where_one_stops_early_all_do(self):
-        losses = []
+        losses, shares = [], []
 
         class Stops(keras.callbacks.Callback):
             def on_epoch_end(self, epoch, logs=None):
                 losses.append(logs["network_loss"])
+                shares.append(logs["network_progress"])
                 self.model.stop_training = epoch == 1
 
         with support.temporary_folder() as folder:
@@ -137,6 +138,7 @@ class KerasTest(FrameworkContract, unittest.TestCase):
 
             support.together([work, fit])
         self.assertEqual(len(losses), 2)
+        self.assertTrue(0 < shares[0] < shares[1], shares)
         self.assertTrue(callback.session.agreed and other.agreed)
 
     @unittest.skipIf(keras.backend.backend() == "torch", "PyTorch executes one step at a time")

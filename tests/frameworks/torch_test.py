@@ -108,6 +108,23 @@ class OneWorker(unittest.TestCase):
         self.trains(model, self.step)
 
     @of_pytorch_2
+    def test_a_module_that_is_compiled_later_is_compiled_whole_and_once(self):
+        graphs = []
+
+        def backend(graph, _inputs):
+            graphs.append(graph)
+            return graph.forward
+
+        model = self.model()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+        with fast.join(model, optimizer, topology="ring:1") as session:
+            compiled = torch.compile(model, backend=backend, fullgraph=True)
+            for _ in range(3):
+                self.step(compiled, optimizer, torch.randn(16, 4))
+                session.exchange(16)
+        self.assertEqual(len(graphs), 1)
+
+    @of_pytorch_2
     def test_a_scaled_gradient(self):
         scaler = torch.amp.GradScaler("cpu", init_scale=128.0)
 

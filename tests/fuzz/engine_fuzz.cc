@@ -176,7 +176,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
       break;
     }
     case 7:
-      m.body = Heartbeat{};
+      m.body = Heartbeat{sequence};
       break;
     default:
       m.body = Leave{};

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       {"reply", Reply{.sequence = 18, .bucket = 2, .divisor = 2, .payload = payload()}},
       {"pull", Pull{.bucket = 2, .round = 7}},
       {"snapshot", Snapshot{.bucket = 2, .round = 7, .payload = payload()}},
-      {"heartbeat", Heartbeat{}},
+      {"heartbeat", Heartbeat{0xfedc'ba98'7654'3210}},
       {"leave", Leave{}}};
   static_assert(std::size(kinds) == std::variant_size_v<MessageBody>);
   for (const auto& [name, body] : kinds) {

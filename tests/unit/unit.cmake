@@ -19,7 +19,8 @@ fast_test_room(unit/fast/run LINK fast_run fast_report nlohmann_json::nlohmann_j
 fast_test_room(unit/fast/checkpoint LINK fast_checkpoint fast_test_data_files LABELS unit)
 fast_test_room(unit/fast/train
   LINK fast_train fast_flat_models fast_test_data_files fast_test_process LABELS unit)
-fast_test_room(unit/fast/report LINK fast_report nlohmann_json::nlohmann_json LABELS unit)
+fast_test_room(unit/fast/report
+  LINK fast_report fast_session stencil_runtime nlohmann_json::nlohmann_json LABELS unit)
 fast_test_room(unit/fast/programs
   LINK fast_test_data_files fast_programs fast_flat CLI11::CLI11 nlohmann_json::nlohmann_json
        tomlplusplus::tomlplusplus LABELS unit)

@@ -20,7 +20,7 @@ from . import _options
 from ._launched import launched
 from ._library import library
 from ._model_file import load_arrays
-from ._torch_options import TorchOptions
+from ._torch_options import DEFAULTS, TorchOptions
 from .adapter import Adapter, named
 from .errors import (
     DataError,
@@ -115,7 +115,7 @@ def load_model(path: str | os.PathLike[str], model: Any) -> None:
     load_arrays(path, named(model))
 
 
-@_options.documented(TorchOptions)
+@_options.documented(TorchOptions, DEFAULTS)
 def join(model: Any, optimizer: Any = None, **options: Unpack[TorchOptions]) -> Session:
     """Opens a session over `model` and waits until this worker may begin.
 

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._launched import launched
 from .session import Session
+
+
+def demand_version(module: Any, least: tuple[int, int]) -> None:
+    """Raises ImportError where a framework is older than `least`."""
+    version = str(getattr(module, "__version__", ""))
+    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if version and found < least:
+        wanted = ".".join(map(str, least))
+        raise ImportError(
+            f"{module.__name__} {version} is older than {wanted}, which FastCallback "
+            f"needs; pip install -U '{module.__name__}>={wanted}'"
+        )
 
 
 def with_end(options: Mapping[str, Any], examples: float) -> dict[str, Any]:

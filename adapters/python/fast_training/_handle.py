@@ -228,6 +228,12 @@ class Handle:
         """See Adapter.follow."""
         self.call("fast_momentum", number, *(momentum or (None, 0.0, 0.0, 0.0)))
 
+    def note_first_batch(self, hash: int) -> None:
+        """See Session.note_first_batch()."""
+        if not 0 < hash < 2**64:
+            raise UsageError(f"{hash} is no hash of a batch; give a number from 1 to 2**64 - 1")
+        self.call("fast_note_first_batch", hash)
+
     def likeness(self) -> float:
         """See Status.likeness."""
         status: Status = self.told("status")

@@ -103,6 +103,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_ready_from": (c_int, (c_void_p, c_uint64)),
     "fast_momentum": (c_int, (c_void_p, c_size_t, c_void_p, c_double, c_double, c_double)),
     "fast_mean": (c_int, (c_void_p, c_char_p, c_double, POINTER(c_double))),
+    "fast_note_first_batch": (c_int, (c_void_p, c_uint64)),
     "fast_finish": (c_int, (c_void_p, POINTER(c_int))),
     "fast_save_model": (c_int, (c_void_p, c_char_p)),
     "fast_save_checkpoint": (c_int, (c_void_p, c_char_p)),

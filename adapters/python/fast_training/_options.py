@@ -16,19 +16,48 @@ _PAIRS = re.compile(r"\s*\d+=")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def documented(options: Any = Options) -> Callable[[_Function], _Function]:
+class _Shown(str):
+    """An annotation as help() and completion are to show it: as it is written, without quotes and
+    without typing's ForwardRef(..) around it."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown(annotation: Any) -> Any:
+    """`annotation` in a signature; what is no text of a type stays as it is."""
+    text = getattr(annotation, "__forward_arg__", annotation)
+    return _Shown(text) if isinstance(text, str) else annotation
+
+
+def documented(
+    options: Any = Options, defaults: Mapping[str, Any] | None = None
+) -> Callable[[_Function], _Function]:
     """Gives a function that takes `options` beside its own arguments a signature that names them,
-    for completion, and adds their sentences to its documentation."""
+    for completion, and adds their sentences to its documentation. `defaults`: of options whose
+    default is not None, which stands for the environment's."""
 
     def document(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind != one.VAR_KEYWORD]
+        own = [
+            one.replace(annotation=_shown(one.annotation))
+            for one in signature.parameters.values()
+            if one.kind != one.VAR_KEYWORD
+        ]
         named = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=(defaults or {}).get(name),
+                annotation=_shown(kind),
+            )
             for name, kind in options.__annotations__.items()
             if name not in signature.parameters
         ]
-        setattr(function, "__signature__", signature.replace(parameters=[*own, *named]))
+        shown = signature.replace(
+            parameters=[*own, *named], return_annotation=_shown(signature.return_annotation)
+        )
+        setattr(function, "__signature__", shown)
         parts = [inspect.cleandoc(text) for text in (function.__doc__, Options.__doc__) if text]
         function.__doc__ = "\n\n".join(parts)
         return function

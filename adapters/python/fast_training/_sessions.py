@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("fast_training")
 
+#: What follows from an end without agreement.
+OWN_MODEL = (
+    ": the models that workers save now differ from one another. Of a run by 'fast run --out DIR', "
+    "DIR/mean.safetensors is the mean of all; else take one worker's"
+)
+
 # Two sessions that have these options in common are one worker to its neighbours.
 _PLACE = ("run_id", "topology", "rank", "listen", "peer", "peers", "peer_template")
 

@@ -61,6 +61,15 @@ def first_of(model: Any) -> Any:
     return next(iter(model.values() if isinstance(model, Mapping) else model))
 
 
+def modules_of(model: Any) -> list[torch.nn.Module]:
+    """The modules that a loop calls; none where tensors are given."""
+    if not is_model(model):
+        return []
+    if isinstance(model, torch.nn.Module):
+        return [model]
+    return list(model.values() if isinstance(model, Mapping) else model)
+
+
 def parts_of(model: Any, average_statistics: bool) -> Parts:
     """The tensors of a module, or of a mapping from names. Names in a warning those that are left
     out of the model file because of their type."""

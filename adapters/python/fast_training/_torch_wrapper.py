@@ -10,7 +10,7 @@ import torch
 
 from ._options import documented
 from ._torch_batch import length_of
-from ._torch_options import TorchOptions
+from ._torch_options import DEFAULTS, TorchOptions
 from ._torch_step import StepAround
 from .errors import UsageError
 from .session import Session
@@ -33,7 +33,7 @@ class Decentralized(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     without a session.
     """
 
-    @documented(TorchOptions)
+    @documented(TorchOptions, DEFAULTS)
     def __init__(
         self,
         module: torch.nn.Module,

@@ -66,6 +66,9 @@ class Adapter:
         #: For an adapter that makes momentum follow by itself: see Status.likeness. A session sets
         #: it.
         self.likeness: Callable[[], float] = lambda: 1.0
+        #: Optional, once: to be called in before("exchange") with a hash of the first batch; see
+        #: Session.note_first_batch(). A session sets it.
+        self.note_first_batch: Callable[[int], None] = lambda hash: None
 
     def before(self, call: str) -> None:
         """Called before a session's `call`: the arrays must now hold the framework's present

@@ -59,6 +59,8 @@ class ShardedSampler:
         self.rank, self.workers = rank, workers
         self._examples = data if isinstance(data, int) else len(data)
         self._shuffle, self._seed = shuffle, seed
+        if self._examples < 0:
+            raise UsageError(f"{self._examples} examples; give the data set, or their number")
         parts = [1] * workers if shares is None else list(shares)
         self._first, self._end = (
             round(self._examples * sum(parts[:ranks]) / sum(parts)) for ranks in (rank, rank + 1)

@@ -85,6 +85,15 @@ def error_of(code: int, text: str) -> FastError:
 
 CUT_OFF, ALONE = 8, 11  #: of one whose workers did not agree, or that never met one
 INTERRUPTED = 130  #: exit code of a program whose training a signal has ended
+
+
+class Interrupted(SystemExit):
+    """A signal has ended the training of a loop that does not ask done()."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERRUPTED)
+
+
 _USELESS = (NameError, SyntaxError, ImportError, TypeError)  # the program's text is wrong
 
 

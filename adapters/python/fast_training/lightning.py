@@ -1,4 +1,4 @@
-"""A callback for Lightning's Trainer."""
+"""A callback for Lightning's Trainer, of Lightning 2.0 or later."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import torch
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
 from . import _trainers
-from ._callbacks import shared, stopped_early, with_end, with_means
+from ._callbacks import demand_version, shared, stopped_early, with_end, with_means
 from ._torch_batch import length_of
 from .errors import UsageError
 from .schedule import follow_position
 from .session import Session
 from .torch import join
+
+demand_version(lightning, (2, 0))
 
 _NO_EVENTS = 128  # bytes, that a file of TensorBoard without an event is below
 
@@ -38,6 +40,10 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
     Workers draw examples in orders of their own, though seeds be the same. They write checkpoints
     to ``worker-RANK`` in the folder of ModelCheckpoint, or where "{rank}" stands in its dirpath,
     and logs of CSVLogger and TensorBoardLogger to ``worker-RANK`` in theirs.
+
+    The epochs are shared out: of ``max_epochs=4`` among 2 workers each makes about 2, so that the
+    trainer's epoch ends near 2. The metric ``network_progress`` is the share of the run that all
+    have made, 1 at the end.
 
     Where a trainer stops early, all do. The metric ``network_loss`` is the mean of the training
     loss over all workers. `monitor` names metrics of validation, such as "val_loss", of which all
@@ -111,6 +117,13 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
         )
         return passes.examples_of(steps, epochs)
 
+    def on_train_batch_start(self, trainer: Any, module: Any, batch: Any, batch_idx: int) -> None:
+        """The first batch tells neighbours whether they train on the same examples: a module's
+        forward() need not be called."""
+        adapter: Any = self.session.adapter if self.session is not None else None
+        if adapter is not None and adapter.first_batch is not None:
+            adapter.first_batch.see(batch)
+
     def on_train_batch_end(
         self, trainer: Any, module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
@@ -124,6 +137,7 @@ class FastCallback(lightning.Callback):  # type: ignore[misc,unused-ignore]
         self._step, samples, self._samples = trainer.global_step, self._samples, 0
         self.session.exchange(samples, value * trainer.accumulate_grad_batches)
         module.log("network_loss", self.session.loss(), batch_size=1)
+        module.log("network_progress", self.session.progress(), batch_size=1)
         if self.session.done():
             trainer.should_stop = True
 

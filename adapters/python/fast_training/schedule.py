@@ -45,6 +45,7 @@ def steps(factors: Mapping[float, float], warmup: float = 0.0) -> Shape:
     shares = sorted(factors)
     if not all(0 <= share <= 1 for share in shares):
         raise UsageError(f"steps at {shares}; give shares of the budget, from 0 to 1")
+    _demand_warmup(warmup)
     found = [1.0, *(factors[share] for share in shares)]
 
     def shape(share: float) -> float:
@@ -54,9 +55,13 @@ def steps(factors: Mapping[float, float], warmup: float = 0.0) -> Shape:
     return shape
 
 
-def _warmed(warmup: float, shape: Shape) -> Shape:
+def _demand_warmup(warmup: float) -> None:
     if not 0 <= warmup < 1:
         raise UsageError(f"warmup is {warmup}; give a share of the budget, from 0 to below 1")
+
+
+def _warmed(warmup: float, shape: Shape) -> Shape:
+    _demand_warmup(warmup)
 
     def warmed(share: float) -> float:
         if share < warmup:
@@ -94,6 +99,10 @@ def follow(scheduler: Any, session: Session, steps: float) -> Any:
     scheduler: its rates, which the optimizer holds, would be scaled once more.
     """
     _demand_end(session)
+    if not 0 < steps < math.inf:
+        raise UsageError(
+            f"steps is {steps}; give those that the schedule was made for, such as T_max"
+        )
     if session.steps() > 0 and session.progress() * steps >= 2 and _is_new(scheduler):
         raise UsageError(
             "the session goes on from a checkpoint that does not hold this scheduler; it would "

@@ -20,7 +20,7 @@ from ._places import Places
 from ._standstill import Agreed, Standstill
 from ._status import Neighbour, Status
 from .adapter import Adapter, named
-from .errors import INTERRUPTED, RefusedError, UsageError, exit_by_code
+from .errors import Interrupted, RefusedError, UsageError, exit_by_code
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,13 +33,6 @@ _LOGGER = logging.getLogger("fast_training")
 _OTHER_RUN = "run id differs"  # as the library says it
 _DEAF_SECONDS = 10.0  # that a loop may go on after a signal and not ask done()
 _AGAIN_SECONDS = 0.2  # between two attempts to begin
-
-
-class Interrupted(SystemExit):
-    """A signal has ended the training of a loop that does not ask done()."""
-
-    def __init__(self) -> None:
-        super().__init__(INTERRUPTED)
 
 
 class Session:
@@ -126,6 +119,7 @@ class Session:
             ranks = [one.rank for one in self.neighbours()]
             self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
+        self.adapter.note_first_batch = self._handle.note_first_batch
         self.adapter.follow = self._handle.follow
         self.adapter.likeness = self._handle.likeness
         self.adapter.after("open")
@@ -215,6 +209,12 @@ class Session:
         mean, said = ctypes.c_double(), math.nan if value is None else _number(value)
         self._handle.call("fast_mean", name.encode(), said, ctypes.byref(mean))
         return mean.value
+
+    def note_first_batch(self, hash: int) -> None:
+        """A hash of the content of this worker's first batch, of 64 bits and not 0, to be called
+        once, before the first exchange(). Where a neighbour has the same, a warning says that both
+        train on the same examples. Models of PyTorch do it by themselves."""
+        self._handle.note_first_batch(hash)
 
     def finish(self) -> bool:
         """Ends training: averages until neighbours agree or ``settle_deadline`` passes, then
@@ -358,7 +358,9 @@ class Session:
                 getattr(error, "add_note", str)(note)
             if ends and self.agreed is None and not self.finish():
                 _LOGGER.warning(
-                    "worker %d ended without agreement with its neighbours", self.status().rank
+                    "worker %d ended without agreement with its neighbours%s",
+                    self.status().rank,
+                    _sessions.OWN_MODEL if self.status().workers > 1 else "",
                 )
                 if kind is None:
                     _sessions.ended_apart(self)

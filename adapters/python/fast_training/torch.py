@@ -11,11 +11,22 @@ import torch
 from ._launched import launched
 from ._options import documented
 from ._torch_backward import StepInBackward
+from ._torch_checks import demand_models_once, demand_one_momentum, demand_share, several
 from ._torch_copies import WeightCopies
+from ._torch_first_batch import FirstBatch
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
 from ._torch_moments import SecondMoments
 from ._torch_momentum import MomentumCorrection
-from ._torch_parts import Held, aliases_of, first_of, normalising, one_model, parts_of
+from ._torch_parts import (
+    Held,
+    aliases_of,
+    first_of,
+    is_model,
+    modules_of,
+    normalising,
+    one_model,
+    parts_of,
+)
 from ._torch_state import KeptState, unpacked
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
@@ -112,14 +123,20 @@ class TorchAdapter(Adapter):
         stateful: Mapping[str, Any] | None = None,
         step_in_backward: bool = False,
     ) -> None:
+        demand_share("momentum_correction", momentum_correction)
+        demand_models_once(model if is_model(model) else None)
+        modules = modules_of(model)
         owner, model = first_of(model), one_model(model)
-        optimizers = _several(optimizer)
+        optimizers = several(optimizer)
         parts = parts_of(model, mix_statistics)
         if not parts.trained:
             raise ModelError("the model has no trainable parameters; leave requires_grad set")
         self._optimizers, self._parts = optimizers, parts
         self._known = {id(one.tensor) for one in (*parts.trained, *parts.carried, *parts.apart)}
         self._check_trained()
+        if momentum_correction > 0:
+            names = {id(one.tensor): one.name for one in parts.trained}
+            demand_one_momentum(optimizers, names)
         self._state = KeptState(optimizers, dict(stateful or {}), parts.apart)
         self._resumed: dict[str, Any] | None = None  # of a checkpoint, until it is applied
         trained = [(one.name, one.tensor) for one in parts.trained]
@@ -164,6 +181,9 @@ class TorchAdapter(Adapter):
         self.aliases = aliases_of(model, [one for one in saved if one[0] not in tied])
         self.owner = owner if isinstance(model, torch.nn.Module) else parts.trained[0].tensor
         self._show()
+        #: What the model is trained on first; None once neighbours have been told.
+        self.first_batch: FirstBatch | None = FirstBatch(modules)
+        self.at_close(self.first_batch.leave)
 
     def before(self, call: str) -> None:
         """Brings the memory that is exchanged up to date."""
@@ -187,6 +207,7 @@ class TorchAdapter(Adapter):
         if moved or any(others):
             self._show()
         if call == "exchange":
+            self._tell_first_batch()
             self._moments.before_exchange()
         self._copy_device(pull=True)
         if call == "exchange":
@@ -211,6 +232,13 @@ class TorchAdapter(Adapter):
         if call == "open" and self._resumed is not None:  # the arrays hold a checkpoint's
             self._state.resume(self._resumed)
             self._resumed = None
+
+    def _tell_first_batch(self) -> None:
+        """At the first exchange: neighbours are told what its step was made of."""
+        if self.first_batch is not None:
+            found, self.first_batch = self.first_batch.take(), None
+            if found > 0:
+                self.note_first_batch(found)
 
     def _show(self) -> None:
         """Names the memory of all tensors as it is now."""
@@ -256,7 +284,7 @@ class TorchAdapter(Adapter):
         self._leave.append(leave)
 
     def close(self) -> None:
-        """Gives back the optimizer's step."""
+        """Gives back the optimizer's step, and the model without a hook."""
         while self._leave:
             self._leave.pop()()
 
@@ -304,19 +332,6 @@ class TorchAdapter(Adapter):
             present.wait_stream(self._stream)
 
 
-def _several(optimizer: Any) -> tuple[torch.optim.Optimizer, ...]:
-    if optimizer is None:
-        return ()
-    given = tuple(optimizer) if isinstance(optimizer, (list, tuple)) else (optimizer,)
-    for one in given:
-        if not hasattr(one, "param_groups"):
-            raise UsageError(
-                f"a {type(one).__name__} is no optimizer; give one of torch.optim, or a list of "
-                "them"
-            )
-    return given
-
-
 def _forget(optimizer: torch.optim.Optimizer) -> None:
     """Drops the state of an optimizer."""
     if isinstance(optimizer, torch.optim.Adagrad):  # requires its state to be there
@@ -332,6 +347,8 @@ def gather_statistics(model: torch.nn.Module, batches: int, forward: Callable[[]
     `forward` computes the model on a batch, usually of training data. To be called when training is
     over, before finish(). Does nothing for a model without such layers.
     """
+    if batches < 1:
+        raise UsageError(f"statistics of {batches} batches; give 1 or more")
     layers = normalising(model)
     if not layers:
         return

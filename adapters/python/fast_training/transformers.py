@@ -28,6 +28,10 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
     reaches its end with it; a warm-up keeps its number of steps. Accumulation and clipping stay as
     they are. The mean of the training loss over workers is not known here.
 
+    The epochs are shared out: of 4 among 2 workers each makes about 2, so that the trainer's
+    "epoch" ends near 2, and its bar of steps near the half. ``network_progress`` beside it in the
+    logs is the share of the run that all have made, 1 at the end.
+
     Where a trainer stops early, all do. `monitor` names metrics of evaluation, such as "eval_loss",
     of which all workers read the same mean as ``eval_network_loss``: that of the evaluation before,
     since word takes some steps; at first it is this worker's own. With it as
@@ -100,6 +104,15 @@ class FastCallback(transformers.TrainerCallback):  # type: ignore[misc,unused-ig
         self.session.exchange(int(self._passes.examples_of(self._steps) - before))
         if self.session.done():
             control.should_training_stop = True
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
+        """Adds how much of the run all workers have made to what is logged: the trainer's "epoch"
+        counts this worker's passes."""
+        if self.session is None or logs is None:
+            return
+        logs["network_progress"] = round(self.session.progress(), 4)
+        if state.log_history:  # which is written before callbacks are called
+            state.log_history[-1]["network_progress"] = logs["network_progress"]
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """Adds the means to the metrics, which the trainer and callbacks after this one go by."""

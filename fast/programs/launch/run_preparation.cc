@@ -54,6 +54,26 @@ LockFile taken(const fs::path& folder) {
                   "choose another --out");
 }
 
+/// What to do where the run in `folder` has more workers than are to go on with it.
+std::string with_all_workers(const fs::path& folder, int rank) {
+  const auto quiet = [](stencil::LogLevel, std::string_view) {};
+  try {
+    const auto checkpoint = Checkpoint::newest(RunFolder(folder).checkpoint(rank), quiet);
+    const std::string topology =
+        checkpoint ? std::string(stencil::value_of(checkpoint->terms(), "topology")) : "";
+    if (!topology.empty() && !topology.starts_with("edges:")) {
+      return fmt::format(
+          "a run goes on with all of its workers: give --topology {}, or begin "
+          "another one in another folder",
+          topology);
+    }
+  } catch (const FileError&) {
+    // What is damaged does not tell.
+  }
+  return "a run goes on with all of its workers: give the topology that it began with. Where that "
+         "folder is of another run, move it away";
+}
+
 }  // namespace
 
 LockedFolder::LockedFolder(const fs::path& folder, Earlier earlier_run, const std::string& command)
@@ -92,8 +112,9 @@ std::string run_id_to_resume(const fs::path& folder, int workers) {
     const std::optional<int> rank = worker_rank(entry.path());
     if (!rank || *rank < workers || !fs::exists(entry.path() / "metrics.jsonl")) continue;
     throw FileError(
-        fmt::format("{} is none of the run's {} workers", entry.path().string(), workers),
-        "move it away");
+        fmt::format("{} is there, and the topology that is given has ranks from 0 to {}",
+                    entry.path().string(), workers - 1),
+        with_all_workers(folder, *rank));
   }
   const auto quiet = [](stencil::LogLevel, std::string_view) {};
   for (int rank = 0; rank < workers; ++rank) {

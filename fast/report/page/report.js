@@ -57,6 +57,7 @@
     const ranks = list => (list.length > 1 ? 'workers ' : 'worker ') + list.join(', ');
     const notes = [];
     if (summary.lost_ranks.length) notes.push(`Lost: ${ranks(summary.lost_ranks)} died without a last word. The others went on.`);
+    if (data.shortfall) notes.push(`${data.shortfall}.`);
     if (summary.older_run_ranks.length) notes.push(`The folders of ${ranks(summary.older_run_ranks)} hold an older run too, which is not counted.`);
     if (summary.islands.length) notes.push(`The run fell apart: the models of ${summary.islands.map(ranks).join(' and of ')} never met, or no longer at the end. The mean model is that of ${ranks(summary.islands[0])}.`);
     for (const {rank, why} of summary.left_out) notes.push(`Not in the mean model: worker ${rank}: ${why}.`);
@@ -82,12 +83,54 @@
     'in exchange()': 'Share of a training thread’s time that averaging took: folding what was agreed, and waiting.',
     'sent': 'Bytes sent to neighbours, headers included.',
     'shared': 'Bytes of the model averaged with neighbours on the same host in each other’s memory: nothing was sent.',
-    'starts': 'How often the worker was started.',
+    'starts': 'How often the worker was started: once, again after each bad end, and for each time that the run was resumed.',
+    'time': 'Since each worker’s own start. Workers’ clocks are not compared: of one that was started again or resumed, what lay between two lives is left out, so that from then on its times are earlier than the others’.',
     'ended': 'Exit code 0 is well; README explains the others.',
-    'progress': 'Share of the samples that all workers together were to train on.',
+    'progress': 'Share of the samples that all workers together were to train on. A worker that died counts as going on, so that the run ends when the others have made their share.',
     'settled': 'A worker that is done and agrees with its neighbours; frozen: its model changes no more.',
     'suspect': 'A neighbour that has not been heard of for a while; gone: for so long that nobody waits for it.',
     'round trip': 'Time from offering a bucket to a neighbour until its reply.',
+  };
+  const counterWords = {
+    sweeps: 'passes over the whole model completed with a neighbour, begun here',
+    offers: 'buckets that this worker offered to neighbours over the network',
+    answers: 'offers of neighbours that it averaged with and answered',
+    merges: 'offers of both ends that crossed, and became one exchange',
+    declined: 'offers that came while their bucket was busy, and were put off',
+    withdrawn: 'offers that never arrived, and were taken back',
+    lost_in_flight: 'offers and replies lost with a neighbour that died',
+    resynchronised: 'times that both ends of an edge compared anew what had arrived, as after a broken connection',
+    stale_frames: 'messages of a connection that is over; ignored',
+    duplicates: 'messages seen before; ignored',
+    gaps: 'messages that came after a missing one',
+    refusals: 'neighbours that could not be exchanged with: another model, run or version',
+    violations: 'messages that no worker sends; ignored',
+    suspected: 'times that a neighbour was silent for a while',
+    gone: 'neighbours that were silent for so long that they were given up',
+    returned: 'neighbours that were heard again after a silence',
+    malformed: 'messages that could not be read',
+    checksum: 'payloads that were damaged on the way',
+    payload_size: 'payloads of a length that no message of this run has',
+    non_finite: 'payloads of neighbours that held NaN or infinity; never mixed',
+    own_non_finite: 'buckets of its own that held NaN or infinity; never offered',
+    unknown_senders: 'messages of ranks that are no neighbours',
+    unproven: 'messages over links that had not proven their key',
+    frames_dropped: 'messages dropped since a queue was full',
+    resent: 'answers sent once more',
+    shares: 'buckets averaged in shared memory, begun here',
+    shares_declined: 'buckets in shared memory whose owner was using them',
+    held: 'times that a bucket in shared memory was locked by another process',
+    skipped: 'buckets left out of a sweep for that',
+    looked: 'words of 64 buckets read to find the next one to ask for: a measure of work',
+    deferred: 'times that a bucket could not be folded at a step boundary, and was at a later one',
+    put_off: 'messages kept until another process had freed a bucket',
+    inherited_locks: 'locks taken over from a process that died holding them',
+    bytes_shared: 'bytes averaged in shared memory',
+    frames_sent: 'messages sent', frames_received: 'messages received',
+    bytes_sent: 'bytes sent, headers included', bytes_received: 'bytes received, headers included',
+    strangers: 'connections or messages that were none of a worker’s, such as a port scan’s, or that a broken connection cut short; turned away',
+    discarded: 'messages that the transport gave up, as where a link broke',
+    non_finite_losses: 'losses that were NaN or infinite; left out of the mean',
   };
   const word = name => {
     const meaning = words[name.toLowerCase()];
@@ -345,8 +388,10 @@
     const rows = data.workers.map(w => {
       const notes = [...(seen.get(w.rank) || [])].map(([name, times]) => times > 1 ? `${name} ×${times}` : name);
       if (w.exit_code && w.text) notes.unshift(w.text);
-      const counters = Object.entries(w.counters || {}).map(([name, value]) => `${name} ${count(value)}`);
-      const folded = counters.length ? [make('details', {}, make('summary', {}, `${counters.length} counters`), counters.join(', '))] : [];
+      const counters = Object.entries(w.counters || {}).map(([name, value]) => make('li', {},
+        counterWords[name] ? make('abbr', {title: counterWords[name]}, name) : name, ` ${count(value)}`));
+      const folded = counters.length ? [make('details', {}, make('summary', {}, `${counters.length} counters`),
+        make('ul', {class: 'counters'}, ...counters))] : [];
       return [
         make('td', {class: 'text'}, make('span', {class: 'dot', style: `background: ${w.lost ? css('--bad') : colour(w.rank)}`}), w.rank),
         ended(w), count(w.samples), count(w.samples_per_second),
@@ -388,7 +433,8 @@
   byId('settings').parentElement.hidden = !data.settings.length;
   table('settings', [['option', 'text'], ['value', 'text value'], ['default', 'text value']],
         data.settings.map(row => row.map(text => text || '–')));
-  byId('words').append(...Object.entries(words).flatMap(([name, meaning]) =>
+  const counted = Object.keys(counterWords).filter(name => data.workers.some(w => (w.counters || {})[name]));
+  byId('words').append(...[...Object.entries(words), ...counted.map(name => [`counter ${name}`, counterWords[name]])].flatMap(([name, meaning]) =>
     [make('dt', {}, name), make('dd', {}, meaning)]));
   byId('network').hidden = data.grid.edges.length === 0;
   redraw();

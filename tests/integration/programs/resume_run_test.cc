@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Arguments = std::vector<std::string>;
 
 /// Identifies the present checkpoint: a new one has another modification time.
@@ -177,14 +179,42 @@ TEST_F(ResumeRunTest, AFolderWithoutCheckpointsCannotBeGoneOnWith) {
   EXPECT_THAT(result.err, HasSubstr("holds no checkpoint to go on from"));
 }
 
+TEST_F(ResumeRunTest, AFinishedRunIsTrainedLongerByMoreEpochs) {
+  Arguments first = grid("ring:2", "longer");
+  first.insert(first.end(), {"--epochs", "2"});
+  ASSERT_EQ(run_program(FAST_PROGRAM, first, {}, kPatience).code, 0);
+  const auto samples = [&] {
+    return nlohmann::json::parse(read_text(RunFolder(run("longer")).summary()))["samples"]
+        .get<std::uint64_t>();
+  };
+  EXPECT_GE(samples(), 2 * 512U - 64);
+  const ProgramResult longer = run_program(
+      FAST_PROGRAM, {"train", "--resume", run("longer").string(), "--epochs", "8"}, {}, kPatience);
+  EXPECT_EQ(longer.code, 0) << longer.out << longer.err;
+  EXPECT_GE(samples(), 8 * 512U - 64);
+  EXPECT_THAT(longer.out, Not(HasSubstr("started again")));
+}
+
+TEST_F(ResumeRunTest, FewerWorkersThanTheRunHasAreRefusedWithItsTopology) {
+  Arguments first = grid("ring:3", "fewer");
+  first.insert(first.end(), {"--epochs", "2"});
+  ASSERT_EQ(run_program(FAST_PROGRAM, first, {}, kPatience).code, 0);
+  const ProgramResult fewer = run_program(
+      FAST_PROGRAM, {"train", "--resume", run("fewer").string(), "--topology", "ring:2"}, {},
+      kPatience);
+  EXPECT_EQ(fewer.code, 4);
+  EXPECT_THAT(fewer.err, AllOf(HasSubstr("worker-2"), HasSubstr("ranks from 0 to 1"),
+                               HasSubstr("--topology ring:3")));
+}
+
 TEST_F(ResumeRunTest, FreshStartsOverInTheSameFolder) {
   Arguments once = lone("linear", "fresh");
-  once.insert(once.end(), {"--epochs", "1"});
-  ASSERT_EQ(run_program(FAST_WORKER, once, {}, kPatience).code, 0);
   once.insert(once.end(), {"--epochs", "2"});
+  ASSERT_EQ(run_program(FAST_WORKER, once, {}, kPatience).code, 0);
+  once.insert(once.end(), {"--epochs", "1"});
   const ProgramResult refused = run_program(FAST_WORKER, once, {}, kPatience);
   EXPECT_EQ(refused.code, 4);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("budget is 512 samples there, 1024 samples here"),
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("budget is 1024 samples there, 512 samples here"),
                                  HasSubstr("--fresh")));
   once.emplace_back("--fresh");
   EXPECT_EQ(run_program(FAST_WORKER, once, {}, kPatience).code, 0);

@@ -62,6 +62,8 @@ class Parts(unittest.TestCase):
         ):
             with self.assertRaises(fast.UsageError):
                 ShardedSampler(10, **options)
+        with self.assertRaisesRegex(fast.UsageError, "-3 examples"):
+            ShardedSampler(-3)
 
 
 class Environment(unittest.TestCase):

@@ -3,13 +3,16 @@
 import array
 import importlib.util
 import inspect
+import logging
 import os
 import pathlib
+import types
 import unittest
 import unittest.mock
 
 import fast_training as fast
 import support
+from fast_training._callbacks import demand_version
 from fast_training._option_types import Options
 
 PACKAGE = pathlib.Path(fast.__file__).parent
@@ -48,6 +51,14 @@ class Lists(unittest.TestCase):
             for name in () if function is fast.Session else Options.__annotations__:
                 self.assertIn(f"\n{name}: ", documentation)
 
+    def test_signatures_can_be_read(self):
+        for function in (fast.join, fast.Session.__init__, fast.rank, fast.workers):
+            shown = str(inspect.signature(function))
+            self.assertNotIn("ForwardRef", shown)
+            self.assertNotIn("'", shown, "annotations are shown without quotes")
+            self.assertIn("topology: str | os.PathLike[str] | None = None", shown)
+        self.assertIn("momentum_correction: float = 0.5", str(inspect.signature(fast.join)))
+
 
 class Variables(unittest.TestCase):
     def test_those_of_no_option_are_named(self):
@@ -71,6 +82,37 @@ class Variables(unittest.TestCase):
             fast.join(numbers(1)),
         ):
             pass
+
+
+class Versions(unittest.TestCase):
+    def test_a_framework_that_is_too_old_is_named(self):
+        for version, old in (("1.9.5", True), ("2.0.0", False), ("2.15.0+cpu", False)):
+            module = types.SimpleNamespace(__name__="lightning", __version__=version)
+            if not old:
+                demand_version(module, (2, 0))
+                continue
+            with self.assertRaisesRegex(ImportError, r"lightning 1.9.5 is older than 2.0, .*-U"):
+                demand_version(module, (2, 0))
+
+
+class NoTopology(unittest.TestCase):
+    def setUp(self):
+        support.LOGGER.removeFilter(support.not_of_topology)
+        self.addCleanup(support.LOGGER.addFilter, support.not_of_topology)
+
+    def warnings(self, **options):
+        with self.assertLogs("fast_training", "INFO") as logs:
+            fast.Session(numbers(1), **options).close()
+            logging.getLogger("fast_training").info("closed")
+        return [one.getMessage() for one in logs.records if one.levelname == "WARNING"]
+
+    def test_a_worker_that_will_be_alone_says_so(self):
+        self.assertTrue(any("no topology is given" in line for line in self.warnings()))
+
+    def test_one_that_is_meant_to_be_does_not(self):
+        self.assertEqual(self.warnings(topology="ring:1"), [])
+        with unittest.mock.patch.dict(os.environ, {"FAST_TOPOLOGY": "ring:1", "FAST_RANK": "0"}):
+            self.assertEqual(self.warnings(), [])
 
 
 class BeforeASession(unittest.TestCase):

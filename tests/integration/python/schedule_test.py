@@ -42,6 +42,7 @@ class Shapes(unittest.TestCase):
             lambda: schedule.cosine(warmup=1),
             lambda: schedule.linear(warmup=-0.1),
             lambda: schedule.steps({30: 0.1}),
+            lambda: schedule.steps({0.5: 0.1}, warmup=2),
         ):
             with self.assertRaises(fast.UsageError):
                 make()
@@ -165,6 +166,11 @@ class Following(unittest.TestCase):
             found = self.rates(make, [0, 0.005, 0.02, 0.5, 0.5, 1])
             for index, step in enumerate((0, 0, 2, 50, 50, 100)):
                 self.assertAlmostEqual(found[index], expected[step])
+
+    def test_a_number_of_steps_that_makes_no_sense_is_refused(self):
+        for steps in (0, -1, math.inf, math.nan):
+            with self.assertRaisesRegex(fast.UsageError, f"steps is {steps}"):
+                schedule.follow(None, self.Session(), steps=steps)
 
     def test_one_that_counts_no_steps_stays_as_it_is(self):
         optimizer = training()[1]

@@ -6,6 +6,7 @@ import unittest
 import fast_training as fast
 import support
 import torch
+from fast_training.torch import gather_statistics
 
 
 def pair(seed):
@@ -115,6 +116,38 @@ class Several(unittest.TestCase):
             fast.join([first, second], ["adam"])
         with self.assertRaisesRegex(fast.UsageError, "is none of the model"):
             fast.join([first], optimizers_of(first, second))
+
+    def test_what_is_given_twice_is_refused(self):
+        first, second = pair(1)
+        optimizers = optimizers_of(first, second)
+        with self.assertRaisesRegex(fast.UsageError, "optimizer 2 is optimizer 0 again"):
+            fast.join([first, second], [*optimizers, optimizers[0]])
+        with self.assertRaisesRegex(fast.UsageError, "model 1 is model 0 again"):
+            fast.join([first, first], optimizers[:1])
+        with self.assertRaisesRegex(fast.UsageError, "model 'b' is model 'a' again"):
+            fast.join({"a": first, "b": first}, optimizers[:1])
+
+    def test_a_parameter_of_two_momenta_is_refused(self):
+        first, _second = pair(1)
+        optimizers = [
+            torch.optim.SGD(first.parameters(), lr=0.1, momentum=0.9),
+            torch.optim.SGD([first[0].bias], lr=0.1, momentum=0.9),
+        ]
+        with self.assertRaisesRegex(fast.UsageError, "'0.bias' is in optimizers 0 and 1"):
+            fast.join(first, optimizers)
+        fast.join(first, optimizers, momentum_correction=0).close()
+        optimizers[1] = torch.optim.Adam([first[0].bias])  # has no momentum that follows
+        fast.join(first, optimizers).close()
+        optimizers[1] = torch.optim.SGD([first[0].bias], lr=0.1)
+        fast.join(first, optimizers).close()
+
+    def test_numbers_out_of_range_are_refused(self):
+        first, _second = pair(1)
+        for wrong in (3, -0.1, float("nan"), "0.5", None, True):
+            with self.assertRaisesRegex(fast.UsageError, f"momentum_correction is {wrong!r}; give"):
+                fast.join(first, momentum_correction=wrong)
+        with self.assertRaisesRegex(fast.UsageError, "0 batches"):
+            gather_statistics(first, 0, lambda: None)
 
 
 if __name__ == "__main__":

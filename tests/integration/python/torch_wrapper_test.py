@@ -6,6 +6,7 @@ import pickle
 import unittest
 
 import fast_training as fast
+import support  # noqa: F401, which knows what is not worth a warning here
 import torch
 
 

@@ -55,6 +55,16 @@ TEST(LiveTableTest, TheNetworkIsAddedUpFromItsWorkers) {
   EXPECT_DOUBLE_EQ(view.eta, 10);
 }
 
+TEST(LiveTableTest, TheShareOfAFailedWorkerIsSaidToCountAsMade) {
+  const std::vector<WorkerView> workers = {running(1, 1000), ended(137), ended(0)};
+  EXPECT_EQ(network_view(workers).failed, 1);
+  EXPECT_THAT(render_line(1, workers),
+              HasSubstr("2 ended, 1 with an error, whose share counts as made"));
+  EXPECT_THAT(joined(render_table(workers, {.width = 200})),
+              HasSubstr("2 ended, 1 with an error, whose share counts as made"));
+  EXPECT_THAT(render_line(1, {running(1, 1000), ended(0)}), Not(HasSubstr("counts as made")));
+}
+
 TEST(LiveTableTest, NothingKnownIsNoNumber) {
   const NetworkView view = network_view({{}, {}});
   EXPECT_EQ(view.eta, -1);

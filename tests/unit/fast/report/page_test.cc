@@ -8,6 +8,7 @@
 #include "fast/report/drawing.h"
 #include "fast/report/series.h"
 #include "fast/report/verdict.h"
+#include "fast/session/status_of.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -107,6 +108,75 @@ TEST_F(Page, ARestartAppearsAmongTheEvents) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0], nlohmann::json::parse(R"([3, 0, "restart", "started again"])"));
   EXPECT_EQ(events[1][2], "lost");
+}
+
+TEST_F(Page, AResumptionIsNoRestart) {
+  make_writable_folder(run_.worker(0));
+  MetricsWriter writer(run_.metrics(0));
+  writer.start(start(0, 1, 1000));
+  writer.progress(progress(3, 10));
+  writer.end({4, 130, "stopped", {}});
+  WorkerStart second = start(0, 1, 1020);
+  second.resumed = true;
+  writer.start(second);
+  const auto data = data_of(records());
+  EXPECT_EQ(data["events"]["list"][0],
+            nlohmann::json::parse(R"([4, 0, "resumed", "the run was resumed"])"));
+  EXPECT_EQ(data["summary"]["restarted_ranks"], nlohmann::json::array());
+}
+
+TEST_F(Page, EachCounterHasWords) {
+  write_worker(run_, 0, 1, 0.7, {1});
+  const RunRecords g = records();
+  const std::string page = render_page(g, summarise(g, {}), {});
+  const std::size_t begin = page.find("const counterWords = {");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string words = page.substr(begin, page.find("};", begin) - begin);
+  for (const auto& [name, value] : status_of(stencil::PumpStatus(), {}).counters) {
+    EXPECT_THAT(words, HasSubstr(" " + name + ": '"));
+  }
+}
+
+TEST_F(Page, WhoHasNotMadeItsShareIsNamed) {
+  for (int rank = 0; rank < 3; ++rank) write_worker(run_, rank, 4, 0.7, {1});
+  make_writable_folder(run_.worker(3));
+  {
+    MetricsWriter killed(run_.metrics(3));
+    killed.start(start(3, 4));
+    killed.progress(progress(4, 300, 0));
+  }
+  const RunRecords g = records();
+  const Summary s = summarise(g, {});
+  EXPECT_EQ(shortfall_of(s),
+            "3,300 of 4,000 samples were made: worker 3 ended early, after 300, and the others did "
+            "not make up for the rest");
+  EXPECT_EQ(data_of(g)["shortfall"], shortfall_of(s));
+  EXPECT_THAT(s.short_ranks, ElementsAre(3));
+}
+
+TEST_F(Page, WhoIsSlowOrWasStoppedIsNotShort) {
+  write_worker(run_, 0, 2, 0.7, {1});
+  make_writable_folder(run_.worker(1));
+  MetricsWriter slow(run_.metrics(1));
+  slow.start(start(1, 2));
+  slow.progress(progress(4, 300, 0));
+  slow.end({5, 130, "stopped", {}});
+  EXPECT_EQ(shortfall_of(summarise(records(), {})), "");
+}
+
+TEST_F(Page, WithoutABudgetTheAimIsWhatWorkersTookItFor) {
+  for (int rank = 0; rank < 2; ++rank) {
+    make_writable_folder(run_.worker(rank));
+    MetricsWriter writer(run_.metrics(rank));
+    WorkerStart s = start(rank, 2);
+    s.budget = 0;
+    writer.start(s);
+    writer.progress(progress(5, 500));
+    WorkerProgress last = progress(10, 1000);
+    last.network_samples = 4100;  // cut off at 1
+    writer.progress(last);
+  }
+  EXPECT_EQ(summarise(records(), {}).aim, 4000U);
 }
 
 TEST_F(Page, NumbersThatAreNotFiniteBecomeGaps) {

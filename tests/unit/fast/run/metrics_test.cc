@@ -87,6 +87,35 @@ TEST_F(Metrics, ARestartedWorkerDoesNotGlueItsFirstLineToATornOne) {
   EXPECT_DOUBLE_EQ(h.end->time, 8);
 }
 
+TEST_F(Metrics, WhoeverEndedAsMeantWasResumedAndNotStartedAgain) {
+  const auto lives = [this](std::optional<int> exit_code) {
+    std::string text = to_metrics_line(start(0)) + "\n" + to_metrics_line(progress(5, 100)) + "\n";
+    if (exit_code) text += to_metrics_line(WorkerEnd{6, *exit_code, "", {}}) + "\n";
+    WorkerStart second = start(0);
+    second.resumed = true;
+    return parse_metrics(text + to_metrics_line(second) + "\n");
+  };
+  for (const int as_meant : {0, 130}) {
+    EXPECT_EQ(lives(as_meant).starts, 2);
+    EXPECT_EQ(lives(as_meant).restarts(), 0);
+    EXPECT_TRUE(lives(as_meant).lives.at(1).resumed);
+  }
+  EXPECT_EQ(lives(1).restarts(), 1);
+  EXPECT_EQ(lives(std::nullopt).restarts(), 1);
+}
+
+TEST_F(Metrics, ARunThatIsResumedForLongerHasTheLongerBudget) {
+  WorkerStart second = start(0);
+  second.resumed = true;
+  second.budget = 9000;
+  second.epochs = 9;
+  const WorkerHistory history =
+      parse_metrics(to_metrics_line(start(0)) + "\n" + to_metrics_line(WorkerEnd{6, 0, "", {}}) +
+                    "\n" + to_metrics_line(second) + "\n");
+  EXPECT_EQ(history.start.budget, 9000U);
+  EXPECT_EQ(history.start.epochs, 9);
+}
+
 TEST_F(Metrics, TheEndOfAnEarlierLifeIsNotTheEndOfALaterOne) {
   MetricsWriter writer(file_);
   writer.start(start(0, 4, 1000));

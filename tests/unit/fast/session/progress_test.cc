@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 namespace fast {
 namespace {
 
@@ -35,6 +38,15 @@ TEST(Progress, OfEpochsIsOfThisWorkersOwnExamples) {
   Progress progress(2, Aim{.epochs = 2}, 100);
   for (int step = 0; step < 100; ++step) progress.add(1, 1);
   EXPECT_NEAR(progress.share(), 0.5, 1e-9);
+}
+
+TEST(Progress, OfALongerBudgetIsWhatWasMadeOfTheShorterOne) {
+  Progress first(1, {.budget = 100}, 0);
+  first.add(100, std::nullopt);
+  EXPECT_DOUBLE_EQ(first.share(), 1);
+  std::vector<double> scalars(first.scalars().begin(), first.scalars().end());
+  Progress::lengthen(scalars, 0.25);
+  EXPECT_DOUBLE_EQ(Progress(1, {.budget = 400}, 0, scalars).share(), 0.25);
 }
 
 TEST(Progress, OfTheOnlyWorkerIsItsOwn) {

@@ -42,6 +42,16 @@ TEST(StatusOf, AWorkerThatTookOverNobodysModelJoinedFromNobody) {
   EXPECT_EQ(status_of(status, kNow).joined_from, std::optional(0)) << "rank 0 is somebody";
 }
 
+TEST(StatusOf, ANeighbourThatHasFinishedAndIsSilentHasLeft) {
+  const auto link = [](WorkerState state, LinkState link) {
+    return status_of_one({.rank = 3, .link = link, .state = state}).neighbours.at(0).link;
+  };
+  EXPECT_EQ(link(WorkerState::kFrozen, LinkState::kSuspect), LinkState::kLeft);
+  EXPECT_EQ(link(WorkerState::kTraining, LinkState::kSuspect), LinkState::kSuspect);
+  EXPECT_EQ(link(WorkerState::kFrozen, LinkState::kUp), LinkState::kUp);
+  EXPECT_EQ(link(WorkerState::kFrozen, LinkState::kGone), LinkState::kGone);
+}
+
 TEST(StatusOf, ANeighbourKeepsItsNumbers) {
   const SessionStatus seen = status_of_one({.rank = 3,
                                             .link = LinkState::kSuspect,

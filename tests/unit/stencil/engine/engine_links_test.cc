@@ -76,6 +76,17 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
   EXPECT_EQ(pair.edge(0).report.calm, 7U);
 }
 
+TEST(Engine, the_hash_of_a_first_batch_is_told_at_once_and_again) {
+  EnginePair pair;
+  pair.meet();
+  pair.standing[0].first_batch = 77;
+  pair.turn(0);
+  pair.settle();
+  EXPECT_EQ(pair.edge(1).report.first_batch, 77U);
+  EXPECT_EQ(pair.pump(1).status().neighbours.at(0).first_batch, 77U);
+  EXPECT_EQ(pair.edge(0).report.first_batch, 0U) << "it has none";
+}
+
 TEST(Engine, a_new_epoch_counts_messages_anew) {
   EnginePair pair;
   pair.meet();

@@ -98,6 +98,14 @@ TEST(Wire, HeartbeatsAndPullsAreUrgentAndNothingElse) {
   }
 }
 
+TEST(Wire, AHeartbeatCarriesTheHashOfTheFirstBatch) {
+  const std::uint64_t hash = 0xfedc'ba98'7654'3210;
+  Result<Message> read = decode_frame(encode_frame(message_of(Heartbeat{hash})));
+  ASSERT_TRUE(read.ok());
+  ASSERT_TRUE(read.value().is<Heartbeat>());
+  EXPECT_EQ(read.value().as<Heartbeat>()->first_batch, hash);
+}
+
 TEST(Wire, EveryFieldOfAReplyComesBack) {
   const Reply sent{.sequence = 6,
                    .bucket = 9,
