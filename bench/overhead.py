@@ -12,9 +12,9 @@ row for each model and transport, as mean +- standard error over the rounds:
   boundary      time that training threads spend inside the boundary, as a share of their time
 
 "Without" is --sweeps 0 --linger 0: no sweep, so no bytes of a model and no waiting. The rest is as
-with exchange: each boundary folds (one pass over x, y and p) and wakes the background thread, which
-sends heartbeats. So "slower by" lacks the fold; "boundary" includes it, and also the wait for
-sweeps (--linger), which the background's CPU time counts again where it works on them.
+with exchange: each boundary shows the step (one pass over x and y) and wakes the background thread,
+which sends heartbeats. So "slower by" lacks that pass; "boundary" includes the whole fold, and also
+the wait for sweeps (--linger), which the background's CPU time counts again where it works on them.
 
 With a core for each worker, background + boundary bound the cost from above. With more workers than
 cores they do not: a training thread that waits leaves its core to another worker. Steps per second

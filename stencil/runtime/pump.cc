@@ -12,7 +12,8 @@ namespace {
 /// Frames handled at a time, so that a neighbour that keeps sending cannot hold up this worker's
 /// own work.
 constexpr int kMostReceived = 256;
-/// How often a full link, or a bucket that another process holds, is tried again.
+/// How often a bucket that another process holds is tried again, and, while this worker leaves, a
+/// full link. Otherwise the transport asks for a turn once a full link takes a frame again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
 EngineConfig checked(EngineConfig config, const Carried* carried) {
@@ -62,11 +63,8 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   // Sending may have made frames ready to receive without waking any descriptor.
   more = receive_some(now) || more;
   if (more) return now;
-  const bool waiting =
-      executor_.owes() || std::any_of(neighbours_.begin(), neighbours_.end(),
-                                      [](const Neighbour& n) { return !n.link.backlog.empty(); });
   return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal,
-                   waiting ? now + kRetryEvery : kNever});
+                   executor_.owes() ? now + kRetryEvery : kNever});
 }
 
 void Pump::apply_wanted_state(TimePoint now, WorkerState wanted) {

@@ -23,6 +23,7 @@ struct Network::Link {
   TimePoint bare[2] = {};         ///< arrival of the last frame without a payload
   Duration sending[2] = {};       ///< how long the last frame with a payload takes to send
   std::size_t under_way[2] = {};  ///< frames that the receiver has not taken
+  bool wants_room[2] = {};        ///< a frame was refused since the receiver last took one
 
   [[nodiscard]] bool joins(Rank rank) const { return ranks[0] == rank || ranks[1] == rank; }
 };
@@ -36,6 +37,7 @@ struct Network::Event {
   Received received;
   std::ptrdiff_t outage = -1;
   bool begins = false;
+  bool room = false;  ///< nothing was received: a full link takes a frame again
 
   friend bool operator<(const Event& a, const Event& b) {
     return std::tie(b.when, b.order) < std::tie(a.when, a.order);
@@ -69,7 +71,11 @@ class Network::End : public Transport {
     inbox_.pop_front();
     Link& link = network_.links_[received.link - 1];
     if (received.event == LinkEvent::kFrame && life == link.life) {
-      --link.under_way[link.ranks[0] == rank_ ? 1 : 0];
+      const int direction = link.ranks[0] == rank_ ? 1 : 0;
+      --link.under_way[direction];
+      if (std::exchange(link.wants_room[direction], false)) {
+        network_.tell_of_room(link.ranks[direction]);
+      }
     }
     return std::move(received);
   }
@@ -131,6 +137,17 @@ TimePoint Network::next() const {
 void Network::schedule(TimePoint when, Rank to, LinkId link, std::uint32_t life,
                        Received received) {
   queue_.push_back({when, events_++, to, link, life, std::move(received)});
+  std::ranges::push_heap(queue_, std::less<>());
+}
+
+void Network::tell_of_room(Rank sender) {
+  queue_.push_back({.when = now_,
+                    .order = events_++,
+                    .to = sender,
+                    .link = 0,
+                    .life = 0,
+                    .received = {},
+                    .room = true});
   std::ranges::push_heap(queue_, std::less<>());
 }
 
@@ -205,7 +222,10 @@ SendStatus Network::send(Rank from, LinkId id, Frame&& frame) {
   Link& link = links_[id - 1];
   if (!link.up) return SendStatus::kDown;
   const int direction = link.ranks[0] == from ? 0 : 1;
-  if (link.under_way[direction] >= kQueueFrames) return SendStatus::kFull;
+  if (link.under_way[direction] >= kQueueFrames) {
+    link.wants_room[direction] = true;
+    return SendStatus::kFull;
+  }
   const LinkModel model = model_(link.ranks[0], link.ranks[1]);
   const std::size_t bytes = frame.header.size() + view(frame.payload).size();
   const auto sending = [bytes](double bandwidth) {
@@ -260,6 +280,10 @@ void Network::deliver(TimePoint now, std::vector<Rank>& woken) {
     queue_.pop_back();
     if (event.outage >= 0) {
       set_outage(static_cast<std::size_t>(event.outage), event.begins);
+      continue;
+    }
+    if (event.room) {
+      woken.push_back(event.to);
       continue;
     }
     const Link& link = links_[event.link - 1];

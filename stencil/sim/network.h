@@ -60,6 +60,7 @@ class Network {
   void schedule(TimePoint when, Rank to, LinkId link, std::uint32_t life, Received received);
   LinkId dial(Rank from, const std::string& endpoint);
   SendStatus send(Rank from, LinkId link, Frame&& frame);
+  void tell_of_room(Rank sender);
   void set_outage(std::size_t index, bool begins);
   [[nodiscard]] bool broken(Rank a, Rank b) const;
   void connect(LinkId link);

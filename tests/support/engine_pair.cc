@@ -15,12 +15,13 @@ constexpr LinkId kLink = 1;
 
 class Wire::End : public Transport {
  public:
-  explicit End(const bool& up) : up_(up) {}
+  End(const bool& up, const bool& full) : up_(up), full_(full) {}
   std::string endpoint() const override { return "wire"; }
   LinkId dial(const PeerAddress&) override { return kLink; }
   void drop(LinkId) override {}
   SendStatus send(LinkId link, Frame&& frame) override {
     if (!up_ || link != kLink) return SendStatus::kDown;
+    if (full_) return SendStatus::kFull;
     out.push_back(std::move(frame));
     return SendStatus::kSent;
   }
@@ -37,10 +38,11 @@ class Wire::End : public Transport {
 
  private:
   const bool& up_;
+  const bool& full_;
 };
 
 Wire::Wire() {
-  for (auto& end : ends_) end = std::make_unique<End>(up_);
+  for (auto& end : ends_) end = std::make_unique<End>(up_, full);
 }
 Wire::~Wire() = default;
 

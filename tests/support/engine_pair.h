@@ -24,6 +24,7 @@ class Wire {
   void cut();
   /// Frames in flight from `from` to the other.
   [[nodiscard]] std::size_t under_way(Rank from) const;
+  bool full = false;  ///< while set, it takes no frame
   /// Delivers at most `count` of them, in order. Returns their number.
   std::size_t deliver(Rank from, std::size_t count = SIZE_MAX);
   /// Silently loses the next frame from `from`, which no correct transport does.

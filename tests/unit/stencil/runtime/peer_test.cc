@@ -33,6 +33,22 @@ TEST(Peer, a_reply_for_another_bucket_than_was_offered_is_refused) {
   EXPECT_EQ(pair.open_offers(0), 3U);
 }
 
+/// The transport promises a turn once there is room.
+TEST(Peer, one_whose_link_is_full_is_not_asked_again_and_again) {
+  EnginePair pair({.floats = 5, .bucket_floats = 4});
+  pair.meet();
+  pair.wire.full = true;
+  pair.boundary(0);
+  EXPECT_FALSE(pair.edge(0).link.backlog.empty());
+  const TimePoint next = pair.pump(0).turn(pair.now, pair.standing[0]);
+  EXPECT_GT(next - pair.now, std::chrono::milliseconds(20));
+  pair.wire.full = false;
+  pair.turn(0);
+  EXPECT_TRUE(pair.edge(0).link.backlog.empty());
+  pair.settle();
+  EXPECT_EQ(pair.z(0), pair.z(1));
+}
+
 TEST(Peer, a_part_that_is_none_is_counted_named_and_rejected) {
   EnginePair pair({.floats = 5, .bucket_floats = 4, .codec = parse_codec("topk:0.5")});
   pair.meet();
