@@ -60,10 +60,11 @@ std::unique_ptr<Party> make_zmq_party(const Traffic& traffic, const Meeting& mee
 /// it is received: what the product reads of a payload, libzmq alone does not.
 std::unique_ptr<Party> make_checked_zmq_party(const Traffic& traffic, const Meeting& meeting);
 /// The product: encode_frame(), Transport and EventLoop, decode_frame(), all as a session does it,
-/// with the arithmetic left out. Over bare sockets, over ZeroMQ, and over ZeroMQ with keys.
+/// with the arithmetic left out. Over bare sockets and over ZeroMQ, without and with keys.
 std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& meeting);
+std::unique_ptr<Party> make_keyed_tcp_party(const Traffic& traffic, const Meeting& meeting);
 std::unique_ptr<Party> make_zmq_transport_party(const Traffic& traffic, const Meeting& meeting);
-std::unique_ptr<Party> make_keyed_party(const Traffic& traffic, const Meeting& meeting);
+std::unique_ptr<Party> make_keyed_zmq_party(const Traffic& traffic, const Meeting& meeting);
 
 /// Counts offers and answers, and decides when to offer next.
 class Ledger {

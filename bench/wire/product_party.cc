@@ -217,10 +217,13 @@ class ProductParty final : public Party {
 std::unique_ptr<Party> make_tcp_party(const Traffic& traffic, const Meeting& meeting) {
   return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "tcp://"});
 }
+std::unique_ptr<Party> make_keyed_tcp_party(const Traffic& traffic, const Meeting& meeting) {
+  return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "tcp://", .keys = true});
+}
 std::unique_ptr<Party> make_zmq_transport_party(const Traffic& traffic, const Meeting& meeting) {
   return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "zmq://"});
 }
-std::unique_ptr<Party> make_keyed_party(const Traffic& traffic, const Meeting& meeting) {
+std::unique_ptr<Party> make_keyed_zmq_party(const Traffic& traffic, const Meeting& meeting) {
   return std::make_unique<ProductParty>(traffic, meeting, Kind{.scheme = "zmq://", .keys = true});
 }
 

@@ -20,12 +20,13 @@ struct Program {
   std::string_view name;
   bench::MakeParty make;
 };
-constexpr std::array<Program, 6> kPrograms{{{"raw", bench::make_raw_party},
+constexpr std::array<Program, 7> kPrograms{{{"raw", bench::make_raw_party},
                                             {"libzmq", bench::make_zmq_party},
                                             {"libzmq-checked", bench::make_checked_zmq_party},
                                             {"tcp", bench::make_tcp_party},
+                                            {"tcp-keys", bench::make_keyed_tcp_party},
                                             {"zmq", bench::make_zmq_transport_party},
-                                            {"zmq-keys", bench::make_keyed_party}}};
+                                            {"zmq-keys", bench::make_keyed_zmq_party}}};
 
 const Program& program(const std::string& name) {
   const auto found = std::ranges::find(kPrograms, name, &Program::name);
@@ -47,7 +48,7 @@ struct Options {
   double round_mb = 200;
   int control_ms = 0;
   int restarts = 0;
-  std::vector<std::string> programs{"raw", "libzmq", "tcp", "zmq", "zmq-keys"};
+  std::vector<std::string> programs{"raw", "libzmq", "tcp", "tcp-keys", "zmq", "zmq-keys"};
   std::string json;
 };
 
@@ -100,8 +101,8 @@ nlohmann::ordered_json measure_lateness(const std::string& name, double megabyte
 /// How long links take to come back: a row and its JSON.
 nlohmann::ordered_json measure_restarts(const std::string& name, int restarts) {
   constexpr std::chrono::milliseconds kAway{500};
-  const auto [listener, dialler] =
-      bench::restart(name == "tcp" ? "tcp://" : "zmq://", name == "zmq-keys", restarts, kAway);
+  const auto [listener, dialler] = bench::restart(name.starts_with("tcp") ? "tcp://" : "zmq://",
+                                                  name.ends_with("-keys"), restarts, kAway);
   const nlohmann::ordered_json row{
       {"program", name},
       {"restarts", restarts},
@@ -209,9 +210,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--round-mb", options.round_mb, "moved each way per round, at least one pass")
       ->capture_default_str();
-  app.add_option("--programs", options.programs,
-                 "which, of raw, libzmq, libzmq-checked, tcp, zmq and zmq-keys; the first is the "
-                 "measure")
+  app.add_option(
+         "--programs", options.programs,
+         "which, of raw, libzmq, libzmq-checked, tcp, tcp-keys, zmq and zmq-keys; the first is the "
+         "measure")
       ->capture_default_str();
   app.add_option("--control", options.control_ms,
                  "instead: a control message of the product so often, in ms, and how late it came")
