@@ -20,7 +20,7 @@ constexpr std::size_t kHeldInAll = 1 << 20;
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr Duration kGrace = std::chrono::milliseconds(500);
 /// Of those that wait before the door as it is shut, so many still come in.
-constexpr int kWaiting = 32;
+constexpr int kWaiting = 64;
 
 std::uint16_t own_port(int listener) {
   sockaddr_storage own{};
@@ -70,8 +70,15 @@ void Door::look_at_all() {
   }
 }
 
+bool Door::knows(int descriptor) {
+  const auto guest = guests_.find(descriptor);
+  return guest != guests_.end() && guest->second.meter.look();
+}
+
+/// Word of it comes before libzmq closes it, or after the number has a new connection: one that is
+/// there still is left to the next look().
 void Door::left(int descriptor) {
-  guests_.erase(descriptor);
+  if (!knows(descriptor)) guests_.erase(descriptor);
 }
 
 void Door::heard(int descriptor, std::size_t wire_bytes) {

@@ -38,6 +38,7 @@ class Door {
   /// nobody's loss: what is called for it has no effect.
   void came(TimePoint now, int descriptor);
   void left(int descriptor);
+  [[nodiscard]] bool knows(int descriptor);
   /// A whole message has come on it.
   void heard(int descriptor, std::size_t wire_bytes);
   /// All connections are libzmq's no more.

@@ -138,11 +138,7 @@ void ZmqListener::hear_monitor(bool anyway) {
     if (!event) return;
     switch (event->kind) {
       case ZMQ_EVENT_ACCEPTED:
-        // The descriptor has a new connection.
-        if (closed_.erase(event->value) > 0) end_connection(event->value);
-        if (door_.empty()) shared_.look.set_after(ZmqShared::kLookEvery);
-        door_.came(shared_.loop.now(), event->value);
-        if (door_.shut()) shared_.look.set_after(ZmqShared::kLookSoon);
+        came(event->value);
         bound_unsent_bytes(event->value);
         break;
       case ZMQ_EVENT_DISCONNECTED:
@@ -163,6 +159,22 @@ void ZmqListener::hear_monitor(bool anyway) {
     }
   }
   shared_.ready.add(*this);
+}
+
+void ZmqListener::came(int connection) {
+  // The descriptor has a new connection.
+  const bool anew = closed_.erase(connection) > 0;
+  if (anew) end_connection(connection);
+  // Its first frame may have come before word of it.
+  if (anew || !by_connection_.contains(connection) || !door_.knows(connection)) {
+    let_in(connection);
+  }
+}
+
+void ZmqListener::let_in(int connection) {
+  if (door_.empty()) shared_.look.set_after(ZmqShared::kLookEvery);
+  door_.came(shared_.loop.now(), connection);
+  if (door_.shut()) shared_.look.set_after(ZmqShared::kLookSoon);
 }
 
 Duration ZmqListener::look() {
@@ -289,6 +301,7 @@ LinkId ZmqListener::link_of(const std::string& sender) {
                    Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room)});
   by_sender_.emplace(sender, id);
   if (connection >= 0) by_connection_[connection] = id;
+  if (!door_.knows(connection)) let_in(connection);
   if (key) bound_links_of(*key);
   if (links_.at(id).rank) {
     door_.trust(connection);

@@ -63,6 +63,9 @@ class ZmqListener final : public EventSource {
   /// Where it fails it is tried again, for as long as it takes.
   void listen_anew();
   void hear_monitor(bool anyway = false);
+  /// libzmq has accepted it.
+  void came(int connection);
+  void let_in(int connection);
   [[nodiscard]] std::optional<Received> next_frame();
   void refuse(const Incoming& incoming);
   /// Tells why the door has hung up on somebody, where it has since the last time.
