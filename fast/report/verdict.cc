@@ -59,7 +59,7 @@ std::string shortfall_of(const Summary& s) {
     after += (after.empty() ? "" : ", ") + format::count(static_cast<double>(own));
   }
   return format::count(made) + " of " + format::count(aim) +
-         " samples were made: " + names(s.short_ranks) + " ended early, after " + after +
+         " samples were made: " + names(s.short_ranks) + " ended early, having told of " + after +
          ", and the others did not make up for the rest";
 }
 

@@ -51,8 +51,9 @@ void Resuming::check_terms(const stencil::Terms& saved, const std::string& file)
   const std::string start_over = by_flags ? "start over (--fresh)" : "move it away to start over";
   const auto refuse = [&](const std::string& what, const std::string& there,
                           const std::string& here) {
+    const std::string why = what == kBudgetTerm ? "; a budget may only grow" : "";
     throw FileError(
-        file + " is of another run: " + what + " is " + there + " there, " + here + " here",
+        file + " is of another run: " + what + " is " + there + " there, " + here + " here" + why,
         "go on with the options that it was saved with, use another folder, or " + start_over);
   };
   for (const stencil::Term& term : terms_) {

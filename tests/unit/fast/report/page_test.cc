@@ -148,8 +148,8 @@ TEST_F(Page, WhoHasNotMadeItsShareIsNamed) {
   const RunRecords g = records();
   const Summary s = summarise(g, {});
   EXPECT_EQ(shortfall_of(s),
-            "3,300 of 4,000 samples were made: worker 3 ended early, after 300, and the others did "
-            "not make up for the rest");
+            "3,300 of 4,000 samples were made: worker 3 ended early, having told of 300, and the "
+            "others did not make up for the rest");
   EXPECT_EQ(data_of(g)["shortfall"], shortfall_of(s));
   EXPECT_THAT(s.short_ranks, ElementsAre(3));
 }
