@@ -6,77 +6,76 @@
 #include <vector>
 
 #include "stencil/core/message.h"
-#include "stencil/neighbour/neighbour.h"
+#include "stencil/neighbour/sequence_book.h"
 
 namespace stencil {
 
-/// What the engine asks its caller to do. Each action owns all that it needs, payloads included,
-/// and frees what is not handed on. The neighbours outlive the actions.
+/// What the engine asks its caller to do. Each action is a value: it owns all that it needs,
+/// payloads included, names neighbours by rank and points into nothing.
 namespace action {
 
 struct Send {
-  Neighbour* to;
+  Rank to;
   Message message;  ///< stamped when it is sent, unless it already is
 };
-/// Encode z of `bucket` and send it as our offer `sequence`, which stands open in the book.
+/// Encode z of `bucket` for our offer `sequence`, and report it to Engine::on_offer_made().
 struct MakeOffer {
-  Neighbour* to;
+  Rank to;
   std::uint32_t bucket;
   std::uint64_t sequence;
 };
-/// Answer their offer with 1 / `divisor`, or with d = 0 and `status` where the divisor is 0. Send
-/// the reply and store it in the answer that the book keeps for the offer. Where it could not be
-/// mixed after all, call Engine::on_declined().
+/// Answer their offer with 1 / `divisor`, or with d = 0 and `status` where the divisor is 0, and
+/// report the reply to Engine::on_answered().
 struct Answer {
-  Neighbour* to;
+  Rank to;
   Message message;  ///< their offer
   std::uint8_t divisor = 0;
   ReplyStatus status = ReplyStatus::kDelta;
 };
 /// Their offer crossed ours: apply both, send nothing. The book keeps ours as the answer to theirs.
 struct Merge {
-  Neighbour* with;
+  Rank with;
   OpenOffer ours;
   Message message;  ///< their offer
 };
 /// Their reply settles our offer.
 struct Settle {
-  Neighbour* with;
+  Rank with;
   OpenOffer ours;
   Message message;  ///< their reply
 };
 /// Average `bucket` with the neighbour's shared memory, then call Engine::on_share().
 struct Share {
-  Neighbour* with;
+  Rank with;
   std::uint32_t bucket;
 };
 /// Answer a pull of `bucket` with a snapshot.
 struct Serve {
-  Neighbour* to;
+  Rank to;
   std::uint32_t bucket;
   std::uint64_t round;
 };
 /// Adopt a snapshot (joining). Without a payload, a copy was broken off: restore the own model in
 /// this bucket.
 struct Adopt {
-  Neighbour* from;
+  Rank from;
   Snapshot snapshot;
   bool initial = false;  ///< initial weights: see Mixer::begin_with()
 };
 /// Add a snapshot with the neighbour's weight (lock step).
 struct Absorb {
-  Neighbour* from;
+  Rank from;
   Snapshot snapshot;
 };
 /// Report that this neighbour cannot exchange with us.
 struct Refused {
-  Neighbour* by;
+  Rank by;
   std::string text;  ///< why
 };
 
 /// Tell the user something about this neighbour.
 struct Warn {
-  Neighbour* about;
+  Rank about;
   std::string text;
 };
 

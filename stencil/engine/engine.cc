@@ -6,6 +6,29 @@
 
 namespace stencil {
 
+/// Shows an input and what was decided on it to the witness, where there is one, when the input is
+/// dealt with. `describe` makes the Input.
+template <typename Describe>
+class Engine::Shown {
+ public:
+  Shown(Engine& engine, TimePoint now, const Actions& out, Describe describe)
+      : engine_(engine), out_(out), before_(out.size()), describe_(describe) {
+    engine.seen_ = now;
+  }
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  ~Shown() {
+    if (engine_.witness_ == nullptr) return;
+    engine_.witness_->saw(engine_.seen_, describe_(), std::span(out_).subspan(before_));
+  }
+
+ private:
+  Engine& engine_;
+  const Actions& out_;
+  std::size_t before_;
+  Describe describe_;
+};
+
 Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
     : self_(std::move(config), neighbours),
       sweeps_(self_.config.buckets, self_.config.sweeps_per_mille, self_.counters.looked),
@@ -20,20 +43,26 @@ Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
       joining_(self_, handshake_, puller_),
       rounds_(self_, puller_),
       ending_(self_) {
-  for (const Place& place : self_.config.neighbours) add(now, place);
+  for (const Place& place : self_.config.neighbours) add_neighbour(now, place);
   if (neighbours.empty()) self_.state = WorkerState::kTraining;
 }
 
-Neighbour& Engine::add(TimePoint now, const Place& place) {
-  Neighbour& neighbour = self_.neighbours.add(place);
-  handshake_.add(now, neighbour);
-  return neighbour;
+void Engine::add_neighbour(TimePoint now, const Place& place) {
+  handshake_.add(now, self_.neighbours.add(place));
 }
 
-void Engine::retire(TimePoint now, Neighbour& neighbour, Actions& out) {
+void Engine::add(TimePoint now, const Place& place) {
+  const Actions none;
+  const Shown shown(*this, now, none, [&] { return input::Added{place}; });
+  add_neighbour(now, place);
+}
+
+void Engine::retire(TimePoint now, Rank rank, Actions& out) {
   if (self_.in_lock_step()) {
     throw InvariantError("Engine::retire(): rounds in lock step go with all neighbours");
   }
+  const Shown shown(*this, now, out, [&] { return input::Retired{rank}; });
+  Neighbour& neighbour = self_.neighbours.at(rank);
   neighbour.retiring = true;
   sweeps_.end_all(neighbour);
   issue(now, out);
@@ -45,20 +74,30 @@ bool Engine::retired(const Neighbour& neighbour) const {
   return neighbour.retiring && (settled || !neighbour.living());
 }
 
-void Engine::remove(TimePoint now, Neighbour& neighbour, Actions& out) {
-  exchange_.reset(neighbour);
-  self_.neighbours.remove(neighbour.rank);
+void Engine::say_good_bye(TimePoint now, Rank rank, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Parted{rank}; });
+  handshake_.leave(now, self_.neighbours.at(rank), out);
+}
+
+void Engine::remove(TimePoint now, Rank rank, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Removed{rank}; });
+  exchange_.reset(self_.neighbours.at(rank));
+  self_.neighbours.remove(rank);
   ending_.update(now, out);
   joining_.consider(now, out);
   issue(now, out);
 }
 
-void Engine::on_link_up(TimePoint now, Neighbour& neighbour, Actions& out) {
+void Engine::on_link_up(TimePoint now, Rank rank, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::LinkUp{rank}; });
+  Neighbour& neighbour = self_.neighbours.at(rank);
   neighbour.has_link = true;
   handshake_.begin(now, neighbour, out);
 }
 
-void Engine::on_link_down(TimePoint now, Neighbour& neighbour, Actions& out) {
+void Engine::on_link_down(TimePoint now, Rank rank, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::LinkDown{rank}; });
+  Neighbour& neighbour = self_.neighbours.at(rank);
   if (!neighbour.has_link) return;
   liveness_.on_link_down(neighbour);
   ending_.update(now, out);
@@ -98,7 +137,9 @@ void Engine::start_over(TimePoint now, Actions& out) {
   }
 }
 
-void Engine::on_message(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out) {
+void Engine::on_message(TimePoint now, Rank rank, const Message& message, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Heard{rank, message}; });
+  Neighbour& neighbour = self_.neighbours.at(rank);
   if (!admit(now, neighbour, message, out)) return;
   liveness_.heard(now, neighbour, message.header);
   exchange_.release(neighbour, message.header.settled);
@@ -131,6 +172,7 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
 
 void Engine::on_first_batch(TimePoint now, std::uint64_t hash, Actions& out) {
   if (hash == self_.first_batch) return;
+  const Shown shown(*this, now, out, [&] { return input::FirstBatch{hash}; });
   self_.first_batch = hash;
   self_.heartbeat_all(now, out);
 }
@@ -159,10 +201,13 @@ void Engine::tell_of_progress(TimePoint now, Actions& out) {
 }
 
 void Engine::on_made(TimePoint now, std::uint32_t from, Actions& out) {
-  if (self_.training() && turns_.on_made(from)) issue(now, out);
+  if (!self_.training() || !turns_.on_made(from)) return;
+  const Shown shown(*this, now, out, [&] { return input::Made{from}; });
+  issue(now, out);
 }
 
 void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Boundary{step}; });
   turns_.on_boundary(now, step);
   for (Neighbour& neighbour : self_.neighbours) {
     const bool steps = neighbour.in_pace();
@@ -179,18 +224,22 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
 }
 
 void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
-  if (!turns_.on_pause(pause) || pause == Pause::kGathering) return;
+  if (!turns_.on_pause(pause)) return;
+  const Shown shown(*this, now, out, [&] { return input::Paused{pause}; });
+  if (pause == Pause::kGathering) return;
   issue(now, out);
   if (pause == Pause::kSweeping) turns_.note_due();
 }
 
 void Engine::on_published(TimePoint now, std::uint64_t round, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Published{round}; });
   rounds_.on_published(now, round, out);
   issue(now, out);
 }
 
 void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
   if (state == self_.state) return;
+  const Shown shown(*this, now, out, [&] { return input::Wanted{state}; });
   self_.state = state;
   turns_.on_state();
   self_.heartbeat_all(now, out);
@@ -199,10 +248,20 @@ void Engine::on_state(TimePoint now, WorkerState state, Actions& out) {
 }
 
 void Engine::give_up_joining(TimePoint now, Actions& out) {
+  if (self_.state != WorkerState::kJoining) return;
+  const Shown shown(*this, now, out, [&] { return input::GaveUpJoining{}; });
   joining_.give_up(now, out);
 }
 
+void Engine::on_progress(double steps) {
+  if (!self_.is_progress(steps)) return;
+  const Actions none;
+  const Shown shown(*this, seen_, none, [&] { return input::Progress{steps}; });
+  self_.note_progress(steps);
+}
+
 void Engine::on_tick(TimePoint now, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Tick{}; });
   for (Neighbour& neighbour : self_.neighbours) liveness_.tick(now, neighbour, out);
   ending_.update(now, out);
   joining_.consider(now, out);
@@ -210,17 +269,47 @@ void Engine::on_tick(TimePoint now, Actions& out) {
   issue(now, out);
 }
 
-void Engine::on_sharing(TimePoint now, Neighbour& neighbour, bool shared, Actions& out) {
+void Engine::on_sharing(TimePoint now, Rank rank, bool shared, Actions& out) {
+  Neighbour& neighbour = self_.neighbours.at(rank);
   if (neighbour.shared == shared) return;
+  const Shown shown(*this, now, out, [&] { return input::Sharing{rank, shared}; });
   neighbour.shared = shared;
   sweeps_.sharing_changed();
   issue(now, out);
 }
 
-void Engine::on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket,
-                      ShareResult result, Actions& out) {
-  sharing_.on_share(now, neighbour, bucket, result);
+void Engine::take_shares(TimePoint now, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::TookShares{}; });
+  sharing_.take(now, out);
+}
+
+void Engine::on_share(TimePoint now, Rank rank, std::uint32_t bucket, ShareResult result,
+                      Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::Shared{rank, bucket, result}; });
+  sharing_.on_share(now, self_.neighbours.at(rank), bucket, result);
   issue(now, out);
+}
+
+void Engine::on_offer_made(Rank rank, std::uint64_t sequence, const MadeOffer& made, Actions& out) {
+  const Shown shown(*this, seen_, out, [&] { return input::OfferMade{rank, sequence, made}; });
+  exchange_.on_offer_made(self_.neighbours.at(rank), sequence, made, out);
+}
+
+void Engine::on_answered(Rank rank, const Reply& reply, Actions& out) {
+  const Shown shown(*this, seen_, out, [&] { return input::Answered{rank, reply}; });
+  exchange_.on_answered(self_.neighbours.at(rank), reply, out);
+}
+
+Message Engine::message(Rank to, MessageBody body) {
+  Message message{.header = {}, .body = std::move(body)};
+  stamp(message.header, to);
+  return message;
+}
+
+void Engine::stamp(MessageHeader& header, Rank to) {
+  const Actions none;
+  const Shown shown(*this, seen_, none, [&] { return input::Stamped{to}; });
+  self_.stamp(header, self_.neighbours.find(to));
 }
 
 void Engine::issue(TimePoint now, Actions& out) {

@@ -8,6 +8,7 @@
 #include "stencil/engine/bound.h"
 #include "stencil/engine/ending.h"
 #include "stencil/engine/handshake.h"
+#include "stencil/engine/input.h"
 #include "stencil/engine/joining.h"
 #include "stencil/engine/liveness.h"
 #include "stencil/engine/offer_exchange.h"
@@ -22,7 +23,9 @@ namespace stencil {
 
 /// The exchange protocol of one worker as a pure state machine: (now, input) -> actions. No I/O, no
 /// clock, no thread, no floats; a payload is an opaque counted handle. Every on_* appends actions
-/// to `out`; the caller carries them out in order before the next input. One thread.
+/// to `out`; the caller carries them out in order before the next input. What it finds out while it
+/// does is an input, too (on_offer_made(), on_answered(), on_share()): its actions are carried out
+/// before the next of the input before. One thread.
 ///
 /// Each question has a part of its own, whose header lists its invariants:
 ///
@@ -42,24 +45,28 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  /// All inputs are seen by `witness`, which must outlive this. `now` is the time of the making.
+  void show(TimePoint now, Witness& witness) {
+    witness_ = &witness;
+    witness.began(now, self_.config);
+  }
+
   // Neighbours come and go. Not in mode sync.
-  Neighbour& add(TimePoint now, const Place& place);
+  void add(TimePoint now, const Place& place);
   /// Begins no more exchanges with it. Once retired() is true, everything in flight is settled, or
   /// the neighbour is not there to settle it: call leave(), then remove().
-  void retire(TimePoint now, Neighbour& neighbour, Actions& out);
+  void retire(TimePoint now, Rank rank, Actions& out);
   [[nodiscard]] bool retired(const Neighbour& neighbour) const;
-  void say_good_bye(TimePoint now, Neighbour& neighbour, Actions& out) {
-    handshake_.leave(now, neighbour, out);
-  }
+  void say_good_bye(TimePoint now, Rank rank, Actions& out);
   /// What is still in flight with it is lost, and counted.
-  void remove(TimePoint now, Neighbour& neighbour, Actions& out);
+  void remove(TimePoint now, Rank rank, Actions& out);
 
   // Inputs.
   /// A connection can carry frames now (a new or restored one), or no longer can.
-  void on_link_up(TimePoint now, Neighbour& neighbour, Actions& out);
-  void on_link_down(TimePoint now, Neighbour& neighbour, Actions& out);
-  /// Requires that `neighbour` is at the other end of the link that `message` came by.
-  void on_message(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
+  void on_link_up(TimePoint now, Rank rank, Actions& out);
+  void on_link_down(TimePoint now, Rank rank, Actions& out);
+  /// Requires that `rank` is at the other end of the link that `message` came by.
+  void on_message(TimePoint now, Rank rank, const Message& message, Actions& out);
   /// Buckets from `from` on already hold the step in progress. Sweeps of its boundary may begin
   /// with these; the rest follows at on_boundary().
   void on_made(TimePoint now, std::uint32_t from, Actions& out);
@@ -72,36 +79,34 @@ class Engine {
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
   void on_state(TimePoint now, WorkerState state, Actions& out);
   /// How far the model has come, see Hello::progress.
-  void on_progress(double steps) { self_.note_progress(steps); }
+  void on_progress(double steps);
   /// The hash of this worker's first batch, which neighbours are told. See Heartbeat.
   void on_first_batch(TimePoint now, std::uint64_t hash, Actions& out);
   /// See Joining::give_up().
   void give_up_joining(TimePoint now, Actions& out);
   void on_tick(TimePoint now, Actions& out);
   /// The neighbour's shared memory is mapped, or no longer is.
-  void on_sharing(TimePoint now, Neighbour& neighbour, bool shared, Actions& out);
+  void on_sharing(TimePoint now, Rank rank, bool shared, Actions& out);
   /// Appends the next few Share. Carry out each at once and report it to on_share().
-  void take_shares(TimePoint now, Actions& out) { sharing_.take(now, out); }
-  void on_share(TimePoint now, const Neighbour& neighbour, std::uint32_t bucket, ShareResult result,
-                Actions& out);
-  /// An Answer could not be mixed after all.
-  void on_declined(Neighbour& neighbour, std::uint32_t bucket, std::uint64_t sequence) {
-    exchange_.on_declined(neighbour, bucket, sequence);
-  }
+  void take_shares(TimePoint now, Actions& out);
+  void on_share(TimePoint now, Rank rank, std::uint32_t bucket, ShareResult result, Actions& out);
+  /// MakeOffer was carried out: it is sent.
+  void on_offer_made(Rank rank, std::uint64_t sequence, const MadeOffer& made, Actions& out);
+  /// Answer was carried out: `reply` is kept and sent. It declines where the offer could not be
+  /// mixed after all.
+  void on_answered(Rank rank, const Reply& reply, Actions& out);
 
   /// When take_shares() has some; kNever where that needs another input first.
   [[nodiscard]] TimePoint next_share() { return sharing_.next(); }
   /// When on_tick() must be called at the latest.
   [[nodiscard]] TimePoint next_deadline() const;
-  /// Buckets whose requests were closed without an action since this was last called.
-  [[nodiscard]] std::vector<std::uint32_t>& closed() { return exchange_.closed(); }
+  /// Appends the buckets whose requests were closed without an action since this was last called.
+  void take_closed(std::vector<std::uint32_t>& out) { exchange_.take_closed(out); }
 
-  /// A message of ours; `to` is null for a receiver that is not a neighbour.
-  [[nodiscard]] Message message(const Neighbour* to, MessageBody body) {
-    return self_.message(to, std::move(body));
-  }
+  /// A message of ours; `to` is kNoRank for a receiver that is not a neighbour.
+  [[nodiscard]] Message message(Rank to, MessageBody body);
   /// Updates the header of a message that is sent later than it was made, or again.
-  void stamp(MessageHeader& header, const Neighbour* to) { self_.stamp(header, to); }
+  void stamp(MessageHeader& header, Rank to);
 
   // Questions.
   [[nodiscard]] const EngineConfig& config() const { return self_.config; }
@@ -127,6 +132,9 @@ class Engine {
   [[nodiscard]] const Ending& ending() const { return ending_; }
 
  private:
+  template <typename Describe>
+  class Shown;
+  void add_neighbour(TimePoint now, const Place& place);
   [[nodiscard]] bool admit(TimePoint now, Neighbour& neighbour, const Message& message,
                            Actions& out);
   void handle(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
@@ -150,6 +158,8 @@ class Engine {
   Rounds rounds_;
   Ending ending_;
   TimePoint told_{};  ///< when neighbours were last told of a boundary
+  Witness* witness_ = nullptr;
+  TimePoint seen_{};  ///< of the last input that the witness saw
 };
 
 }  // namespace stencil

@@ -169,7 +169,7 @@ void Handshake::refuse(TimePoint now, Neighbour& neighbour, const Hello& theirs,
   const Refusal said = refusal(self_.config, theirs);
   self_.send(now, neighbour, said, out);
   // Their value of a term is not known yet: it comes with their answer.
-  if (said.term.empty()) out.push_back(action::Refused{&neighbour, std::move(why)});
+  if (said.term.empty()) out.push_back(action::Refused{neighbour.rank, std::move(why)});
 }
 
 /// Returns false where the life is an earlier one; then tells its sender so.
@@ -263,7 +263,7 @@ void Handshake::on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& r
                        .answer = true},
                out);
   }
-  out.push_back(action::Refused{&neighbour, in_words(self_.config, refusal)});
+  out.push_back(action::Refused{neighbour.rank, in_words(self_.config, refusal)});
 }
 
 void Handshake::on_leave(Neighbour& neighbour, const MessageHeader& header) {

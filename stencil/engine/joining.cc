@@ -38,10 +38,10 @@ void Joining::compare_origins(TimePoint now, Neighbour& neighbour, Actions& out)
   if (neighbour.report.said == 0 || neighbour.report.state == WorkerState::kJoining) return;
   neighbour.life.apart = true;
   out.push_back(action::Warn{
-      &neighbour, "it began from other initial weights, of " + text(theirs) +
-                      ", this worker from those of " + text(ours) +
-                      ": two models are averaged; start all workers within " +
-                      self_.config.naming("start_deadline") + ", or load the same weights at all"});
+      neighbour.rank,
+      "it began from other initial weights, of " + text(theirs) + ", this worker from those of " +
+          text(ours) + ": two models are averaged; start all workers within " +
+          self_.config.naming("start_deadline") + ", or load the same weights at all"});
 }
 
 void Joining::start_over() {
@@ -62,9 +62,8 @@ void Joining::discard(Actions& out) {
   const Rank rank = std::exchange(copying_from_, kNoRank);
   set_origin(held_);
   if (rank == kNoRank) return;
-  Neighbour* const copied = self_.neighbours.find(rank);
   for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
-    out.push_back(action::Adopt{copied, Snapshot{.bucket = bucket}});
+    out.push_back(action::Adopt{rank, Snapshot{.bucket = bucket}});
   }
 }
 
@@ -146,11 +145,11 @@ void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& 
 }
 
 /// All of the weights have come.
-void Joining::hold(TimePoint now, Neighbour& from, Actions& out) {
+void Joining::hold(TimePoint now, const Neighbour& from, Actions& out) {
   for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
     if (bucket == self_.telemetry()) continue;
     out.push_back(action::Adopt{
-        &from, Snapshot{.bucket = bucket, .payload = std::move(come_[bucket])}, true});
+        from.rank, Snapshot{.bucket = bucket, .payload = std::move(come_[bucket])}, true});
   }
   come_ = {};
   puller_.plan().stop();
@@ -197,17 +196,16 @@ void Joining::consider(TimePoint now, Actions& out) {
 
 bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snapshot& snapshot,
                           Actions& out) {
-  Neighbour* const from = self_.neighbours.find(neighbour.rank);
   ++copied_;
   if (copies_initial_) {
     const bool stepped = neighbour.report.steps.count > 0;  // it is a model by now
     if (stepped) puller_.plan().stop();
     if (snapshot.bucket != self_.telemetry()) come_[snapshot.bucket] = copy_of(snapshot.payload);
-    if (puller_.plan().finished()) hold(now, *from, out);
+    if (puller_.plan().finished()) hold(now, neighbour, out);
     return false;
   }
   copying_from_ = neighbour.rank;
-  out.push_back(action::Adopt{from, snapshot});
+  out.push_back(action::Adopt{neighbour.rank, snapshot});
   if (!puller_.plan().finished()) return false;
   const bool other = self_.config.hello.initial_hash != held_.hash;
   begin_with(now, neighbour.rank, out);

@@ -109,7 +109,7 @@ class Joining {
   }
   void discard(Actions& out);
   void copy(TimePoint now, const Neighbour& from, bool initial, Actions& out);
-  void hold(TimePoint now, Neighbour& from, Actions& out);
+  void hold(TimePoint now, const Neighbour& from, Actions& out);
   void set_origin(const Origin& origin);
   void begin_with(TimePoint now, Rank from, Actions& out);
   /// Whether this worker may take over initial weights.

@@ -61,7 +61,7 @@ void OfferExchange::take(TimePoint now, Neighbour& neighbour, const HeldOffer& h
   }
   const ReplyStatus why =
       self_.state == WorkerState::kFrozen ? ReplyStatus::kFrozen : ReplyStatus::kBusy;
-  out.push_back(action::Answer{&neighbour, held.message, divisor.value_or(0),
+  out.push_back(action::Answer{neighbour.rank, held.message, divisor.value_or(0),
                                divisor ? ReplyStatus::kDelta : why});
 }
 
@@ -72,15 +72,16 @@ void OfferExchange::cross(TimePoint now, Neighbour& neighbour, std::uint64_t own
   // An offer without values, theirs or ours, makes no exchange, and both ends know it.
   const bool nothing = !ours.payload || !held.offer().payload;
   KeptAnswer& kept = neighbour.book.keep(held.offer().sequence, true);
-  kept.message.body = Offer{.sequence = ours.sequence,
-                            .bucket = ours.bucket,
-                            .codec = ours.codec,
-                            .payload = nothing ? Payload() : ours.payload};
+  // It carries, as an answer would, our state of this moment.
+  kept.message = self_.message(&neighbour, Offer{.sequence = ours.sequence,
+                                                 .bucket = ours.bucket,
+                                                 .codec = ours.codec,
+                                                 .payload = nothing ? Payload() : ours.payload});
   close(now, neighbour, ours);
   if (nothing) {
     closed_.push_back(ours.bucket);
   } else {
-    out.push_back(action::Merge{&neighbour, std::move(ours), held.message});
+    out.push_back(action::Merge{neighbour.rank, std::move(ours), held.message});
   }
 }
 
@@ -102,7 +103,7 @@ void OfferExchange::on_reply(TimePoint now, Neighbour& neighbour, const Message&
   OpenOffer ours = neighbour.book.take_open(reply.sequence);
   close(now, neighbour, ours);
   if (reply.status == ReplyStatus::kDelta) {
-    out.push_back(action::Settle{&neighbour, std::move(ours), message});
+    out.push_back(action::Settle{neighbour.rank, std::move(ours), message});
   } else {
     closed_.push_back(ours.bucket);
   }
@@ -128,9 +129,32 @@ void OfferExchange::consider_complete(TimePoint now, const Sweep& sweep) {
   neighbour.pace.swept_step = self_.step();
 }
 
-void OfferExchange::on_declined(Neighbour& neighbour, std::uint32_t bucket,
-                                std::uint64_t sequence) {
-  KeptAnswer& answer = neighbour.book.answer_to(sequence);
+void OfferExchange::on_offer_made(Neighbour& neighbour, std::uint64_t sequence, MadeOffer made,
+                                  Actions& out) {
+  OpenOffer* const open = neighbour.book.find_open(sequence);
+  if (open == nullptr || open->made) return;
+  open->made = true;
+  open->codec = made.codec;
+  open->payload = std::move(made.payload);
+  open->finishing = made.finishing;
+  open->norm2 = made.norm2;
+  out.push_back(action::Send{neighbour.rank,
+                             self_.message(&neighbour, Offer{.sequence = sequence,
+                                                             .bucket = open->bucket,
+                                                             .ahead = turns_.is_ahead(open->bucket),
+                                                             .codec = open->codec,
+                                                             .payload = open->payload})});
+}
+
+void OfferExchange::on_answered(Neighbour& neighbour, Reply reply, Actions& out) {
+  KeptAnswer& kept = neighbour.book.answer_to(reply.sequence);
+  if (reply.status != ReplyStatus::kDelta) decline(neighbour, kept, reply.bucket);
+  kept.message = self_.message(&neighbour, std::move(reply));
+  out.push_back(action::Send{neighbour.rank, kept.message});
+}
+
+/// An answer that was to mix could not: the bucket may be asked for again.
+void OfferExchange::decline(Neighbour& neighbour, KeptAnswer& answer, std::uint32_t bucket) {
   if (!answer.mixes) return;
   neighbour.book.declined(answer);
   --self_.counters.answers;
@@ -197,7 +221,7 @@ void OfferExchange::resend(Neighbour& neighbour, const Hello& hello, Actions& ou
     }
     ++self_.counters.resent;
     // The header is stamped when the message is sent.
-    out.push_back(action::Send{&neighbour, {.header = {}, .body = kept.message.body}});
+    out.push_back(action::Send{neighbour.rank, {.header = {}, .body = kept.message.body}});
   }
 }
 
@@ -238,7 +262,7 @@ void OfferExchange::issue(TimePoint now, Sweep& sweep, Actions& out) {
     ++open_total_;
     ++self_.counters.offers;
     book.open.push_back({.sequence = book.next_offer, .bucket = *bucket, .since = now});
-    out.push_back(action::MakeOffer{&neighbour, *bucket, book.next_offer++});
+    out.push_back(action::MakeOffer{neighbour.rank, *bucket, book.next_offer++});
     neighbour.times.sent = now;
   }
 }

@@ -9,6 +9,14 @@
 
 namespace stencil {
 
+/// What the runtime made of one of our offers.
+struct MadeOffer {
+  CodecNumber codec = kExact;
+  Payload payload{};       ///< null: without values
+  bool finishing = false;  ///< after our last step, so it shows the final model
+  double norm2 = 0;        ///< |z|^2 of the bucket, where it was at hand
+};
+
 /// Offers, answers and crossings on every edge, see SequenceBook. Invariants:
 ///
 ///  1. A bucket has at most one request of ours open, and answers meanwhile by the rule of
@@ -36,8 +44,12 @@ class OfferExchange {
   void on_reply(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
   /// They have settled our replies up to `settled`.
   void release(Neighbour& neighbour, std::uint64_t settled);
-  /// An Answer that was to mix could not: the bucket may be asked for again.
-  void on_declined(Neighbour& neighbour, std::uint32_t bucket, std::uint64_t sequence);
+  /// Our offer `sequence` is made: it is sent as it stands here. Nothing where it is no longer
+  /// open.
+  void on_offer_made(Neighbour& neighbour, std::uint64_t sequence, MadeOffer made, Actions& out);
+  /// `reply` answers an offer of theirs: it is kept and sent. Where it declines what was to be
+  /// mixed, the bucket may be asked for again.
+  void on_answered(Neighbour& neighbour, Reply reply, Actions& out);
 
   // The end of an edge, or of a life of it.
   /// A silent neighbour must not hold up buckets: they may be offered to others. The offers that it
@@ -62,8 +74,11 @@ class OfferExchange {
   /// Ends `sweep` if it is complete.
   void consider_complete(TimePoint now, const Sweep& sweep);
 
-  /// Buckets whose requests were closed without an action since this was last called.
-  [[nodiscard]] std::vector<std::uint32_t>& closed() { return closed_; }
+  /// Appends the buckets whose requests were closed without an action since this was last called.
+  void take_closed(std::vector<std::uint32_t>& out) {
+    out.insert(out.end(), closed_.begin(), closed_.end());
+    closed_.clear();
+  }
   /// Our requests not settled: all of them, including parked ones of living neighbours; and only
   /// those of neighbours that are up, which are worth waiting for.
   [[nodiscard]] std::size_t open_offers() const;
@@ -77,6 +92,7 @@ class OfferExchange {
              Actions& out);
   /// Our offer is settled: releases its bucket and counts it in its sweep.
   void close(TimePoint now, Neighbour& neighbour, const OpenOffer& offer);
+  void decline(Neighbour& neighbour, KeptAnswer& answer, std::uint32_t bucket);
   void free_bucket(const OpenOffer& offer);
   void resend(Neighbour& neighbour, const Hello& hello, Actions& out);
   [[nodiscard]] std::optional<std::uint32_t> next_bucket(const Sweep& sweep);

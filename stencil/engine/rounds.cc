@@ -17,9 +17,9 @@ void Rounds::on_published(TimePoint now, std::uint64_t round, Actions& out) {
   puller_.plan().start(round, sources_);
   if (puller_.plan().finished()) complete(now);
   for (const Parked& parked : parked_) {
-    Neighbour* const neighbour = self_.neighbours.find(parked.rank);
-    if (neighbour == nullptr || parked.pull.round != round) continue;
-    out.push_back(action::Serve{neighbour, parked.pull.bucket, parked.pull.round});
+    const bool there = self_.neighbours.find(parked.rank) != nullptr;
+    if (!there || parked.pull.round != round) continue;
+    out.push_back(action::Serve{parked.rank, parked.pull.bucket, parked.pull.round});
   }
   parked_.clear();
 }
@@ -38,12 +38,12 @@ void Rounds::on_pull(Neighbour& neighbour, const Pull& pull, Actions& out) {
     ++self_.counters.duplicates;
     return;
   }
-  out.push_back(action::Serve{&neighbour, pull.bucket, pull.round});
+  out.push_back(action::Serve{neighbour.rank, pull.bucket, pull.round});
 }
 
 bool Rounds::on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,
                          Actions& out) {
-  out.push_back(action::Absorb{&neighbour, snapshot});
+  out.push_back(action::Absorb{neighbour.rank, snapshot});
   if (!puller_.plan().finished()) return false;
   complete(now);
   return true;

@@ -24,7 +24,7 @@ Message Self::message(const Neighbour* to, MessageBody body) {
 
 void Self::send(TimePoint now, Neighbour& to, MessageBody body, Actions& out) {
   to.times.sent = now;
-  out.push_back(action::Send{&to, message(&to, std::move(body))});
+  out.push_back(action::Send{to.rank, message(&to, std::move(body))});
 }
 
 void Self::heartbeat_all(TimePoint now, Actions& out) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -39,9 +38,10 @@ class Self {
 
   /// Notes the progress of the model. Ignores a progress too small to put any worker far behind.
   void note_progress(double progress) {
-    if (progress >= config.behind_steps) {
-      config.hello.progress = std::max(config.hello.progress, progress);
-    }
+    if (is_progress(progress)) config.hello.progress = progress;
+  }
+  [[nodiscard]] bool is_progress(double progress) const {
+    return progress >= config.behind_steps && progress > config.hello.progress;
   }
 
   /// Writes the worker's present state into a header; `to` is null for a receiver that is not a

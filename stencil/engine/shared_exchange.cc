@@ -29,7 +29,7 @@ void SharedExchange::take(TimePoint now, Actions& out) {
       const auto bucket = sweeps_.next(sweep, turns_.first(sweep), self_.telemetry());
       if (!bucket) break;
       sweeps_.take(sweep, *bucket);
-      out.push_back(action::Share{sweep.neighbour, *bucket});
+      out.push_back(action::Share{sweep.neighbour->rank, *bucket});
       any = true;
     }
     if (any) return;

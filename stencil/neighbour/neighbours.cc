@@ -6,6 +6,13 @@
 #include "stencil/core/error.h"
 
 namespace stencil {
+namespace {
+
+InvariantError missing(Rank rank) {
+  return InvariantError("Neighbours::at(" + std::to_string(rank) + ")");
+}
+
+}  // namespace
 
 Neighbour& Neighbours::add(const Place& place) {
   const bool taken = place.turn < in_turn_.size() && in_turn_[place.turn] != nullptr;
@@ -33,16 +40,25 @@ void Neighbours::remove(Rank rank) {
   std::erase_if(list_, [rank](const auto& neighbour) { return neighbour->rank == rank; });
 }
 
-Neighbour* Neighbours::find(Rank rank) const {
+Neighbour* Neighbours::find(Rank rank) {
   const auto it = by_rank_.find(rank);
   return it == by_rank_.end() ? nullptr : it->second;
 }
 
-Neighbour& Neighbours::at(Rank rank) const {
+const Neighbour* Neighbours::find(Rank rank) const {
+  const auto it = by_rank_.find(rank);
+  return it == by_rank_.end() ? nullptr : it->second;
+}
+
+Neighbour& Neighbours::at(Rank rank) {
   Neighbour* const neighbour = find(rank);
-  if (neighbour == nullptr) {
-    throw InvariantError("Neighbours::at(" + std::to_string(rank) + ")");
-  }
+  if (neighbour == nullptr) throw missing(rank);
+  return *neighbour;
+}
+
+const Neighbour& Neighbours::at(Rank rank) const {
+  const Neighbour* const neighbour = find(rank);
+  if (neighbour == nullptr) throw missing(rank);
   return *neighbour;
 }
 

@@ -21,7 +21,8 @@ struct Place {
 };
 
 /// The only list of the neighbours that a worker has now. Lookup is O(1); iteration goes in the
-/// order of ranks. A Neighbour keeps its address until it is removed. Background thread.
+/// order of ranks. A Neighbour keeps its address until it is removed. A const list gives const
+/// neighbours. Background thread.
 class Neighbours {
  public:
   /// Begins with `turns` turns; add() extends them for a turn beyond.
@@ -32,28 +33,32 @@ class Neighbours {
   Neighbour& add(const Place& place);
   void remove(Rank rank);
 
-  [[nodiscard]] Neighbour* find(Rank rank) const;
+  [[nodiscard]] Neighbour* find(Rank rank);
+  [[nodiscard]] const Neighbour* find(Rank rank) const;
   /// Throws InvariantError where `rank` is not in the list.
-  [[nodiscard]] Neighbour& at(Rank rank) const;
+  [[nodiscard]] Neighbour& at(Rank rank);
+  [[nodiscard]] const Neighbour& at(Rank rank) const;
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   [[nodiscard]] bool empty() const { return list_.empty(); }
 
   /// The partner of this worker in `turn`, from 0; null where it has none.
-  [[nodiscard]] Neighbour* in_turn(std::size_t turn) const { return in_turn_[turn]; }
+  [[nodiscard]] Neighbour* in_turn(std::size_t turn) { return in_turn_[turn]; }
+  [[nodiscard]] const Neighbour* in_turn(std::size_t turn) const { return in_turn_[turn]; }
   [[nodiscard]] std::size_t turns() const { return in_turn_.size(); }
 
+  template <typename Of>
   class Iterator {
    public:
     using Inner = std::vector<std::unique_ptr<Neighbour>>::const_iterator;
     using iterator_category = std::forward_iterator_tag;
     using difference_type = std::ptrdiff_t;
     using value_type = Neighbour;
-    using pointer = Neighbour*;
-    using reference = Neighbour&;
+    using pointer = Of*;
+    using reference = Of&;
     Iterator() = default;
     explicit Iterator(Inner inner) : inner_(inner) {}
-    Neighbour& operator*() const { return **inner_; }
-    Neighbour* operator->() const { return inner_->get(); }
+    Of& operator*() const { return **inner_; }
+    Of* operator->() const { return inner_->get(); }
     Iterator& operator++() {
       ++inner_;
       return *this;
@@ -64,8 +69,10 @@ class Neighbours {
    private:
     Inner inner_{};
   };
-  [[nodiscard]] Iterator begin() const { return Iterator(list_.begin()); }
-  [[nodiscard]] Iterator end() const { return Iterator(list_.end()); }
+  [[nodiscard]] auto begin() { return Iterator<Neighbour>(list_.begin()); }
+  [[nodiscard]] auto end() { return Iterator<Neighbour>(list_.end()); }
+  [[nodiscard]] auto begin() const { return Iterator<const Neighbour>(list_.begin()); }
+  [[nodiscard]] auto end() const { return Iterator<const Neighbour>(list_.end()); }
 
  private:
   std::vector<std::unique_ptr<Neighbour>> list_;  ///< by rank

@@ -5,10 +5,11 @@
 
 namespace stencil {
 
-Executor::Executor(Engine& engine, Mixer& mixer, Carried& carried, PayloadForms& forms,
-                   Outbox& outbox, Settlement& settlement, Complaints& complaints,
-                   PumpCounters& counters)
+Executor::Executor(Engine& engine, Neighbours& neighbours, Mixer& mixer, Carried& carried,
+                   PayloadForms& forms, Outbox& outbox, Settlement& settlement,
+                   Complaints& complaints, PumpCounters& counters)
     : engine_(engine),
+      neighbours_(neighbours),
       mixer_(mixer),
       carried_(carried),
       forms_(forms),
@@ -18,8 +19,9 @@ Executor::Executor(Engine& engine, Mixer& mixer, Carried& carried, PayloadForms&
       counters_(counters) {}
 
 void Executor::run(Actions& actions) {
-  for (const std::uint32_t bucket : engine_.closed()) close(bucket);
-  engine_.closed().clear();
+  engine_.take_closed(closed_);
+  for (const std::uint32_t bucket : closed_) close(bucket);
+  closed_.clear();
   for (Action& action : actions) std::visit(*this, action);
   actions.clear();
 }
@@ -41,49 +43,45 @@ bool Executor::telling(const Message& theirs, const OpenOffer* ours) const {
   return they_finish && codec == kExact && (ours == nullptr || ours->finishing);
 }
 
-void Executor::measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report,
-                        int divisor, bool telling) {
-  settlement_.measured(neighbour, bucket, report.distance2, report.norm2, divisor, telling);
+void Executor::measured(Rank neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
+                        bool telling) {
+  settlement_.measured(neighbours_.at(neighbour), bucket, report.distance2, report.norm2, divisor,
+                       telling);
 }
 
 void Executor::close(std::uint32_t bucket) {
   if (!engine_.is_open(bucket)) mixer_.close(bucket);
 }
 
-void Executor::reject(const Neighbour& from, const MixReport& report, const char* cause,
-                      const char* what) {
+void Executor::reject(Rank from, const MixReport& report, const char* cause, const char* what) {
   const bool malformed = report.why == MixReport::Why::kMalformed;
   ++(malformed ? counters_.malformed : counters_.non_finite);
-  complaints_.about(from.rank, std::string(cause) + (malformed ? " malformed" : ""),
+  complaints_.about(from, std::string(cause) + (malformed ? " malformed" : ""),
                     std::string(what) + (malformed ? " that does not fit its bucket was refused"
                                                    : " that is not finite was refused"));
 }
 
 void Executor::operator()(action::Send& send) {
   if (send.message.header.said == 0) engine_.stamp(send.message.header, send.to);
-  outbox_.send(*send.to, send.message);
+  outbox_.send(neighbours_.at(send.to), send.message);
 }
 
 void Executor::operator()(action::Refused& refused) {
-  complaints_.about(refused.by->rank, "refused", refused.text);
+  complaints_.about(refused.by, "refused", refused.text);
   if (!refused_.empty()) return;
-  refused_ = "neighbour " + std::to_string(refused.by->rank) + ": " + refused.text;
+  refused_ = "neighbour " + std::to_string(refused.by) + ": " + refused.text;
 }
 
 void Executor::operator()(action::Warn& warning) {
-  complaints_.about(warning.about->rank, "warning", warning.text);
+  complaints_.about(warning.about, "warning", warning.text);
 }
 
 void Executor::operator()(action::MakeOffer& offer) {
-  Neighbour& to = *offer.to;
+  const Neighbour& to = neighbours_.at(offer.to);
   const bool exact = finishing();
   const CodedForm form = forms_.offer(*to.codec, offer.bucket, exact);
-  Message message = engine_.message(&to, Offer{.sequence = offer.sequence,
-                                               .bucket = offer.bucket,
-                                               .ahead = engine_.turns().is_ahead(offer.bucket),
-                                               .codec = form.codec});
-  Payload& payload = std::get<Offer>(message.body).payload;
-  const std::span<std::byte> bytes = forms_.give(payload, form.bytes);
+  MadeOffer made{.codec = form.codec, .finishing = exact};
+  const std::span<std::byte> bytes = forms_.give(made.payload, form.bytes);
   const MixReport report =
       mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), bytes);
   if (!report.applied) {
@@ -91,35 +89,27 @@ void Executor::operator()(action::MakeOffer& offer) {
     // will notice at its boundary. Sequence numbers must not have a gap and cannot wait, so this is
     // an offer without values.
     ++(report.why == MixReport::Why::kNotFinite ? counters_.own_non_finite : counters_.put_off);
-    payload = Payload();
+    made.payload = Payload();
   }
-  OpenOffer* const open = to.book.find_open(offer.sequence);
-  open->made = true;
-  open->codec = form.codec;
-  open->payload = payload;
-  open->finishing = exact;
-  open->norm2 = report.norm2;
-  outbox_.send(to, message);
+  made.norm2 = report.norm2;
+  engine_.on_offer_made(offer.to, offer.sequence, made, following_);
+  run(following_);
 }
 
-void Executor::reply(Neighbour& to, Reply reply) {
-  KeptAnswer& kept = to.book.answer_to(reply.sequence);
-  kept.message = engine_.message(&to, std::move(reply));
-  outbox_.send(to, kept.message);
+void Executor::reply(Rank to, const Reply& reply) {
+  engine_.on_answered(to, reply, following_);
+  run(following_);
 }
 
-void Executor::decline(Neighbour& to, const Offer& offer, ReplyStatus status) {
+void Executor::decline(Rank to, const Offer& offer, ReplyStatus status) {
   reply(to, Reply{.sequence = offer.sequence, .bucket = offer.bucket, .status = status});
 }
 
 void Executor::operator()(action::Answer& answer) {
-  Neighbour& to = *answer.to;
+  const Neighbour& to = neighbours_.at(answer.to);
   const Offer& offer = *answer.message.as<Offer>();
-  if (answer.divisor == 0) return decline(to, offer, answer.status);
-  const auto cannot = [&](ReplyStatus status) {
-    engine_.on_declined(to, offer.bucket, offer.sequence);
-    decline(to, offer, status);
-  };
+  if (answer.divisor == 0) return decline(answer.to, offer, answer.status);
+  const auto cannot = [&](ReplyStatus status) { decline(answer.to, offer, status); };
   if (!offer.payload) return cannot(ReplyStatus::kBusy);
   const bool exact = offer.codec == kExact;
   const CodedForm form = forms_.reply(*to.codec, offer.bucket, exact);
@@ -131,22 +121,14 @@ void Executor::operator()(action::Answer& answer) {
   const MixReport report = mixer_.answer(offer.bucket, forms_.coding(to, exact),
                                          view(offer.payload), answer.divisor, bytes, to.unlike);
   if (report.applied) {
-    measured(to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
-    return this->reply(to, std::move(reply));
+    measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
+    return this->reply(answer.to, reply);
   }
   if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
     return cannot(ReplyStatus::kBusy);
   }
-  reject(to, report, "offer", "an offer");
+  reject(answer.to, report, "offer", "an offer");
   cannot(ReplyStatus::kRejected);
-}
-
-void Executor::operator()(action::Merge& merge) {
-  // The offer that takes the place of an answer carries, as an answer would, our state of this
-  // moment.
-  const std::uint64_t theirs = merge.message.as<Offer>()->sequence;
-  engine_.stamp(merge.with->book.answer_to(theirs).message.header, merge.with);
-  apply_or_owe(merge);
 }
 
 template <typename Applied>
@@ -173,14 +155,13 @@ void Executor::make_up() {
   });
 }
 
-void Executor::forget(const Neighbour& neighbour) {
+void Executor::forget(Rank neighbour) {
   std::erase_if(owed_, [&](const Owed& owed) {
-    const auto is_of = [&](const Neighbour* other) { return other == &neighbour; };
     return std::visit(
         [&](const auto& what) {
-          if constexpr (requires { what.with; }) return is_of(what.with);
-          if constexpr (requires { what.to; }) return is_of(what.to);
-          if constexpr (requires { what.from; }) return is_of(what.from);
+          if constexpr (requires { what.with; }) return what.with == neighbour;
+          if constexpr (requires { what.to; }) return what.to == neighbour;
+          if constexpr (requires { what.from; }) return what.from == neighbour;
           return false;
         },
         owed);
@@ -188,7 +169,7 @@ void Executor::forget(const Neighbour& neighbour) {
 }
 
 bool Executor::apply(const action::Settle& settle) {
-  Neighbour& with = *settle.with;
+  const Neighbour& with = neighbours_.at(settle.with);
   const OpenOffer& ours = settle.ours;
   const Reply& reply = *settle.message.as<Reply>();
   const bool exact = ours.codec == kExact;
@@ -201,16 +182,16 @@ bool Executor::apply(const action::Settle& settle) {
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
-    measured(with, ours.bucket, report, reply.divisor, telling(settle.message, &ours));
+    measured(with.rank, ours.bucket, report, reply.divisor, telling(settle.message, &ours));
   } else {
-    reject(with, report, "reply", "a delta");
+    reject(with.rank, report, "reply", "a delta");
   }
   close(ours.bucket);
   return true;
 }
 
 bool Executor::apply(const action::Merge& merge) {
-  Neighbour& with = *merge.with;
+  const Neighbour& with = neighbours_.at(merge.with);
   const OpenOffer& ours = merge.ours;
   const Offer& theirs = *merge.message.as<Offer>();
   const CodedOffer a{view(ours.payload), ours.codec == kExact};
@@ -220,9 +201,9 @@ bool Executor::apply(const action::Merge& merge) {
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
-    measured(with, ours.bucket, report, 2, telling(merge.message, &ours));
+    measured(with.rank, ours.bucket, report, 2, telling(merge.message, &ours));
   } else {
-    reject(with, report, "offer", "an offer");
+    reject(with.rank, report, "offer", "an offer");
   }
   close(ours.bucket);
   return true;
@@ -242,13 +223,13 @@ bool Executor::apply(const action::Serve& serve) {
       forms_.give(std::get<Snapshot>(message.body).payload, form.bytes);
   if (const auto carried = chunk(serve.bucket)) {
     carried_.copy(*carried, bytes);
-    outbox_.send(*serve.to, message);
+    outbox_.send(neighbours_.at(serve.to), message);
     return true;
   }
   const MixReport report = joining ? mixer_.copy(serve.bucket, bytes)
                                    : mixer_.snapshot(serve.bucket, forms_.pulled(), bytes);
   if (report.applied) {
-    outbox_.send(*serve.to, message);
+    outbox_.send(neighbours_.at(serve.to), message);
     return true;
   }
   if (report.why == MixReport::Why::kHeld) return false;
@@ -269,10 +250,10 @@ bool Executor::apply(const action::Adopt& adopt) {
                                               : mixer_.discard(snapshot.bucket);
   if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) {
-    reject(*adopt.from, report, "snapshot", "a snapshot");
+    reject(adopt.from, report, "snapshot", "a snapshot");
     return true;
   }
-  for (Neighbour& neighbour : engine_.neighbours()) {
+  for (const Neighbour& neighbour : neighbours_) {
     mixer_.adopted(snapshot.bucket, *neighbour.codec);
   }
   return true;
@@ -280,10 +261,10 @@ bool Executor::apply(const action::Adopt& adopt) {
 
 bool Executor::apply(const action::Absorb& absorb) {
   const Snapshot& snapshot = absorb.snapshot;
-  const MixReport report =
-      mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload), absorb.from->weight);
+  const MixReport report = mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload),
+                                         neighbours_.at(absorb.from).weight);
   if (report.why == MixReport::Why::kHeld) return false;
-  if (!report.applied) reject(*absorb.from, report, "snapshot", "a snapshot");
+  if (!report.applied) reject(absorb.from, report, "snapshot", "a snapshot");
   return true;
 }
 

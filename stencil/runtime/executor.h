@@ -21,8 +21,10 @@ namespace stencil {
 /// owed and applied later. One thread.
 class Executor {
  public:
-  Executor(Engine& engine, Mixer& mixer, Carried& carried, PayloadForms& forms, Outbox& outbox,
-           Settlement& settlement, Complaints& complaints, PumpCounters& counters);
+  /// `neighbours` are the engine's; of them it changes what the runtime keeps alone.
+  Executor(Engine& engine, Neighbours& neighbours, Mixer& mixer, Carried& carried,
+           PayloadForms& forms, Outbox& outbox, Settlement& settlement, Complaints& complaints,
+           PumpCounters& counters);
 
   /// Carries out `actions`, which one input of the engine's produced, in order, and empties it.
   void run(Actions& actions);
@@ -30,7 +32,7 @@ class Executor {
   void make_up();
   [[nodiscard]] bool owes() const { return !owed_.empty(); }
   /// Drops what is owed for a neighbour that is removed.
-  void forget(const Neighbour& neighbour);
+  void forget(Rank neighbour);
 
   /// Whether our offers show the final model, after the last step.
   [[nodiscard]] bool finishing() const;
@@ -41,7 +43,7 @@ class Executor {
   void operator()(action::Send& send);
   void operator()(action::MakeOffer& offer);
   void operator()(action::Answer& answer);
-  void operator()(action::Merge& merge);
+  void operator()(action::Merge& merge) { apply_or_owe(merge); }
   void operator()(action::Settle& settle) { apply_or_owe(settle); }
   void operator()(action::Share& /*share*/) {}  // done in MemorySharing
   void operator()(action::Serve& serve);
@@ -52,8 +54,8 @@ class Executor {
 
  private:
   void close(std::uint32_t bucket);
-  void decline(Neighbour& to, const Offer& offer, ReplyStatus status);
-  void reply(Neighbour& to, Reply reply);
+  void decline(Rank to, const Offer& offer, ReplyStatus status);
+  void reply(Rank to, const Reply& reply);
   template <typename Owed>
   void apply_or_owe(Owed& owed);
   // Returns false where another process holds the bucket; then try again later.
@@ -65,12 +67,13 @@ class Executor {
   /// The chunk of what is carried that a bucket of a newcomer's copy is; nullopt for one of values.
   [[nodiscard]] std::optional<std::uint32_t> chunk(std::uint32_t bucket) const;
   /// Counts and logs why what a neighbour sent was not applied.
-  void reject(const Neighbour& from, const MixReport& report, const char* cause, const char* what);
-  void measured(Neighbour& neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
+  void reject(Rank from, const MixReport& report, const char* cause, const char* what);
+  void measured(Rank neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
                 bool telling);
   [[nodiscard]] bool telling(const Message& theirs, const OpenOffer* ours) const;
 
   Engine& engine_;
+  Neighbours& neighbours_;
   Mixer& mixer_;
   Carried& carried_;
   PayloadForms& forms_;
@@ -83,6 +86,8 @@ class Executor {
       std::variant<action::Merge, action::Settle, action::Serve, action::Adopt, action::Absorb>;
   std::vector<Owed> owed_;
   std::string refused_;
+  Actions following_;  ///< the engine's, on what was found out while carrying out others
+  std::vector<std::uint32_t> closed_;
 };
 
 }  // namespace stencil

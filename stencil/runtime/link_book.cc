@@ -22,7 +22,7 @@ const PeerAddress& next_address(TimePoint now, const Connection& link,
 
 }  // namespace
 
-LinkBook::LinkBook(Rank self, const Neighbours& neighbours, Transport& transport, Resolver resolver,
+LinkBook::LinkBook(Rank self, Neighbours& neighbours, Transport& transport, Resolver resolver,
                    LogSink log)
     : self_(self),
       neighbours_(neighbours),

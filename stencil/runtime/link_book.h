@@ -20,13 +20,14 @@ using Resolver = std::function<std::vector<PeerAddress>(Rank)>;
 class LinkBook {
  public:
   /// `neighbours` and `transport` must outlive this.
-  LinkBook(Rank self, const Neighbours& neighbours, Transport& transport, Resolver resolver,
-           LogSink log);
+  LinkBook(Rank self, Neighbours& neighbours, Transport& transport, Resolver resolver, LogSink log);
 
   /// Dials neighbours without a connection, at most once in `kDialEvery`, and names those that
   /// stay out of reach. Returns when to be called again.
   TimePoint tend(TimePoint now);
 
+  /// The neighbour of this rank; null where there is none.
+  [[nodiscard]] Neighbour* find(Rank rank) { return neighbours_.find(rank); }
   /// The neighbour whose edge `link` serves; null where it serves none.
   [[nodiscard]] Neighbour* served_by(LinkId link) const;
 
@@ -56,7 +57,7 @@ class LinkBook {
   void serve(Neighbour& neighbour, LinkId link);
 
   Rank self_;
-  const Neighbours& neighbours_;
+  Neighbours& neighbours_;
   Transport& transport_;
   Resolver resolver_;
   LogSink log_;

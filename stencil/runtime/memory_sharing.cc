@@ -2,9 +2,10 @@
 
 namespace stencil {
 
-MemorySharing::MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting, Settlement& settlement,
-                             Complaints& complaints, PumpCounters& counters)
+MemorySharing::MemorySharing(Engine& engine, Neighbours& neighbours, Mixer& mixer, Meeting* meeting,
+                             Settlement& settlement, Complaints& complaints, PumpCounters& counters)
     : engine_(engine),
+      neighbours_(neighbours),
       mixer_(mixer),
       meeting_(meeting),
       settlement_(settlement),
@@ -21,8 +22,8 @@ void MemorySharing::meet(TimePoint now, Executor& executor, Actions& actions) {
     }
   }
   meeting_->poll();
-  for (Neighbour& neighbour : engine_.neighbours()) {
-    engine_.on_sharing(now, neighbour, meeting_->find(neighbour.rank) != nullptr, actions);
+  for (const Neighbour& neighbour : engine_.neighbours()) {
+    engine_.on_sharing(now, neighbour.rank, meeting_->find(neighbour.rank) != nullptr, actions);
     executor.run(actions);
   }
 }
@@ -43,8 +44,9 @@ void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
   engine_.take_shares(now, shares_);
   for (const Action& action : shares_) {
     const auto& share = std::get<action::Share>(action);
-    const ShareResult result = average(*share.with, share.bucket, executor.finishing());
-    engine_.on_share(now, *share.with, share.bucket, result, actions);
+    const ShareResult result =
+        average(neighbours_.at(share.with), share.bucket, executor.finishing());
+    engine_.on_share(now, share.with, share.bucket, result, actions);
     executor.run(actions);
   }
   shares_.clear();

@@ -17,8 +17,8 @@ namespace stencil {
 class MemorySharing {
  public:
   /// Without a `meeting` nothing is shared.
-  MemorySharing(Engine& engine, Mixer& mixer, Meeting* meeting, Settlement& settlement,
-                Complaints& complaints, PumpCounters& counters);
+  MemorySharing(Engine& engine, Neighbours& neighbours, Mixer& mixer, Meeting* meeting,
+                Settlement& settlement, Complaints& complaints, PumpCounters& counters);
 
   /// Maps the segments that can be mapped by now, and tells the engine.
   void meet(TimePoint now, Executor& executor, Actions& actions);
@@ -37,6 +37,7 @@ class MemorySharing {
   ShareResult average(Neighbour& with, std::uint32_t bucket, bool finishing);
 
   Engine& engine_;
+  Neighbours& neighbours_;
   Mixer& mixer_;
   Meeting* meeting_;
   Settlement& settlement_;

@@ -37,10 +37,12 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       forms_(engine_.config().hello.codec, mixer,
              options.carried == nullptr ? nothing_ : *options.carried),
       outbox_(transport, engine_.config().window, counters_.frames_dropped, served_),
-      executor_(engine_, mixer, options.carried == nullptr ? nothing_ : *options.carried, forms_,
-                outbox_, settlement_, complaints_, counters_),
+      executor_(engine_, neighbours_, mixer,
+                options.carried == nullptr ? nothing_ : *options.carried, forms_, outbox_,
+                settlement_, complaints_, counters_),
       reception_(options.keys, engine_, links_, transport, complaints_, counters_),
-      sharing_(engine_, mixer, meeting, settlement_, complaints_, counters_) {
+      sharing_(engine_, neighbours_, mixer, meeting, settlement_, complaints_, counters_) {
+  if (options.witness != nullptr) engine_.show(now, *options.witness);
   for (Neighbour& neighbour : neighbours_) neighbour.codec = forms_.make_codec(mixer.segment().y());
 }
 
@@ -111,7 +113,7 @@ void Pump::leave() {
     // Also where their answer to our Hello is still on its way: they may see us as up already.
     if (!neighbour.has_link || neighbour.life.their_epoch == 0) continue;
     if (neighbour.state == LinkState::kLeft) continue;
-    outbox_.send(neighbour, engine_.message(&neighbour, Leave{}));
+    outbox_.send(neighbour, engine_.message(neighbour.rank, Leave{}));
   }
 }
 
@@ -133,14 +135,15 @@ void Pump::add(TimePoint now, const Place& place) {
   if (engine_.config().mode.kind == Mode::Kind::kSync) {
     throw InvariantError("Pump::add(): rounds in lock step go with those of the start");
   }
-  Neighbour& neighbour = engine_.add(now, place);
+  engine_.add(now, place);
+  Neighbour& neighbour = neighbours_.at(place.rank);
   neighbour.codec = forms_.make_codec(mixer_.segment().y());
   settlement_.add(neighbour);
 }
 
 void Pump::remove(TimePoint now, Rank rank) {
-  if (Neighbour* const neighbour = neighbours_.find(rank)) {
-    engine_.retire(now, *neighbour, actions_);
+  if (neighbours_.find(rank) != nullptr) {
+    engine_.retire(now, rank, actions_);
     act();
   }
 }
@@ -151,7 +154,7 @@ TimePoint Pump::remove_retired(TimePoint now) {
     Neighbour& neighbour = *it++;
     if (!engine_.retired(neighbour)) continue;
     if (neighbour.up()) {
-      engine_.say_good_bye(now, neighbour, actions_);
+      engine_.say_good_bye(now, neighbour.rank, actions_);
       act();
       neighbour.link.closes = now + engine_.config().heartbeat_every;
     }
@@ -159,10 +162,10 @@ TimePoint Pump::remove_retired(TimePoint now) {
       next = std::min(next, neighbour.link.closes);
       continue;
     }
-    executor_.forget(neighbour);
+    executor_.forget(neighbour.rank);
     sharing_.forget(neighbour);
     links_.drop(neighbour);
-    engine_.remove(now, neighbour, actions_);
+    engine_.remove(now, neighbour.rank, actions_);
     act();
     it = neighbours_.begin();
   }
@@ -212,7 +215,7 @@ void Pump::link_up(TimePoint now, LinkId link, std::optional<Rank> proven) {
   const Neighbour* const dialled = links_.dialled_for(link);
   if (dialled == nullptr || !reception_.may_speak_for(dialled->rank, proven)) return;
   if (Neighbour* const neighbour = links_.dialled_up(link)) {
-    engine_.on_link_up(now, *neighbour, actions_);
+    engine_.on_link_up(now, neighbour->rank, actions_);
     act();
   }
 }
@@ -239,7 +242,7 @@ void Pump::receive_frame(TimePoint now, const Received& received) {
   }
   if (from != nullptr) return receive_message(now, *from, *message);
   if (Neighbour* const neighbour = reception_.hear(now, link, *message)) {
-    engine_.on_link_up(now, *neighbour, actions_);
+    engine_.on_link_up(now, neighbour->rank, actions_);
     act();
     receive_message(now, *neighbour, *message);
   }
@@ -258,7 +261,7 @@ void Pump::receive_message(TimePoint now, Neighbour& from, const Message& messag
                              "a payload of " + std::to_string(view(payload_of(message)).size()) +
                                  " bytes that no message of this run has");
   }
-  engine_.on_message(now, from, message, actions_);
+  engine_.on_message(now, from.rank, message, actions_);
   act();
   if (const Hello* const hello = message.as<Hello>()) from.memory.token = hello->meeting;
 }
@@ -274,7 +277,7 @@ void Pump::cut(TimePoint now, Neighbour& neighbour) {
 
 void Pump::without_link(TimePoint now, Neighbour& neighbour) {
   neighbour.link.backlog.clear();
-  engine_.on_link_down(now, neighbour, actions_);
+  engine_.on_link_down(now, neighbour.rank, actions_);
   act();
 }
 

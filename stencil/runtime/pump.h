@@ -28,6 +28,7 @@ struct PumpOptions {
   double settle_threshold = 1e-3;  ///< see settle_threshold()
   bool keys = false;               ///< only links whose other end has proven its rank count
   Carried* carried = nullptr;      ///< what newcomers take over beside the model; must outlive it
+  Witness* witness = nullptr;      ///< of the engine; must outlive it
 };
 
 /// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport). All background

@@ -16,7 +16,7 @@ Reception::Reception(bool keys, Engine& engine, LinkBook& links, Transport& tran
       complaints_(complaints),
       counters_(counters) {}
 
-void Reception::answer(LinkId link, const Neighbour* to, MessageBody body) {
+void Reception::answer(LinkId link, Rank to, MessageBody body) {
   (void)transport_.send(link, encode_frame(engine_.message(to, std::move(body))));
 }
 
@@ -26,7 +26,7 @@ void Reception::turn_away(LinkId link, const Message& message) {
   if (const Hello* const hello = message.as<Hello>()) {
     const EngineConfig& config = engine_.config();
     const std::string us = " of rank " + std::to_string(config.rank) + " in " + config.topology;
-    answer(link, nullptr,
+    answer(link, kNoRank,
            Refusal{claimed + " is no neighbour" + (hello->run_id == config.hello.run_id ? us : "") +
                    "; check the rank and the peer's address"});
   }
@@ -53,7 +53,7 @@ bool Reception::may_send(LinkId link, const Message& message, std::optional<Rank
   const Rank claimed = message.header.from;
   if (may_speak_for(claimed, proven)) return true;
   if (proven && message.is<Hello>()) {
-    answer(link, nullptr,
+    answer(link, kNoRank,
            Refusal{"rank " + std::to_string(claimed) + " was said with rank " +
                    std::to_string(*proven) +
                    "'s key; start each worker with the key of its own rank"});
@@ -72,7 +72,7 @@ void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal
                         const std::string& claim) {
   const EngineConfig& config = engine_.config();
   if (!refusal.term.empty() && !refusal.answer) {
-    answer(link, &by,
+    answer(link, by.rank,
            Refusal{
                .text = value_of(config.terms, refusal.term), .term = refusal.term, .answer = true});
   }
@@ -81,7 +81,7 @@ void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal
 
 Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
   const Rank from = message.header.from;
-  Neighbour* const neighbour = engine_.neighbours().find(from);
+  Neighbour* const neighbour = links_.find(from);
   if (neighbour == nullptr) {
     turn_away(link, message);
     return nullptr;
@@ -93,19 +93,19 @@ Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
   }
   const Hello* const hello = message.as<Hello>();
   if (hello == nullptr) {
-    if (!message.is<HelloRequest>()) answer(link, neighbour, HelloRequest{});
+    if (!message.is<HelloRequest>()) answer(link, from, HelloRequest{});
     return nullptr;
   }
   const EngineConfig& config = engine_.config();
   if (const auto why = mismatch(config, *hello)) {
     const Refusal said = refusal(config, *hello);
-    answer(link, neighbour, said);
+    answer(link, from, said);
     // Their value of a term is not known yet: it comes with their answer.
     if (said.term.empty()) differs("mismatch " + claim, claim + *why);
     return nullptr;
   }
   if (const auto taken = engine_.taken(now, *neighbour, *hello)) {
-    answer(link, neighbour, *taken);
+    answer(link, from, *taken);
     complaints_.about_stranger("taken " + claim, claim + "refused: " + taken->text);
     return nullptr;
   }

@@ -32,7 +32,7 @@ class Reception {
 
  private:
   void differs(const std::string& cause, const std::string& text);
-  void answer(LinkId link, const Neighbour* to, MessageBody body);
+  void answer(LinkId link, Rank to, MessageBody body);
   void refused(LinkId link, const Neighbour& by, const Refusal& refusal, const std::string& claim);
   void turn_away(LinkId link, const Message& message);
 

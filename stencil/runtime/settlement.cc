@@ -12,7 +12,7 @@ double settle_threshold(const Topology& topology, double target) {
   return target * std::sqrt(2 * lambda2(topology) / topology.mean_degree());
 }
 
-Settlement::Settlement(const Neighbours& neighbours, std::uint32_t buckets, double threshold)
+Settlement::Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold)
     : neighbours_(neighbours), threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {
   for (Neighbour& neighbour : neighbours) add(neighbour);
 }

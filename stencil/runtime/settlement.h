@@ -21,7 +21,7 @@ class Settlement {
  public:
   /// `buckets` are the model's. `threshold`: see settle_threshold(). `neighbours` must outlive
   /// this.
-  Settlement(const Neighbours& neighbours, std::uint32_t buckets, double threshold);
+  Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold);
 
   /// A new edge, not measured yet.
   void add(Neighbour& neighbour) const;
@@ -53,7 +53,7 @@ class Settlement {
   void note_norm(std::uint32_t bucket, double norm2);
   void widen(std::uint32_t bucket, double moved, const Neighbour* except);
 
-  const Neighbours& neighbours_;
+  Neighbours& neighbours_;
   double threshold_;
   std::uint32_t buckets_;
   BucketSums norm2_;  ///< the latest value of each bucket

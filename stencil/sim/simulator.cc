@@ -110,6 +110,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   worker->steps->standing().stop_joining = generation == 1 && !config_.meet;
   PumpOptions options;
   options.settle_threshold = settle_threshold_;
+  options.witness = config_.witness(rank);
   options.engine = engine_config(rank, worker->mixer->bucket_count());
   EngineConfig& engine = options.engine;
   engine.seed = config_.seed;

@@ -63,6 +63,8 @@ struct SimulationConfig {
   /// Their greetings tell the hash of their initial weights, as those of real workers do, and they
   /// wait for `start_deadline` at most. With `meet`.
   bool hashed = false;
+  /// Sees the engine of a worker, and of each life of it anew; null: nobody does.
+  std::function<Witness*(Rank)> witness = [](Rank) { return nullptr; };
 };
 
 /// The network at one moment.

@@ -73,12 +73,12 @@ struct LoneEngine {
     return hello;
   }
   void hear(Rank rank, MessageBody body) {
-    engine.on_message(now, at(rank), from(rank, std::move(body)), out);
+    engine.on_message(now, rank, from(rank, std::move(body)), out);
   }
   /// Both ends greet each other, over a link of this number.
   void meet(Rank rank, LinkId link) {
     at(rank).link.in_service = link;
-    engine.on_link_up(now, at(rank), out);
+    engine.on_link_up(now, rank, out);
     hear(rank, hello());
   }
 

@@ -28,8 +28,8 @@ class EngineTurns : public testing::Test {
     config.hello.generation = 1;
     engine_.emplace(config, neighbours_, now_);
     for (Neighbour& neighbour : neighbours_) {
-      engine_->on_link_up(now_, neighbour, out_);
-      engine_->on_message(now_, neighbour, from(neighbour.rank, config.hello), out_);
+      engine_->on_link_up(now_, neighbour.rank, out_);
+      engine_->on_message(now_, neighbour.rank, from(neighbour.rank, config.hello), out_);
     }
     EXPECT_EQ(engine_->state(), WorkerState::kTraining);
     out_.clear();
@@ -37,7 +37,7 @@ class EngineTurns : public testing::Test {
 
   [[nodiscard]] Rank first() const { return neighbours_.in_turn(0)->rank; }
   [[nodiscard]] Rank second() const { return neighbours_.in_turn(1)->rank; }
-  [[nodiscard]] Neighbour& edge(Rank rank) const { return neighbours_.at(rank); }
+  [[nodiscard]] const Neighbour& edge(Rank rank) const { return neighbours_.at(rank); }
 
   Message from(Rank rank, MessageBody body) {
     Message message{.header = {}, .body = std::move(body)};
@@ -50,7 +50,7 @@ class EngineTurns : public testing::Test {
     return message;
   }
   void hear(Rank rank, MessageBody body) {
-    engine_->on_message(now_, edge(rank), from(rank, std::move(body)), out_);
+    engine_->on_message(now_, rank, from(rank, std::move(body)), out_);
     note();
   }
   void offer(Rank rank, std::uint32_t bucket, bool ahead = false) {
@@ -115,13 +115,13 @@ class EngineTurns : public testing::Test {
   void note() {
     for (const Action& action : std::exchange(out_, {})) {
       if (const auto* offer = std::get_if<action::MakeOffer>(&action)) {
-        offer->to->book.find_open(offer->sequence)->made = true;
-        done_.push_back({kOffer, offer->to->rank, offer->bucket});
+        engine_->on_offer_made(offer->to, offer->sequence, {}, out_);
+        done_.push_back({kOffer, offer->to, offer->bucket});
       } else if (const auto* answer = std::get_if<action::Answer>(&action)) {
-        done_.push_back({answer->divisor == 0 ? kDecline : kAnswer, answer->to->rank,
+        done_.push_back({answer->divisor == 0 ? kDecline : kAnswer, answer->to,
                          answer->message.as<Offer>()->bucket});
       } else if (const auto* settle = std::get_if<action::Settle>(&action)) {
-        done_.push_back({kSettle, settle->with->rank, settle->ours.bucket});
+        done_.push_back({kSettle, settle->with, settle->ours.bucket});
       }
     }
   }
@@ -170,7 +170,7 @@ TEST_F(EngineTurns, what_could_not_be_answered_after_all_is_asked_for) {
   boundary(Pause::kGathering);
   offer(first(), 0);
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, first(), 0}));
-  engine_->on_declined(edge(first()), 0, 1);
+  engine_->on_answered(first(), {.sequence = 1, .bucket = 0, .status = ReplyStatus::kBusy}, out_);
   EXPECT_EQ(engine_->counters().answers, 0U);
   EXPECT_EQ(engine_->counters().declined, 1U);
   pause(Pause::kSweeping);
@@ -205,7 +205,7 @@ TEST_F(EngineTurns, an_offer_that_is_not_made_yet_crosses_nothing) {
     const auto* offer = std::get_if<action::MakeOffer>(&action);
     if (offer == nullptr) continue;
     ++offers;
-    EXPECT_NE(offer->to->book.find_open(offer->sequence), nullptr) << offer->bucket;
+    EXPECT_NE(edge(offer->to).book.find_open(offer->sequence), nullptr) << offer->bucket;
   }
   EXPECT_GT(offers, 0);
   note();
@@ -348,7 +348,7 @@ TEST_F(EngineTurns, what_a_lost_link_has_brought_is_answered_and_the_answer_kept
   boundary(Pause::kSweeping);
   offer(second(), 0);
   (void)did();
-  engine_->on_link_down(now_, edge(second()), out_);
+  engine_->on_link_down(now_, second(), out_);
   note();
   EXPECT_THAT(did(), ElementsAre(Did{kAnswer, second(), 0}));
   EXPECT_EQ(edge(second()).book.answered, 1U);
@@ -358,7 +358,7 @@ TEST_F(EngineTurns, a_neighbour_that_dies_is_no_turn_to_wait_for) {
   boundary(Pause::kSweeping);
   offer(second(), 0);
   (void)did();
-  engine_->on_link_down(now_, edge(first()), out_);
+  engine_->on_link_down(now_, first(), out_);
   note();
   const auto done = did();
   EXPECT_EQ(std::ranges::count(done, (Did{kAnswer, second(), 0})), 1);

@@ -44,6 +44,16 @@ class OfferExchangeTest : public testing::Test {
     exchange_.on_reply(lone_.now, them(), {.header = {}, .body = reply}, lone_.out);
   }
 
+  std::vector<std::uint32_t> closed() {
+    std::vector<std::uint32_t> buckets;
+    exchange_.take_closed(buckets);
+    return buckets;
+  }
+  void decline(std::uint64_t sequence, std::uint32_t bucket) {
+    const Reply busy{.sequence = sequence, .bucket = bucket, .status = ReplyStatus::kBusy};
+    exchange_.on_answered(them(), busy, lone_.out);
+  }
+
   test::LoneSelf lone_{"ring:2"};
   EngineCounters& counters_ = lone_.self.counters;
   SweepBook sweeps_{lone_.self.config.buckets, 1000, counters_.looked};
@@ -100,7 +110,7 @@ TEST_F(OfferExchangeTest, a_crossing_without_values_moves_nothing_and_frees_the_
   (void)ask();
   EXPECT_TRUE(offer(1, 1, false));
   EXPECT_TRUE(lone_.done<action::Merge>().empty());
-  EXPECT_THAT(exchange_.closed(), ElementsAre(1U));
+  EXPECT_THAT(closed(), ElementsAre(1U));
 }
 
 TEST_F(OfferExchangeTest, nothing_is_mixed_before_or_after_training_and_they_are_told_why) {
@@ -128,7 +138,7 @@ TEST_F(OfferExchangeTest, what_a_silent_neighbour_may_have_answered_stays_but_ho
   (void)ask();
   exchange_.park(them());
   EXPECT_EQ(book().open.size(), 3U);
-  EXPECT_EQ(exchange_.closed().size(), 3U);
+  EXPECT_EQ(closed().size(), 3U);
   EXPECT_TRUE(exchange_.has_room());
   for (std::uint32_t bucket = 0; bucket < 3; ++bucket) {
     EXPECT_FALSE(sweeps_.buckets().is_open(bucket));
@@ -180,10 +190,10 @@ TEST_F(OfferExchangeTest, with_another_life_what_was_under_way_is_lost_and_count
 TEST_F(OfferExchangeTest, what_could_not_be_mixed_counts_as_declined) {
   offer(1, 0);
   EXPECT_EQ(counters_.answers, 1U);
-  exchange_.on_declined(them(), 0, 1);
+  decline(1, 0);
   EXPECT_EQ(counters_.answers, 0U);
   EXPECT_EQ(counters_.declined, 1U);
-  exchange_.on_declined(them(), 0, 1);
+  decline(1, 0);
   EXPECT_EQ(counters_.declined, 1U) << "once";
 }
 

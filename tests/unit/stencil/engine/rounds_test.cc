@@ -47,7 +47,7 @@ TEST_F(RoundsTest, a_pull_waits_for_the_round_to_be_published) {
   publish(1);
   const auto served = lone_.done<action::Serve>();
   ASSERT_EQ(served.size(), 1U);
-  EXPECT_EQ(served[0].to->rank, 1);
+  EXPECT_EQ(served[0].to, 1);
   EXPECT_EQ(served[0].bucket, 1U);
   publish(2);
   EXPECT_TRUE(lone_.done<action::Serve>().empty()) << "once";

@@ -78,8 +78,8 @@ class ExecutorTest : public testing::Test {
   Settlement settlement_{lone_.neighbours, 2, 1e-3};
   PayloadForms forms_{{}, mixer_, carried_};
   Outbox outbox_{transport_, 4, counters_.frames_dropped};
-  Executor executor_{lone_.engine, mixer_,      carried_,    forms_,
-                     outbox_,      settlement_, complaints_, counters_};
+  Executor executor_{lone_.engine, lone_.neighbours, mixer_,      carried_, forms_,
+                     outbox_,      settlement_,      complaints_, counters_};
 };
 
 TEST_F(ExecutorTest, an_offer_shows_the_bucket_and_is_kept_as_it_was_sent) {
@@ -186,7 +186,7 @@ TEST_F(ExecutorTest, what_is_owed_to_a_neighbour_that_is_removed_is_dropped) {
   ASSERT_TRUE(guard);
   hear(Pull{.bucket = 0});
   EXPECT_TRUE(executor_.owes());
-  executor_.forget(lone_.at(1));
+  executor_.forget(1);
   EXPECT_FALSE(executor_.owes());
 }
 
