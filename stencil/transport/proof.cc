@@ -16,6 +16,16 @@ void check_key(const PeerAddress& address, bool keys_in_use) {
   throw ConfigError(what + " shall prove a key, and this worker has none", "give it a key too");
 }
 
+namespace {
+
+/// A cause of its own for each key, as far as eight go, so that a stranger that has many cannot
+/// fill the log, and one that came first seldom hides a worker's.
+std::string cause_of(const PublicKey& key) {
+  return "unknown key " + std::to_string(key.bytes.front() % 8);
+}
+
+}  // namespace
+
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key) {
   if (!options.complain) return;
   switch (why) {
@@ -23,7 +33,7 @@ void complain(const TransportOptions& options, Stranger why, const PublicKey& ke
       return options.complain("no key",
                               "whoever dialled us without a key was refused; give it its key");
     case Stranger::kUnknownKey:
-      return options.complain("unknown key", "whoever has key " + text(key) +
+      return options.complain(cause_of(key), "whoever has key " + text(key) +
                                                  " was refused; if it is a worker of this run, "
                                                  "add it to the public keys");
     case Stranger::kWrongDial:
