@@ -257,6 +257,10 @@ void Pump::receive_message(TimePoint now, Neighbour& from, const Message& messag
                              "a payload of " + std::to_string(view(payload_of(message)).size()) +
                                  " bytes that no message of this run has");
   }
+  if (!forms_.is_sound(message)) {
+    ++counters_.non_finite;
+    return complaints_.about(from.rank, "snapshot", "a snapshot that is not finite was refused");
+  }
   engine_.on_message(now, from, message, actions_);
   act();
   if (const Hello* const hello = message.as<Hello>()) from.memory.token = hello->meeting;
