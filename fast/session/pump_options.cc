@@ -44,6 +44,8 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;
   pump.keys = key_files(options).has_value();
+  // Nobody else is in this process.
+  pump.engine.proven = pump.keys || options.listen.starts_with("inproc://");
   hello.progress = progress;
   pump.engine.trained = trained;
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);

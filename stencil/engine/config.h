@@ -63,7 +63,9 @@ struct EngineConfig {
   /// Before its first step the worker takes over the initial weights of the lowest Origin, instead
   /// of refusing neighbours of other weights.
   bool lowest_initial = false;
-  bool trained = false;            ///< it goes on with a model that was trained before
+  bool trained = false;  ///< it goes on with a model that was trained before
+  /// The other end of each link has proven its rank. Values of ours are told to nobody else.
+  bool proven = false;
   OptionNaming naming = as_field;  ///< in messages
   std::uint64_t seed = 1;
 

@@ -16,7 +16,8 @@ constexpr int kMostReceived = 256;
 /// How often a full link, or a bucket that another process holds, is tried again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
-EngineConfig checked(EngineConfig config, const Carried* carried) {
+EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
+  config.proven |= keys;
   check_codec(config.hello.codec, config.mode);
   config.carried = carried == nullptr ? 0 : carried->chunks();
   return config;
@@ -30,7 +31,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       transport_(transport),
       complaints_(log),
       neighbours_(options.engine.turns),
-      engine_(checked(std::move(options.engine), options.carried), neighbours_, now),
+      engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
       links_(engine_.config().rank, neighbours_, transport, std::move(resolver), log),
       settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
