@@ -244,8 +244,14 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   if (life.acknowledged) return Heard::kAgain;
   life.acknowledged = true;
   life.taken_since = {};
-  life.progress = hello.progress;
-  life.behind = config.far_behind(hello.progress, config.hello.progress);
+  life.progress = config.believed(hello.progress);
+  life.behind = config.far_behind(life.progress, config.hello.progress);
+  if (life.progress != hello.progress) {
+    life.behind = true;
+    out.push_back(action::Warn{&neighbour, "it tells of " + std::to_string(hello.progress) +
+                                               " steps, more than this run can have made: that "
+                                               "is not believed"});
+  }
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;
   neighbour.state = LinkState::kUp;
