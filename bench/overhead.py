@@ -101,7 +101,8 @@ def rounds_of(args, model):
     """transport or WITHOUT -> the measurement of each round."""
     ways = {WITHOUT: ["--sweeps", "0", "--linger", "0"]}
     for transport in args.transports:
-        how = [] if transport == SHARED else ["--share-memory", "never", "--transport", transport]
+        how = [] if transport == SHARED else ["--share-memory", "never", "--transport", transport,
+                                                 "--insecure"]
         ways[transport] = [*how, "--sweeps", args.sweeps,
                            "--codec", args.codec, "--linger", args.linger]
     measured = {way: [] for way in ways}

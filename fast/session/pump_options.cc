@@ -44,6 +44,12 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   hello.layout_hash = layout.hash();
   hello.initial_hash = initial_hash;
   pump.keys = key_files(options).has_value();
+  // Nobody else is in this process.
+  pump.engine.proven = pump.keys || options.listen.starts_with("inproc://");
+  if (options.budget > 0) {
+    // A step has a sample at least, and what is over the budget is made while word of it travels.
+    pump.engine.most_progress = 2.0 * static_cast<double>(options.budget) + 1000;
+  }
   hello.progress = progress;
   pump.engine.trained = trained;
   pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);

@@ -60,10 +60,15 @@ struct EngineConfig {
   /// saved model, averaged with the others, would take back what they have learnt since. Fewer
   /// are worth less than its optimizer's state, which goes with the model.
   double missed_steps = 10;
+  /// No honest work can have come further: a neighbour that tells of more progress is not believed,
+  /// and not asked for averages.
+  double most_progress = 1e12;
   /// Before its first step the worker takes over the initial weights of the lowest Origin, instead
   /// of refusing neighbours of other weights.
   bool lowest_initial = false;
-  bool trained = false;            ///< it goes on with a model that was trained before
+  bool trained = false;  ///< it goes on with a model that was trained before
+  /// The other end of each link has proven its rank. Values of ours are told to nobody else.
+  bool proven = false;
   OptionNaming naming = as_field;  ///< in messages
   std::uint64_t seed = 1;
 
@@ -80,6 +85,8 @@ struct EngineConfig {
   [[nodiscard]] bool has_missed(double ours, double theirs) const {
     return mode.kind != Mode::Kind::kSync && trained && ours + missed_steps <= theirs;
   }
+  /// The progress that a neighbour tells of, as far as it can be true.
+  [[nodiscard]] double believed(double told) const { return told <= most_progress ? told : 0; }
   /// The worker's own weight in lock step.
   [[nodiscard]] double self_weight() const;
 };

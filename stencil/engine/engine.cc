@@ -111,7 +111,7 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
     if (heard == Handshake::Heard::kSynchronised) {
       joining_.on_synchronised(now);
       puller_.plan().repeat(neighbour.rank);
-      if (joining_.behind(neighbour)) start_over(now, out);
+      if (joining_.behind(neighbour)) follow(now, neighbour, message.header.state, out);
     }
     return heard != Handshake::Heard::kNothing;
   }
@@ -124,6 +124,13 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
     return false;
   }
   return handshake_.admits(neighbour, message);
+}
+
+/// A neighbour whose word is not taken is not averaged with either: its model, or ours, would be
+/// dragged back.
+void Engine::follow(TimePoint now, Neighbour& neighbour, WorkerState state, Actions& out) {
+  if (joining_.believes(neighbour, state, out)) return start_over(now, out);
+  neighbour.life.behind = true;
 }
 
 /// Makes this worker adopt the model of a neighbour that is far ahead, instead of averaging with

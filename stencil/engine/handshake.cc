@@ -11,6 +11,8 @@
 namespace stencil {
 namespace {
 
+constexpr char kUntold[] = "is not told";
+
 struct Difference {
   std::string_view what;
   std::string ours, theirs;
@@ -75,18 +77,30 @@ std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& their
 }
 
 Refusal refusal(const EngineConfig& ours, const Hello& theirs) {
-  if (auto found = other_run(theirs, ours.hello)) {
-    if (ours.hello.run_id != theirs.run_id) found->theirs = "is not told";
-    return {.text = text(*found)};
+  const bool told = ours.proven && ours.hello.run_id == theirs.run_id;
+  const auto in_text = [told](Difference found) {
+    if (!told) found.theirs = kUntold;
+    return text(found);
+  };
+  const std::string marks = told ? ours.arrays.marks() : std::string();
+  if (const auto found = other_run(theirs, ours.hello)) {
+    // Everybody learns the version: each of our headers carries it.
+    return {.text = ours.hello.protocol == theirs.protocol ? in_text(*found) : text(*found)};
   }
   if (const std::string term = differing(ours.hello.terms, theirs.terms); !term.empty()) {
-    return {.text = value_of(ours.terms, term), .term = term, .marks = ours.arrays.marks()};
+    return {.text = told ? value_of(ours.terms, term) : "", .term = term, .marks = marks};
   }
   if (const auto found = other_layout(theirs, ours.hello)) {
-    return {.text = text(*found), .marks = ours.arrays.marks()};
+    return {.text = in_text(*found), .marks = marks};
   }
   const auto found = other_start(theirs, ours.hello, ours.naming);
-  return {.text = found ? text(*found) : std::string()};
+  return {.text = found ? in_text(*found) : std::string()};
+}
+
+Refusal answer_to(const EngineConfig& ours, const Refusal& theirs) {
+  return {.text = ours.proven ? value_of(ours.terms, theirs.term) : "",
+          .term = theirs.term,
+          .answer = true};
 }
 
 std::string in_words(const EngineConfig& ours, const Refusal& theirs) {
@@ -94,8 +108,9 @@ std::string in_words(const EngineConfig& ours, const Refusal& theirs) {
   const std::string more = array.empty() ? "" : "; " + array;
   if (theirs.term.empty()) return theirs.text + more;
   const auto said = [](const std::string& value) { return value.empty() ? "not given" : value; };
-  return text(Difference{theirs.term, said(value_of(ours.terms, theirs.term)), said(theirs.text),
-                         "give both the same"}) +
+  const bool told = ours.proven || !theirs.text.empty();
+  return text(Difference{theirs.term, said(value_of(ours.terms, theirs.term)),
+                         told ? said(theirs.text) : kUntold, "give both the same"}) +
          more;
 }
 
@@ -229,8 +244,14 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   if (life.acknowledged) return Heard::kAgain;
   life.acknowledged = true;
   life.taken_since = {};
-  life.progress = hello.progress;
-  life.behind = config.far_behind(hello.progress, config.hello.progress);
+  life.progress = config.believed(hello.progress);
+  life.behind = config.far_behind(life.progress, config.hello.progress);
+  if (life.progress != hello.progress) {
+    life.behind = true;
+    out.push_back(action::Warn{&neighbour, "it tells of " + std::to_string(hello.progress) +
+                                               " steps, more than this run can have made: that "
+                                               "is not believed"});
+  }
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;
   neighbour.state = LinkState::kUp;
@@ -257,11 +278,7 @@ void Handshake::on_refusal(TimePoint now, Neighbour& neighbour, const Refusal& r
   }
   if (!neighbour.up()) neighbour.state = LinkState::kRefused;
   if (!refusal.term.empty() && !refusal.answer) {
-    self_.send(now, neighbour,
-               Refusal{.text = value_of(self_.config.terms, refusal.term),
-                       .term = refusal.term,
-                       .answer = true},
-               out);
+    self_.send(now, neighbour, answer_to(self_.config, refusal), out);
   }
   out.push_back(action::Refused{neighbour.rank, in_words(self_.config, refusal)});
 }

@@ -12,11 +12,14 @@ namespace stencil {
 /// both are known; nothing when it may.
 [[nodiscard]] std::optional<std::string> mismatch(const EngineConfig& ours, const Hello& theirs);
 
-/// The refusal sent to that worker, worded from its side. A worker of another run may be a
-/// stranger: it learns what differs, but no value of ours.
+/// The refusal sent to that worker, worded from its side. A worker of another run, and one that has
+/// not proven its rank, may be a stranger: it learns what differs, but no value of ours.
 [[nodiscard]] Refusal refusal(const EngineConfig& ours, const Hello& theirs);
+/// What is sent back where a refusal is about a term: our value, but not to a stranger.
+[[nodiscard]] Refusal answer_to(const EngineConfig& ours, const Refusal& theirs);
 
-/// A refusal of theirs as a text. Where it is about a term, the text names both sides' values.
+/// A refusal of theirs as a text. Where it is about a term, the text names both sides' values, as
+/// far as they are told.
 [[nodiscard]] std::string in_words(const EngineConfig& ours, const Refusal& theirs);
 
 /// Establishes which worker is at the other end of an edge, which of its lives, and both ends'

@@ -44,6 +44,47 @@ void Joining::compare_origins(TimePoint now, Neighbour& neighbour, Actions& out)
           self_.config.naming("start_deadline") + ", or load the same weights at all"});
 }
 
+bool Joining::trains_with_others(const Neighbour& but) const {
+  if (self_.step() == 0) return false;
+  return std::ranges::any_of(self_.neighbours, [&](const Neighbour& one) {
+    return one.rank != but.rank && one.up() && one.report.state == WorkerState::kTraining &&
+           one.report.steps.count > 0 && !one.life.behind && !far_behind(one);
+  });
+}
+
+bool Joining::trusted(Rank rank) const {
+  const auto found = not_served_.find(rank);
+  return found == not_served_.end() || found->second < 2;
+}
+
+void Joining::note_not_served() {
+  const bool copies = puller_.plan().active() && !copies_initial_;
+  const Rank rank = copies ? puller_.plan().sources().front() : following_;
+  if (rank != kNoRank) not_served_[rank] += copied_ == 0 ? 2 : 1;
+}
+
+bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
+  if (!trusted(neighbour.rank)) {
+    out.push_back(action::Warn{&neighbour,
+                               "it tells of a model far ahead of this worker's, and did not serve "
+                               "it before: that is not believed again"});
+    return false;
+  }
+  const bool saved = state == WorkerState::kJoining && trains_with_others(neighbour);
+  if (saved) stale_[neighbour.rank] = neighbour.life.id;
+  const auto found = stale_.find(neighbour.rank);
+  if (found == stale_.end() || found->second != neighbour.life.id) {
+    following_ = neighbour.rank;
+    return true;
+  }
+  out.push_back(
+      action::Warn{&neighbour,
+                   "it comes with a saved model that is far ahead of those that are trained here, "
+                   "which is not taken over: start it without that checkpoint, or all workers anew "
+                   "with theirs"});
+  return false;
+}
+
 void Joining::start_over() {
   self_.state = WorkerState::kJoining;
   puller_.plan().stop();
@@ -76,6 +117,7 @@ void Joining::begin_with(TimePoint now, Rank from, Actions& out) {
     self_.note_progress(self_.neighbours.at(from).life.progress);
   }
   joined_from_ = from;
+  following_ = kNoRank;
   self_.state = WorkerState::kTraining;
   self_.steps.last = now;
   puller_.plan().stop();
@@ -85,6 +127,7 @@ void Joining::begin_with(TimePoint now, Rank from, Actions& out) {
 bool Joining::established(const Neighbour& neighbour) const {
   const Report& report = neighbour.report;
   if (self_.in_lock_step() || report.state == WorkerState::kJoining) return false;
+  if (!trusted(neighbour.rank)) return false;
   if (far_behind(neighbour)) return true;
   if (!self_.untrained()) return false;
   const Origin ours = self_.config.hello.initial();
@@ -106,7 +149,7 @@ Joining::Around Joining::look() const {
     if (!neighbour.up()) continue;
     const bool begun = neighbour.report.state != WorkerState::kJoining;
     const bool other = self_.untrained() && theirs.hash != ours.hash;
-    around.ahead |= far_behind(neighbour);
+    around.ahead |= far_behind(neighbour) && trusted(neighbour.rank);
     around.fellow |= !other || config.lowest_initial || config.rank < neighbour.rank;
     if (around.model == nullptr && established(neighbour)) around.model = &neighbour;
     if (!asked()) continue;
@@ -215,6 +258,7 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
 
 void Joining::give_up(TimePoint now, Actions& out) {
   if (self_.state != WorkerState::kJoining) return;
+  note_not_served();
   begin_with(now, kNoRank, out);
   self_.heartbeat_all(now, out);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "stencil/engine/handshake.h"
@@ -20,7 +21,8 @@ namespace stencil {
 ///  4. A worker that has trained, in this life or before, copies only a neighbour that it is far
 ///     behind (EngineConfig::far_behind()), and does so whenever it meets such a neighbour. One
 ///     that resumes copies, before its first step, a neighbour that has trained on meanwhile
-///     (EngineConfig::has_missed()).
+///     (EngineConfig::has_missed()). Claims that are not believed are no reason: see believes() and
+///     EngineConfig::most_progress.
 ///
 /// Initial weights (EngineConfig::lowest_initial; otherwise weights that differ are refused):
 ///
@@ -53,6 +55,11 @@ class Joining {
   [[nodiscard]] bool behind(const Neighbour& neighbour) const {
     return self_.training() && far_behind(neighbour);
   }
+  /// Whether the worker gives up what it has trained for the neighbour that it is behind(). Not for
+  /// one that comes with a saved model, its `state` being that of a newcomer, while this worker
+  /// trains together with others: a stale checkpoint does not win over a living grid. Nor for one
+  /// that has told of its model before and did not serve it.
+  [[nodiscard]] bool believes(Neighbour& neighbour, WorkerState state, Actions& out);
   /// Makes the worker a newcomer again, whatever it has trained.
   void start_over();
   /// Tells, once for each of the neighbour's lives, that both began from other initial weights and
@@ -107,6 +114,10 @@ class Joining {
   [[nodiscard]] std::uint32_t everything() const {
     return self_.config.buckets + self_.config.carried;
   }
+  [[nodiscard]] bool trains_with_others(const Neighbour& but) const;
+  /// Whether the neighbour's word is still good.
+  [[nodiscard]] bool trusted(Rank rank) const;
+  void note_not_served();
   void discard(Actions& out);
   void copy(TimePoint now, const Neighbour& from, bool initial, Actions& out);
   void hold(TimePoint now, const Neighbour& from, Actions& out);
@@ -131,6 +142,11 @@ class Joining {
   Rank joined_from_ = kNoRank, initial_by_ = kNoRank;
   Rank copying_from_ = kNoRank;  ///< the neighbour whose buckets came last
   std::uint64_t copied_ = 0, adopted_ = 0;
+  /// Neighbours that told of a model and did not serve it in time: how often; twice for one of
+  /// which nothing came.
+  std::map<Rank, int> not_served_;
+  Rank following_ = kNoRank;      ///< for whom this worker gave up what it had trained
+  std::map<Rank, LifeId> stale_;  ///< that came with a saved model of another past
   // While initial weights are copied:
   bool copies_initial_ = false;
   Origin coming_;

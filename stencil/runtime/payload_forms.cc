@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stencil/codec/fp32_codec.h"
+#include "stencil/mix/blocks.h"
 #include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/codecs/kinds.h"
 
@@ -74,6 +76,23 @@ bool PayloadForms::fits(const Neighbour& from, const Message& message) const {
     return is(snapshot(sent->bucket, sent->round == 0), sent->codec, sent->payload);
   }
   return true;
+}
+
+bool PayloadForms::is_sound(const Message& message) const {
+  const Snapshot* const snapshot = message.as<Snapshot>();
+  if (snapshot == nullptr || snapshot->round != 0 || is_telemetry(snapshot->bucket) ||
+      snapshot->bucket >= mixer_.bucket_count()) {
+    return true;
+  }
+  std::span<const std::byte> rest = view(snapshot->payload);
+  Block values;
+  bool finite = true;
+  while (!rest.empty()) {
+    const std::size_t floats = std::min(values.size(), rest.size() / sizeof(float));
+    finite &= Fp32Codec().decode(rest.first(floats * sizeof(float)), {values.data(), floats});
+    rest = rest.subspan(floats * sizeof(float));
+  }
+  return finite;
 }
 
 std::span<std::byte> PayloadForms::give(Payload& payload, std::size_t bytes) {

@@ -31,6 +31,9 @@ class PayloadForms {
   /// Whether the payload of a neighbour's message has the codec and the size that such a message
   /// must have.
   [[nodiscard]] bool fits(const Neighbour& from, const Message& message) const;
+  /// Whether the payload is none, or could be a part of a model that a newcomer copies: finite. Ask
+  /// it of messages that fit, before a copied bucket counts.
+  [[nodiscard]] bool is_sound(const Message& message) const;
   /// The codec of an offer and its reply: the neighbour's, or the exact one.
   [[nodiscard]] EdgeCodec& coding(const Neighbour& neighbour, bool exact) {
     if (exact) return *exact_;

@@ -16,7 +16,8 @@ constexpr int kMostReceived = 256;
 /// full link. Otherwise the transport asks for a turn once a full link takes a frame again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
-EngineConfig checked(EngineConfig config, const Carried* carried) {
+EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
+  config.proven |= keys;
   check_codec(config.hello.codec, config.mode);
   config.carried = carried == nullptr ? 0 : carried->chunks();
   return config;
@@ -31,7 +32,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
       neighbours_(options.engine.turns),
-      engine_(checked(std::move(options.engine), options.carried), neighbours_, now),
+      engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
       links_(engine_.config().rank, neighbours_, transport, std::move(resolver), log),
       settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
@@ -260,6 +261,10 @@ void Pump::receive_message(TimePoint now, Neighbour& from, const Message& messag
     return complaints_.about(from.rank, "size",
                              "a payload of " + std::to_string(view(payload_of(message)).size()) +
                                  " bytes that no message of this run has");
+  }
+  if (!forms_.is_sound(message)) {
+    ++counters_.non_finite;
+    return complaints_.about(from.rank, "snapshot", "a snapshot that is not finite was refused");
   }
   engine_.on_message(now, from.rank, message, actions_);
   act();

@@ -26,8 +26,9 @@ void Reception::turn_away(LinkId link, const Message& message) {
   if (const Hello* const hello = message.as<Hello>()) {
     const EngineConfig& config = engine_.config();
     const std::string us = " of rank " + std::to_string(config.rank) + " in " + config.topology;
+    const bool told = config.proven && hello->run_id == config.hello.run_id;
     answer(link, kNoRank,
-           Refusal{claimed + " is no neighbour" + (hello->run_id == config.hello.run_id ? us : "") +
+           Refusal{claimed + " is no neighbour" + (told ? us : "") +
                    "; check the rank and the peer's address"});
   }
   complaints_.about_stranger(claimed, claimed + " is no neighbour of ours");
@@ -72,9 +73,7 @@ void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal
                         const std::string& claim) {
   const EngineConfig& config = engine_.config();
   if (!refusal.term.empty() && !refusal.answer) {
-    answer(link, by.rank,
-           Refusal{
-               .text = value_of(config.terms, refusal.term), .term = refusal.term, .answer = true});
+    answer(link, by.rank, answer_to(config, refusal));
   }
   differs("refusal " + claim, claim + "refused on another link: " + in_words(config, refusal));
 }

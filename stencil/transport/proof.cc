@@ -27,6 +27,16 @@ PublicKey key_to_ask_for(const KeyRing& keys, const PublicKey& key, std::size_t 
   return theirs[(first + attempt) % theirs.size()];
 }
 
+namespace {
+
+/// A cause of its own for each key, as far as eight go, so that a stranger that has many cannot
+/// fill the log, and one that came first seldom hides a worker's.
+std::string cause_of(const PublicKey& key) {
+  return "unknown key " + std::to_string(key.bytes.front() % 8);
+}
+
+}  // namespace
+
 void complain(const TransportOptions& options, Stranger why, const PublicKey& key) {
   if (!options.complain) return;
   switch (why) {
@@ -34,7 +44,7 @@ void complain(const TransportOptions& options, Stranger why, const PublicKey& ke
       return options.complain("no key",
                               "whoever dialled us without a key was refused; give it its key");
     case Stranger::kUnknownKey:
-      return options.complain("unknown key", "whoever has key " + text(key) +
+      return options.complain(cause_of(key), "whoever has key " + text(key) +
                                                  " was refused; if it is a worker of this run, "
                                                  "add it to the public keys");
     case Stranger::kWrongDial:

@@ -157,5 +157,31 @@ TEST(Resuming, who_has_missed_little_goes_on_with_its_own_model) {
   EXPECT_EQ(resumed.from, kNoRank);
 }
 
+/// Of a grid that has begun anew, all but one, which comes with what it had saved long ago.
+TEST(StaleCheckpoint, does_not_win_over_a_living_grid) {
+  sim::SimulationConfig config = test::plain_config();
+  config.topology = Topology::parse("ring:5");
+  config.adopt = true;
+  config.step_seconds = 0.1;
+  config.link = {.latency = 0.001};
+  config.steps = 3000;
+  const auto objective = sim::make_quadratic(5, kDimension, 0.001, 0.0, config.seed);
+  sim::Simulation earlier(config, *objective);
+  earlier.run_until(150);
+  const sim::Saved saved = earlier.save(2);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(20);
+  simulation.kill(2, sim::Death::kProcess);
+  simulation.run_until(25);
+  simulation.restart(2, &saved);
+  simulation.run_until(60);
+  for (const Rank rank : {0, 1, 3, 4}) {
+    EXPECT_EQ(simulation.status(rank).joined_from, kNoRank) << rank;
+    EXPECT_EQ(simulation.status(rank).adopted, 0U) << rank;
+    EXPECT_EQ(simulation.status(rank).state, WorkerState::kTraining) << rank;
+    EXPECT_GT(simulation.steps_of(rank), 400U) << rank;
+  }
+}
+
 }  // namespace
 }  // namespace stencil

@@ -110,7 +110,8 @@ ResidueEdgeCodec::ResidueEdgeCodec(CodecNumber number, const Layout& layout,
                                    std::span<const float> initial)
     : number_(number),
       blocks_((layout.bucket_floats() + residue::kBlock - 1) / residue::kBlock),
-      apart_(blocks_ * layout.bucket_count(), 0x1p-20F) {
+      apart_(blocks_ * layout.bucket_count(), 0x1p-20F),
+      found_(blocks_) {
   for (std::uint32_t b = 0; b < layout.bucket_count() && !initial.empty(); ++b) {
     const BucketRange range = layout.bucket(b);
     for (std::size_t i = 0; i < range.size; ++i) {
@@ -167,16 +168,25 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
     if (!outcome.finite) return;
     const float* const moved = d.room(begin);
     for_residues(n, [&](std::size_t from, std::size_t size) {
-      float& held = known[(begin + from) / residue::kBlock];
+      float& found = found_[(begin + from) / residue::kBlock];
       if (is_read[from / residue::kBlock]) {
-        note(held, static_cast<float>(divisor) * largest({moved + from, size}));
+        found = static_cast<float>(divisor) * largest({moved + from, size});
       } else {
-        note_not_read(held, residue::step(part(offer, begin + from, size)));
+        found = -residue::step(part(offer, begin + from, size));
         reply[differences_.encoded_size(begin + from)] = kNotRead;
       }
     });
   });
   if (!outcome.finite) return outcome;
+  for_residues(ours.y.size(), [&](std::size_t from, std::size_t) {
+    float& held = known[from / residue::kBlock];
+    const float found = found_[from / residue::kBlock];
+    if (std::signbit(found)) {
+      note_not_read(held, -found);
+    } else {
+      note(held, found);
+    }
+  });
   Incoming sent(differences_, reply);
   for_blocks(ours.y.size(), [&](std::size_t begin, std::size_t n) {
     kernels::add(sent.block(begin, n), p + begin, n);

@@ -41,6 +41,9 @@ class ResidueEdgeCodec final : public EdgeCodec {
   IntCodec differences_{4};
   std::size_t blocks_;  ///< of a whole bucket
   std::vector<float> apart_;
+  /// Of the bucket in work, by block: the distance found; of one that was not read, the offer's
+  /// step with a minus. Nothing of it counts before the whole bucket is known to be good.
+  std::vector<float> found_;
 };
 
 }  // namespace stencil

@@ -80,7 +80,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
-  const std::vector<std::string> budget = {"--epochs", "100000", "--warmup", "0"};
+  const std::string keys = (folder_.path() / "keys").string();
+  ASSERT_EQ(
+      run_program(FAST_PROGRAM, {"keys", "--out", keys, "--workers", "3"}, {}, kPatience).code, 0);
+  const std::vector<std::string> budget = {"--epochs", "100000", "--warmup", "0", "--keys", keys};
   // 0 and 1 are a pair that trains; 2 comes later and is not of their kind.
   Program zero(FAST_WORKER, worker("ring:3", 0, budget));
   Program one(FAST_WORKER, worker("ring:3", 1, budget));
@@ -98,6 +101,25 @@ TEST_P(NewcomerTest, IsRefusedByNamingBothValuesAndHarmsNobody) {
     EXPECT_TRUE(run_.trains(rank)) << rank;
     EXPECT_EQ(run_.events(rank, "suspect", 1 - rank), 0) << rank;
   }
+  zero.signal(SIGTERM);
+  one.signal(SIGTERM);
+  EXPECT_EQ(zero.wait(kPatience).code, 130) << zero.err();
+  EXPECT_EQ(one.wait(kPatience).code, 130) << one.err();
+}
+
+/// Where nobody proves anything, whoever comes may be a stranger.
+TEST_F(RefusalsTest, WithoutKeysANewcomerLearnsWhatDiffersAndNoValue) {
+  const std::vector<std::string> budget = {"--epochs", "100000", "--warmup", "0"};
+  Program zero(FAST_WORKER, worker("ring:3", 0, budget));
+  Program one(FAST_WORKER, worker("ring:3", 1, budget));
+  ASSERT_TRUE(zero.wait_until([&] { return run_.trains(0) && run_.trains(1); }, kPatience))
+      << zero.err() << one.err();
+  const ProgramResult two =
+      run_program(FAST_WORKER, worker("ring:3", 2, {"--epochs", "7"}), {}, kPatience);
+  EXPECT_EQ(two.code, 6) << two.err;
+  EXPECT_THAT(two.err, HasSubstr("budget differs: ours 3584 samples, theirs is not told"));
+  EXPECT_THAT(two.err + run_.log(2), ::testing::Not(HasSubstr("51200000")));
+  EXPECT_THAT(run_.log(0) + run_.log(1), HasSubstr("budget differs: ours 51200000 samples"));
   zero.signal(SIGTERM);
   one.signal(SIGTERM);
   EXPECT_EQ(zero.wait(kPatience).code, 130) << zero.err();

@@ -37,6 +37,7 @@ class SixtyFourTest : public ::testing::TestWithParam<Way> {
                                     GetParam().transport,
                                     "--share-memory",
                                     "never",
+                                    "--insecure",
                                     "--epochs",
                                     "1000000",  // it is ended when all is shown
                                     "--batch",

@@ -10,6 +10,7 @@ namespace stencil {
 namespace {
 
 using test::EnginePair;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Field {
@@ -50,7 +51,7 @@ const std::vector<Field>& fields() {
 TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_dialled) {
   const Field& field = fields()[static_cast<std::size_t>(GetParam())];
   SCOPED_TRACE(field.name);
-  EnginePair pair;
+  EnginePair pair({.keys = true});
   pair.restart(1, field.change);
   pair.meet();
   pair.pass(1);
@@ -67,6 +68,22 @@ TEST_P(Mismatch, is_named_at_both_ends_with_both_values_and_ends_the_one_that_di
   EXPECT_THAT(pair.pump(1).status().refused, HasSubstr(field.theirs));
   pair.boundary(0);
   EXPECT_EQ(pair.counters(0).offers, 0U);
+}
+
+/// Whoever dials may be a stranger.
+TEST_P(Mismatch, is_named_without_a_value_of_ours_to_one_that_has_proven_nothing) {
+  const Field& field = fields()[static_cast<std::size_t>(GetParam())];
+  if (field.name == "protocol") return;  // each header carries it
+  SCOPED_TRACE(field.name);
+  EnginePair pair;
+  pair.restart(0, [](EngineConfig& c) { c.terms = {{"budget", "40 samples"}, {"model", "cnn"}}; });
+  pair.restart(1, field.change);
+  pair.meet();
+  pair.pass(1);
+  ASSERT_FALSE(pair.log(1).empty());
+  EXPECT_THAT(pair.log(1).front(), AllOf(HasSubstr("differs"), HasSubstr("theirs is not told")));
+  ASSERT_FALSE(pair.log(0).empty());
+  EXPECT_THAT(pair.log(0).front(), AllOf(HasSubstr("differs"), HasSubstr("ours ")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Fields, Mismatch, ::testing::Range(0, 10));

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "stencil/core/random.h"
+#include "stencil/mix/blocks.h"
 #include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/codecs/residues.h"
 #include "stencil/mix/mixer.h"
@@ -350,6 +351,23 @@ TEST_F(Residues, ThatCrossExactValuesKeepTheMean) {
     ASSERT_TRUE(mixers_[1]->merge(b, *codecs_[1], {s1, true}, {s0}).applied);
   }
   expect_sums(before);
+}
+
+/// Its steps, too, follow from what was applied alone.
+TEST(ResidueSteps, OfABucketThatIsRefusedStayAsTheyWere) {
+  const Layout layout = Layout::flat(2 * kBlockFloats, 2 * kBlockFloats);
+  std::vector<float> y(2 * kBlockFloats, 1.0F), p(y.size(), 0.0F);
+  ResidueEdgeCodec ours(kInt4, layout, y);
+  const std::vector<float> before(ours.apart(0).begin(), ours.apart(0).end());
+  std::vector<float> theirs(y.size(), 1.0003F);
+  const Bytes offer = residues(theirs, 0.001F);
+  y.back() = std::numeric_limits<float>::quiet_NaN();  // the last block is no good
+  Bytes reply(ours.reply_form(y.size()).bytes);
+  EXPECT_FALSE(ours.answer({0, y, p}, offer, 2, reply).finite);
+  EXPECT_EQ(std::vector<float>(ours.apart(0).begin(), ours.apart(0).end()), before);
+  y.back() = 1;
+  EXPECT_TRUE(ours.answer({0, y, p}, offer, 2, reply).finite);
+  EXPECT_NE(std::vector<float>(ours.apart(0).begin(), ours.apart(0).end()), before);
 }
 
 TEST_F(Residues, WhatAPeerSendsAmissChangesNothing) {

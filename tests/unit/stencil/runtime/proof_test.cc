@@ -148,5 +148,27 @@ TEST(Proof, a_stranger_is_told_what_differs_and_no_value_of_ours) {
               "rank 7 is no neighbour; check the rank and the peer's address");
 }
 
+/// The usual run id is no secret.
+TEST(Proof, who_says_the_right_run_id_and_proves_nothing_is_a_stranger_too) {
+  EnginePair pair;
+  Hello hello = pair.pump(1).engine().config().hello;
+  hello.topology = "ring:9";
+  hello.mode = "bounded:2";
+  Message stranger{.header = {.from = 1}, .body = hello};
+  pair.wire.connect();
+  pair.wire.inject(1, stranger);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_THAT(pair.wire.front(0).as<Refusal>()->text,
+              ::testing::StartsWith("topology differs: ours ring:9, theirs is not told; "));
+  pair.wire.swallow(0);
+  stranger.header.from = 7;
+  pair.wire.inject(1, stranger);
+  pair.wire.deliver(1);
+  pair.turn(0);
+  EXPECT_THAT(pair.wire.front(0).as<Refusal>()->text,
+              "rank 7 is no neighbour; check the rank and the peer's address");
+}
+
 }  // namespace
 }  // namespace stencil
