@@ -248,9 +248,9 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   life.behind = config.far_behind(life.progress, config.hello.progress);
   if (life.progress != hello.progress) {
     life.behind = true;
-    out.push_back(action::Warn{&neighbour, "it tells of " + std::to_string(hello.progress) +
-                                               " steps, more than this run can have made: that "
-                                               "is not believed"});
+    out.push_back(action::Warn{neighbour.rank, "it tells of " + std::to_string(hello.progress) +
+                                                   " steps, more than this run can have made: that "
+                                                   "is not believed"});
   }
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;

@@ -65,7 +65,7 @@ void Joining::note_not_served() {
 
 bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
   if (!trusted(neighbour.rank)) {
-    out.push_back(action::Warn{&neighbour,
+    out.push_back(action::Warn{neighbour.rank,
                                "it tells of a model far ahead of this worker's, and did not serve "
                                "it before: that is not believed again"});
     return false;
@@ -78,7 +78,7 @@ bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
     return true;
   }
   out.push_back(
-      action::Warn{&neighbour,
+      action::Warn{neighbour.rank,
                    "it comes with a saved model that is far ahead of those that are trained here, "
                    "which is not taken over: start it without that checkpoint, or all workers anew "
                    "with theirs"});
