@@ -13,6 +13,7 @@
 #include "fast/programs/cli/simulate_options.h"
 #include "fast/programs/fast_main.h"
 #include "fast/programs/keys_command.h"
+#include "fast/programs/replay_command.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/run_command.h"
 #include "fast/programs/topology_command.h"
@@ -37,6 +38,7 @@ Grammar grammar_of(const std::string& command, const Models& models) {
   TrainConfig config = default_config(models);
   SimulateQuery simulate;
   TopologyQuery topology;
+  ReplayQuery replay;
   ReportQuery report;
   KeysQuery keys;
   RunQuery run;
@@ -52,6 +54,8 @@ Grammar grammar_of(const std::string& command, const Models& models) {
     CLI::App same;  // options of the same names take the same values
     grammar.choices = bind_options(same, config, OptionSet::kTrain, models);
     grammar.positionals = stencil::topology_choices();
+  } else if (command == "replay") {
+    bind_replay_options(app, replay);
   } else if (command == "report") {
     bind_report_options(app, report);
   } else if (command == "keys") {

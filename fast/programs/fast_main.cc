@@ -14,6 +14,7 @@
 #include "fast/programs/command.h"
 #include "fast/programs/completion.h"
 #include "fast/programs/keys_command.h"
+#include "fast/programs/replay_command.h"
 #include "fast/programs/report_command.h"
 #include "fast/programs/run_command.h"
 #include "fast/programs/simulate_command.h"
@@ -34,13 +35,15 @@ struct Command {
   bool prints = true;  ///< what it is for is what it prints
 };
 
-constexpr std::array<Command, 7> kCommands = {{
+constexpr std::array<Command, 8> kCommands = {{
     {"train", "train on this machine: N workers on a grid, a summary and a report", train_command,
      false},
     {"run", "start a program of your own: one process per rank, watched, started again",
      run_command, false},
     {"topology", "show the neighbours, weights, spectral gap, cost of a sweep", topology_command},
     {"simulate", "run thousands of virtual workers under a virtual clock", simulate_command},
+    {"replay", "show what a recorded worker saw and decided, and whether it decides so still",
+     replay_command},
     {"report", "gather worker folders into a mean model, a summary and a page", report_command,
      false},
     {"keys", "make the keys with which workers prove their ranks", keys_command, false},

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +13,7 @@
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/simulate_options.h"
 #include "fast/report/format.h"
+#include "stencil/runtime/journal.h"
 #include "stencil/sim/simulator.h"
 
 namespace fast {
@@ -23,7 +26,9 @@ constexpr char kSimulateExamples[] = R"(Examples:
     fast simulate torus:8x8 --slow 5:10 --mode sync
     fast simulate torus:8x8 --slow 5:10 --sweeps 2
   A link that is down for two seconds, and a worker that dies and comes back:
-    fast simulate ring:16 --break 3-4:1-3 --kill 7:1 --restart 7:3)";
+    fast simulate ring:16 --break 3-4:1-3 --kill 7:1 --restart 7:3
+  What one of them sees and decides:
+    fast simulate ring:16 --record 3:worker-3.journal && fast replay worker-3.journal)";
 
 using stencil::sim::Snapshot;
 
@@ -94,6 +99,14 @@ class Printer {
   nlohmann::ordered_json notes_ = nlohmann::ordered_json::array();
 };
 
+void write_journal(const stencil::Journal& journal, const std::string& file) {
+  const stencil::Bytes& bytes = journal.bytes();
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) throw FileError("cannot write " + file, "name another file with --record");
+}
+
 void run_events(stencil::sim::Simulation& simulation, std::vector<SimulatedEvent>& events,
                 double until, Printer& printer) {
   while (!events.empty() && events.front().time <= until) {
@@ -121,7 +134,12 @@ int simulate_command(const std::vector<std::string>& args, const Models& /*model
   if (const auto code = parse_arguments(app, args)) return *code;
   if (query.json && query.csv) throw ConfigError("--json and --csv at once", "choose one");
 
-  const stencil::sim::SimulationConfig config = simulation_config(query);
+  stencil::sim::SimulationConfig config = simulation_config(query);
+  const std::map<stencil::Rank, std::string> files = recorded(query, config.topology);
+  std::map<stencil::Rank, stencil::Journal> journals;
+  config.witness = [&](stencil::Rank rank) -> stencil::Witness* {
+    return files.contains(rank) ? &journals[rank] : nullptr;
+  };
   std::vector<SimulatedEvent> events = simulated_events(query, config.topology);
   const auto objective = stencil::sim::make_objective(query.objective, config.topology.size(),
                                                       static_cast<std::size_t>(query.dimension),
@@ -148,6 +166,7 @@ int simulate_command(const std::vector<std::string>& args, const Models& /*model
     printer.note(*settled ? "settled and frozen" : "frozen at the deadline, not settled");
     printer.row(simulation.snapshot());
   }
+  for (const auto& [rank, file] : files) write_journal(journals[rank], file);
   printer.end(simulation, settled);
   if (!query.json && !query.csv) {
     const std::chrono::duration<double> real = std::chrono::steady_clock::now() - begin;

@@ -25,6 +25,7 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
     "fast simulate": ["fast", "simulate"],
     "fast report": ["fast", "report"],
     "fast keys": ["fast", "keys"],
+    "fast replay": ["fast", "replay"],
     "fast completion": ["fast", "completion"],
     "fast-worker": ["fast-worker"],
     "fast-compare": ["fast-compare"],

@@ -71,6 +71,7 @@ class Reader {
     }
     return std::minmax(a, b);
   }
+  [[nodiscard]] const std::string& rest() const { return rest_; }
   void end() const {
     if (!rest_.empty()) fail();
   }
@@ -228,6 +229,7 @@ std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& 
   visit_network(q, binder);
   repeat("--link", q.links, "A-B:LATENCY[,BANDWIDTH]", "an edge with other properties", "Network");
   repeat("--break", q.breaks, "A-B:FROM[-TO]", "an edge carries nothing in that time", "Network");
+  repeat("--record", q.records, "RANK:FILE", "record this worker, for fast replay", "Output");
   auto choices = binder.choices();
   choices["--topology"] = stencil::topology_choices();
   return choices;
@@ -277,6 +279,18 @@ stencil::sim::SimulationConfig simulation_config(const SimulateQuery& q) {
     config.outages.push_back({a, b, from, to});
   }
   return config;
+}
+
+std::map<Rank, std::string> recorded(const SimulateQuery& q, const stencil::Topology& topology) {
+  std::map<Rank, std::string> files;
+  for (const std::string& text : q.records) {
+    Reader in("record", text, "RANK:FILE");
+    const Rank rank = in.rank(topology);
+    in.expect(':');
+    files[rank] = in.rest();
+    if (files[rank].empty()) in.fail();
+  }
+  return files;
 }
 
 std::vector<SimulatedEvent> simulated_events(const SimulateQuery& q,

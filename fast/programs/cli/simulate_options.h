@@ -22,7 +22,7 @@ struct SimulateQuery {
   int steps = 30, rows = 15;
   double step_time = 0.1, jitter = 0.1;
   double latency = 0.005, latency_jitter = 0, bandwidth = 0;
-  std::vector<std::string> links, breaks, slow, kills, restarts;
+  std::vector<std::string> links, breaks, slow, kills, restarts, records;
   std::uint64_t seed = 1;
   bool finish = false, json = false, csv = false;
 };
@@ -45,5 +45,9 @@ std::map<std::string, std::vector<std::string>> bind_simulate_options(CLI::App& 
 /// The events of --kill and --restart, sorted by time. Throws ConfigError.
 [[nodiscard]] std::vector<SimulatedEvent> simulated_events(const SimulateQuery& query,
                                                            const stencil::Topology& topology);
+
+/// Where --record wants which worker: files by rank. Throws ConfigError.
+[[nodiscard]] std::map<stencil::Rank, std::string> recorded(const SimulateQuery& query,
+                                                            const stencil::Topology& topology);
 
 }  // namespace fast

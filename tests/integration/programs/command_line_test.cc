@@ -28,7 +28,8 @@ ProgramResult worker_program(std::vector<std::string> arguments,
 TEST(CommandLineTest, WithoutArgumentsTheCommandsAreListed) {
   const ProgramResult result = fast_program({});
   EXPECT_EQ(result.code, 0);
-  for (const char* const command : {"train", "run", "topology", "simulate", "report", "keys"}) {
+  for (const char* const command :
+       {"train", "run", "topology", "simulate", "replay", "report", "keys"}) {
     EXPECT_THAT(result.out, HasSubstr(command));
   }
   EXPECT_EQ(fast_program({"--help"}).out, result.out);
@@ -41,7 +42,8 @@ TEST(CommandLineTest, AMistypedCommandGetsASuggestion) {
 }
 
 TEST(CommandLineTest, EachHelpHasGroupsUnitsDefaultsAndExamples) {
-  for (const char* const command : {"train", "run", "topology", "simulate", "report", "keys"}) {
+  for (const char* const command :
+       {"train", "run", "topology", "simulate", "replay", "report", "keys"}) {
     const ProgramResult result = fast_program({command, "--help"});
     EXPECT_EQ(result.code, 0) << command;
     EXPECT_THAT(result.out, AllOf(HasSubstr("Examples:"), HasSubstr("Usage: fast"))) << command;
