@@ -106,6 +106,10 @@ template <typename A, Is<Snapshot> T>
 void fields(A& a, T& v) {
   all(a, v.bucket, v.round, v.codec, v.payload);
 }
+template <typename A, Is<Heartbeat> T>
+void fields(A& a, T& v) {
+  all(a, v.first_batch);
+}
 template <typename A, Is<Message> T>
 void fields(A& a, T& v) {
   all(a, v.header, v.body);
@@ -171,6 +175,11 @@ void fields(A& a, T& v) {
   all(a, v.rank, v.reply);
 }
 
+template <typename A, Is<input::FirstBatch> T>
+void fields(A& a, T& v) {
+  all(a, v.hash);
+}
+
 // Actions.
 template <typename A, Is<OpenOffer> T>
 void fields(A& a, T& v) {
@@ -227,7 +236,8 @@ void fields(A& a, T& v) {
   all(a, v.rank, v.neighbours, v.turns, v.reach, v.topology, v.mode, v.buckets, v.carried,
       v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.tell_every,
       v.heartbeat_every, v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello,
-      v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.lowest_initial, v.trained, v.seed);
+      v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial,
+      v.trained, v.proven, v.seed);
 }
 
 template <typename T>

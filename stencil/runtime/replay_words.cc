@@ -120,6 +120,7 @@ struct InputWords {
            " is answered: " + name(in.reply.status);
   }
   std::string operator()(const input::Stamped&) const { return "a message is stamped"; }
+  std::string operator()(const input::FirstBatch&) const { return "its first batch is known"; }
 };
 
 struct ActionWords {
