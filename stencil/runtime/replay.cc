@@ -106,6 +106,9 @@ struct Give {
     MessageHeader header;
     return engine.stamp(header, in.rank), true;
   }
+  bool operator()(const input::FirstBatch& in) const {
+    return engine.on_first_batch(now, in.hash, out), true;
+  }
 };
 
 Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoint made,
