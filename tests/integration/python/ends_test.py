@@ -74,9 +74,11 @@ class SecondSessions(unittest.TestCase):
             found = support.reports([late, early])
         for one in found:
             self.assertEqual([fold["agreed"] for fold in one], [True, True])
-            self.assertGreater(one[1]["steps"], 0)
             for fold, goal in zip(one, (1, 2)):
                 self.assertAlmostEqual(fold["x"], goal, delta=0.1)
+        # Alone, each would have made all 400 steps. Together, one may have made nearly all of them
+        # by the time that the other has woken up.
+        self.assertLess(sum(one[1]["steps"] for one in found), 600)
 
 
 class Finish(unittest.TestCase):
