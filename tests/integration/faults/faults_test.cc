@@ -52,6 +52,7 @@ class FaultsTest : public ::testing::TestWithParam<Ground> {
                                           "0.01",
                                           "--report-every",
                                           "0.1",
+                                          "--insecure",  // one is started again by hand
                                           "--quiet"};
     for (int rank = 0; rank < workers_; ++rank) {
       arguments.insert(arguments.end(), {"--slow", std::to_string(rank) + ":" + slow});
