@@ -38,6 +38,7 @@ STRANGERS = dict.fromkeys(range(LEFT), DIALS) | {LEFT: OPENED_AND_LEFT, MAD: MAD
 # A neighbour's connection that ends before its first frame counts too: where both ends have
 # dialled at once, and one of the two connections is dropped.
 NEIGHBOURS = 4
+KEY_CAUSES = 8  # lines about unknown keys, at most: one for each class of them
 PORT = 5555
 # Peaks beside those of the undisturbed run. The silent are hung up on after five seconds, so that
 # all of one kind may be connected at a time; of those who leave, a few until libzmq has seen it.
@@ -353,7 +354,9 @@ class StrangersInNamespaces(unittest.TestCase):
             (HELD, "as many have connected as may"),
             (MAD, "more of a message than any of this run has"),
         ):
-            self.assertEqual(disturbed.logs[rank].count(said), 1, disturbed.logs[rank])
+            lines = disturbed.logs[rank].count(said)
+            most = KEY_CAUSES if rank == UNKNOWN_KEY else 1
+            self.assertTrue(1 <= lines <= most, disturbed.logs[rank])
         self.assertGreater(alone.accuracy, 0.3, "it hardly learnt anything, strangers or not")
         self.assertLess(abs(disturbed.accuracy - alone.accuracy), ACCURACY_BOUND)
         print(
