@@ -132,6 +132,8 @@ class DoorsTest : public ::testing::TestWithParam<bool> {
                       {}, kPatience);
       ASSERT_EQ(made.code, 0) << made.err;
       arguments.insert(arguments.end(), {"--keys", keys});
+    } else {
+      arguments.emplace_back("--insecure");
     }
     program_ = std::make_unique<Program>(FAST_PROGRAM, arguments);
     ASSERT_TRUE(program_->wait_until([&] { return run_.all_train(kWorkers); }, kPatience))

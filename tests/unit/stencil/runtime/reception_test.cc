@@ -62,8 +62,8 @@ TEST_F(ReceptionTest, a_neighbour_that_greets_is_served_by_its_link) {
 TEST_F(ReceptionTest, who_is_no_neighbour_is_refused_counted_and_named_once) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(hear(2, lone_.hello()), nullptr);
-    EXPECT_EQ(refusal(),
-              "rank 2 is no neighbour of rank 0 in ring:4; check the rank and the peer's address");
+    // Whose place it is, is told where keys are in use alone.
+    EXPECT_EQ(refusal(), "rank 2 is no neighbour; check the rank and the peer's address");
   }
   EXPECT_EQ(links_.served_by(kLink), nullptr);
   EXPECT_EQ(counters_.unknown_senders, 2U);
