@@ -55,9 +55,10 @@ void ZmqDialled::connect(const std::vector<Address>& addresses) {
     if (key_) {
       const KeyRing& keys = *shared_.keys;
       const std::span secret(keys.own_secret.bytes);
+      const PublicKey asked = key_to_ask_for(keys, *key_, attempts_);
       port_->socket.set(zmq::sockopt::curve_publickey, buffer_of(bytes_of(keys.own_public)));
       port_->socket.set(zmq::sockopt::curve_secretkey, buffer_of(std::as_bytes(secret)));
-      port_->socket.set(zmq::sockopt::curve_serverkey, buffer_of(bytes_of(key_to_ask_for())));
+      port_->socket.set(zmq::sockopt::curve_serverkey, buffer_of(bytes_of(asked)));
     }
     ++attempts_;
     port_->socket.connect(endpoint_.local ? "ipc://" + endpoint_.host : text_of(address, "tcp://"));
@@ -68,14 +69,6 @@ void ZmqDialled::connect(const std::vector<Address>& addresses) {
     port_.reset();
     try_again();
   }
-}
-
-PublicKey ZmqDialled::key_to_ask_for() const {
-  if (!rank_) return *key_;
-  const std::span<const PublicKey> theirs = shared_.keys->of(*rank_);
-  const auto asked = std::ranges::find(theirs, *key_);
-  const auto first = static_cast<std::size_t>(asked - theirs.begin());
-  return theirs[(first + attempts_) % theirs.size()];
 }
 
 void ZmqDialled::try_again() {

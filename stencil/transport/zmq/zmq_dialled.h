@@ -44,8 +44,6 @@ class ZmqDialled final : public EventSource {
   [[nodiscard]] std::size_t most_held() const;
   [[nodiscard]] std::optional<Received> next_frame();
   [[nodiscard]] Received event(LinkEvent kind) const;
-  /// The key to ask for in this attempt; those of the same rank take turns.
-  [[nodiscard]] PublicKey key_to_ask_for() const;
 
   ZmqShared& shared_;
   const LinkId id_;
