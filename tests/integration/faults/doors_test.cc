@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <ios>
 #include <iterator>
 #include <thread>
 
@@ -41,10 +42,14 @@ class Peaks {
 
  private:
   void look(pid_t pid) {
-    while (!over_) {
-      kib_ = std::max<std::uint64_t>(kib_, resident_kib(pid));
-      files_ = std::max<std::size_t>(files_, open_files_of(pid));
-      std::this_thread::yield();
+    try {
+      while (!over_) {
+        kib_ = std::max<std::uint64_t>(kib_, resident_kib(pid));
+        files_ = std::max<std::size_t>(files_, open_files_of(pid));
+        std::this_thread::yield();
+      }
+    } catch (const std::ios_base::failure&) {
+      // It has ended while its file was read.
     }
   }
   std::atomic<bool> over_{false};
