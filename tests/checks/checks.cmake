@@ -101,6 +101,7 @@ if(units)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${units})
   target_link_libraries(check_headers PRIVATE ${libraries} CLI11::CLI11
     nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+  set_target_properties(check_headers PROPERTIES UNITY_BUILD OFF)  # each alone
   fast_warnings(check_headers)
   target_compile_options(check_headers PRIVATE -O0)
 endif()
