@@ -6,6 +6,16 @@
 #include "stencil/core/mixing_weights.h"
 
 namespace stencil {
+namespace {
+
+/// Whether this worker and the neighbour have to be near each other. One that was far behind when
+/// it greeted is not asked, and may all the same have asked for every bucket since.
+bool counts(const Neighbour& neighbour) {
+  return neighbour.askable() ||
+         (neighbour.up() && neighbour.life.behind && neighbour.apart.missing == 0);
+}
+
+}  // namespace
 
 double settle_threshold(const Topology& topology, double target) {
   if (topology.size() < 2) return target;
@@ -69,7 +79,7 @@ bool Settlement::settled() const {
     // A joining neighbour brings a model of its own or copies ours. Either way more exchanges
     // follow.
     if (neighbour.up() && neighbour.report.state == WorkerState::kJoining) return false;
-    if (!neighbour.askable()) continue;
+    if (!counts(neighbour)) continue;
     if (neighbour.apart.missing > 0) return false;
     sum += neighbour.apart.distance2.sum();
     ++counted;
@@ -80,7 +90,7 @@ bool Settlement::settled() const {
 
 bool Settlement::compared() const {
   return std::any_of(neighbours_.begin(), neighbours_.end(), [](const Neighbour& neighbour) {
-    return neighbour.askable() && neighbour.apart.missing == 0;
+    return counts(neighbour) && neighbour.apart.missing == 0;
   });
 }
 

@@ -120,7 +120,7 @@ TEST(RunKeysTest, KeysThatAProgramNamesItselfComeBeforeThoseOfTheLauncher) {
   // Without its folder, the launcher's keys could not be read.
   const ProgramResult result =
       run({}, {"sh", "-c", "rm -f $FAST_RUN_KEYS/rank-$FAST_RANK.key; " + own},
-          {{"FAST_BUDGET", "400"}, {"FAST_SHARE_MEMORY", "never"}});
+          {{"FAST_BUDGET", "8000"}, {"FAST_SHARE_MEMORY", "never"}});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
 

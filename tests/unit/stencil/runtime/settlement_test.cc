@@ -94,6 +94,20 @@ TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
 
+/// One that was far behind when it greeted asks us, and is not asked.
+TEST_F(SettlementTest, counts_a_neighbour_that_was_behind_once_it_has_asked_for_every_bucket) {
+  Settlement& settlement = of_buckets(2);
+  for (const Rank rank : {1, 2}) edge(rank).life.behind = true;
+  settlement.measured(edge(1), 0, 0, 1, 2);
+  EXPECT_TRUE(settlement.settled()) << "nobody is asked";
+  EXPECT_FALSE(settlement.compared());
+  settlement.measured(edge(1), 1, 4, 1, 1000);
+  EXPECT_TRUE(settlement.compared());
+  EXPECT_FALSE(settlement.settled()) << "what it has shown is far away";
+  settlement.measured(edge(1), 1, 0, 1, 1000);
+  EXPECT_TRUE(settlement.settled());
+}
+
 TEST_F(SettlementTest, ignores_buckets_that_are_not_the_models) {
   Settlement& settlement = of_buckets(1);
   settlement.measured(edge(1), 9, 1, 1, 2);
