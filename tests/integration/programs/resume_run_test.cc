@@ -114,7 +114,7 @@ class ResumeRunTest : public ::testing::Test {
             "--topology",
             topology,
             "--epochs",
-            "600",
+            "2400",
             "--threads",
             "1",
             "--lr",
