@@ -89,8 +89,12 @@ bool Settlement::settled() const {
 }
 
 bool Settlement::compared() const {
-  return std::any_of(neighbours_.begin(), neighbours_.end(), [](const Neighbour& neighbour) {
-    return counts(neighbour) && neighbour.apart.missing == 0;
+  const double near2 = threshold_ * threshold_ * norm2_.sum();
+  return std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& neighbour) {
+    if (neighbour.apart.missing > 0) return false;
+    // It may have frozen, and left, between its last exchange with us and now.
+    const bool frozen = neighbour.report.state == WorkerState::kFrozen;
+    return counts(neighbour) || (frozen && neighbour.apart.distance2.sum() <= near2);
   });
 }
 

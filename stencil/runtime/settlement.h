@@ -42,7 +42,7 @@ class Settlement {
   /// restart(), and their rms distance is under the threshold. True where there is no such edge.
   [[nodiscard]] bool settled() const;
 
-  /// Whether there is at least one such edge.
+  /// Whether there is at least one such edge, or a neighbour that froze as near.
   [[nodiscard]] bool compared() const;
 
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.

@@ -108,6 +108,16 @@ TEST_F(SettlementTest, counts_a_neighbour_that_was_behind_once_it_has_asked_for_
   EXPECT_TRUE(settlement.settled());
 }
 
+TEST_F(SettlementTest, has_compared_with_one_that_froze_near_it_and_not_with_one_far_away) {
+  Settlement& settlement = of_buckets(1);
+  for (const Rank rank : {1, 2}) edge(rank).report.state = WorkerState::kFrozen;
+  EXPECT_FALSE(settlement.compared());
+  settlement.measured(edge(1), 0, 4, 1, 1000);
+  EXPECT_FALSE(settlement.compared());
+  settlement.measured(edge(1), 0, 0, 1, 1000);
+  EXPECT_TRUE(settlement.compared());
+}
+
 TEST_F(SettlementTest, ignores_buckets_that_are_not_the_models) {
   Settlement& settlement = of_buckets(1);
   settlement.measured(edge(1), 9, 1, 1, 2);
