@@ -19,8 +19,7 @@ std::string BatchWatch::advice(stencil::Rank rank, stencil::Rank other) {
          " have begun with the same batch, number for number: they train on the same examples, and "
          "learn nothing from each other; share the data out by rank (in Python "
          "fast_training.data.ShardedSampler does), or give each rank another order. Said once; "
-         "where "
-         "all are meant to see the same data, all is well";
+         "where all are meant to see the same data, all is well";
 }
 
 }  // namespace fast

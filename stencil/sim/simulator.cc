@@ -108,10 +108,9 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   // Unless they meet first, all workers begin together with the weights that they have; only a
   // restarted worker copies a neighbour.
   worker->steps->standing().stop_joining = generation == 1 && !config_.meet;
-  PumpOptions options;
-  options.settle_threshold = settle_threshold_;
-  options.witness = config_.witness(rank);
-  options.engine = engine_config(rank, worker->mixer->bucket_count());
+  PumpOptions options{.engine = engine_config(rank, worker->mixer->bucket_count()),
+                      .settle_threshold = settle_threshold_,
+                      .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
   engine.seed = config_.seed;
   engine.trained = saved != nullptr;
