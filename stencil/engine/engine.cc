@@ -130,7 +130,7 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
 /// dragged back.
 void Engine::follow(TimePoint now, Neighbour& neighbour, WorkerState state, Actions& out) {
   if (joining_.believes(neighbour, state, out)) return start_over(now, out);
-  neighbour.life.behind = true;
+  neighbour.life.doubted = true;
 }
 
 /// Makes this worker adopt the model of a neighbour that is far ahead, instead of averaging with

@@ -165,7 +165,7 @@ void Handshake::announce(TimePoint now, Actions& out) {
 void Handshake::start_over(TimePoint now, Neighbour& neighbour, Actions& out) {
   exchange_.reset(neighbour);
   ++neighbour.life.raised;
-  neighbour.life.behind = false;
+  neighbour.life.behind = neighbour.life.doubted = false;
   if (neighbour.has_link && neighbour.state != LinkState::kLeft) begin(now, neighbour, out);
 }
 
@@ -246,8 +246,8 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   life.taken_since = {};
   life.progress = config.believed(hello.progress);
   life.behind = config.far_behind(life.progress, config.hello.progress);
-  if (life.progress != hello.progress) {
-    life.behind = true;
+  life.doubted = life.progress != hello.progress;
+  if (life.doubted) {
     out.push_back(action::Warn{neighbour.rank, "it tells of " + std::to_string(hello.progress) +
                                                    " steps, more than this run can have made: that "
                                                    "is not believed"});

@@ -48,7 +48,7 @@ bool Joining::trains_with_others(const Neighbour& but) const {
   if (self_.step() == 0) return false;
   return std::ranges::any_of(self_.neighbours, [&](const Neighbour& one) {
     return one.rank != but.rank && one.up() && one.report.state == WorkerState::kTraining &&
-           one.report.steps.count > 0 && !one.life.behind && !far_behind(one);
+           one.report.steps.count > 0 && !one.life.behind && !one.life.doubted && !far_behind(one);
   });
 }
 
@@ -146,6 +146,8 @@ Joining::Around Joining::look() const {
     const Origin& theirs = neighbour.life.initial;
     around.all_heard &= neighbour.life.ever_heard;
     around.all_left &= neighbour.state == LinkState::kLeft;
+    around.awaited |= neighbour.rank == following_ && neighbour.living() && neighbour.has_link &&
+                      !neighbour.life.acknowledged;
     if (!neighbour.up()) continue;
     const bool begun = neighbour.report.state != WorkerState::kJoining;
     const bool other = self_.untrained() && theirs.hash != ours.hash;
@@ -205,7 +207,7 @@ void Joining::hold(TimePoint now, const Neighbour& from, Actions& out) {
 
 bool Joining::may_begin(const Around& around, bool waited) const {
   if (around.all_left) return true;
-  if (!around.fellow || around.ahead) return false;
+  if (!around.fellow || around.ahead || around.awaited) return false;
   const bool need_all = self_.in_lock_step() && self_.config.lowest_initial;
   if (!around.all_heard && (need_all || !waited)) return false;
   if (!asked()) return true;

@@ -99,6 +99,7 @@ class Joining {
     bool all_heard = true, all_left = true;
     bool fellow = false;           ///< one that this worker may begin with
     bool ahead = false;            ///< one that it is far behind
+    bool awaited = false;          ///< following_, which greets anew and is not heard yet
     bool differing = false;        ///< one of other weights, which either end has to take over
     bool alike_begun = false;      ///< one of the same weights has begun
     Rank nearest = kNoRank;        ///< the lowest origin of the same weights

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace stencil {
+namespace {
+
+/// Whether a worker in `state` has made its last step.
+bool through(WorkerState state) {
+  return state == WorkerState::kSettling || state == WorkerState::kSettled ||
+         state == WorkerState::kFrozen;
+}
+
+}  // namespace
 
 void Liveness::heard(TimePoint now, Neighbour& neighbour, const MessageHeader& header) {
   neighbour.times.heard = now;
@@ -11,6 +20,7 @@ void Liveness::heard(TimePoint now, Neighbour& neighbour, const MessageHeader& h
     // Joining is over: it has copied a model, or goes on with its own.
     const bool was_joining = report.said != 0 && report.state == WorkerState::kJoining;
     if (was_joining && header.state != WorkerState::kJoining) neighbour.life.behind = false;
+    if (through(header.state)) neighbour.life.behind = false;  // it takes no model over any more
     report.said = header.said;
     report.state = header.state;
     report.steps.note(now, header.step);

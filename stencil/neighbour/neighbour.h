@@ -37,7 +37,8 @@ struct Life {
   TimePoint taken_since{};   ///< since when they say that another process has our rank; or unset
   Origin initial;            ///< as they last said
   double progress = 0;       ///< see Hello::progress; as of the last link
-  bool behind = false;       ///< it was far behind us then and has not begun anew since
+  bool behind = false;       ///< it was far behind us then and may still begin anew
+  bool doubted = false;      ///< it told us then of progress that is not believed
   bool fresh = false;        ///< a newcomer when its present life sent us its first Hello
   bool apart = false;        ///< it began from other initial weights, as has been said
   bool ever_heard = false;   ///< any of its lives
@@ -134,7 +135,7 @@ struct Neighbour {
   [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.
   [[nodiscard]] bool askable() const {
-    return up() && !retiring && !life.behind &&
+    return up() && !retiring && !life.behind && !life.doubted &&
            (report.state == WorkerState::kTraining || report.state == WorkerState::kSettling ||
             report.state == WorkerState::kSettled);
   }

@@ -6,16 +6,6 @@
 #include "stencil/core/mixing_weights.h"
 
 namespace stencil {
-namespace {
-
-/// Whether this worker and the neighbour have to be near each other. One that was far behind when
-/// it greeted is not asked, and may all the same have asked for every bucket since.
-bool counts(const Neighbour& neighbour) {
-  return neighbour.askable() ||
-         (neighbour.up() && neighbour.life.behind && neighbour.apart.missing == 0);
-}
-
-}  // namespace
 
 double settle_threshold(const Topology& topology, double target) {
   if (topology.size() < 2) return target;
@@ -79,7 +69,7 @@ bool Settlement::settled() const {
     // A joining neighbour brings a model of its own or copies ours. Either way more exchanges
     // follow.
     if (neighbour.up() && neighbour.report.state == WorkerState::kJoining) return false;
-    if (!counts(neighbour)) continue;
+    if (!neighbour.askable()) continue;
     if (neighbour.apart.missing > 0) return false;
     sum += neighbour.apart.distance2.sum();
     ++counted;
@@ -94,7 +84,7 @@ bool Settlement::compared() const {
     if (neighbour.apart.missing > 0) return false;
     // It may have frozen, and left, between its last exchange with us and now.
     const bool frozen = neighbour.report.state == WorkerState::kFrozen;
-    return counts(neighbour) || (frozen && neighbour.apart.distance2.sum() <= near2);
+    return neighbour.askable() || (frozen && neighbour.apart.distance2.sum() <= near2);
   });
 }
 

@@ -94,18 +94,19 @@ TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
 
-/// One that was far behind when it greeted asks us, and is not asked.
-TEST_F(SettlementTest, counts_a_neighbour_that_was_behind_once_it_has_asked_for_every_bucket) {
-  Settlement& settlement = of_buckets(2);
-  for (const Rank rank : {1, 2}) edge(rank).life.behind = true;
-  settlement.measured(edge(1), 0, 0, 1, 2);
-  EXPECT_TRUE(settlement.settled()) << "nobody is asked";
-  EXPECT_FALSE(settlement.compared());
-  settlement.measured(edge(1), 1, 4, 1, 1000);
-  EXPECT_TRUE(settlement.compared());
-  EXPECT_FALSE(settlement.settled()) << "what it has shown is far away";
-  settlement.measured(edge(1), 1, 0, 1, 1000);
+/// What it has shown by asking would never be measured anew.
+TEST_F(SettlementTest, waits_for_nobody_whom_it_does_not_ask) {
+  Settlement& settlement = of_buckets(1);
+  edge(1).life.doubted = true;
+  edge(2).life.behind = true;
+  for (const Rank rank : {1, 2}) settlement.measured(edge(rank), 0, 4, 1, 1000);
   EXPECT_TRUE(settlement.settled());
+  EXPECT_FALSE(settlement.compared());
+  edge(2).life.behind = false;
+  EXPECT_FALSE(settlement.settled());
+  settlement.measured(edge(2), 0, 0, 1, 1000);
+  EXPECT_TRUE(settlement.settled());
+  EXPECT_TRUE(settlement.compared());
 }
 
 TEST_F(SettlementTest, has_compared_with_one_that_froze_near_it_and_not_with_one_far_away) {
