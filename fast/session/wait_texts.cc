@@ -75,7 +75,9 @@ std::string waits_for(const stencil::PumpStatus& status, const std::string& what
 
 bool nobody_away(const stencil::PumpStatus& status) {
   return std::ranges::all_of(status.neighbours, [](const auto& neighbour) {
-    return neighbour.link == stencil::LinkState::kUp || neighbour.link == stencil::LinkState::kLeft;
+    return neighbour.link == stencil::LinkState::kUp ||
+           neighbour.link == stencil::LinkState::kLeft ||
+           neighbour.state == stencil::WorkerState::kFrozen;
   });
 }
 
