@@ -16,6 +16,12 @@ constexpr int kMostReceived = 256;
 /// full link. Otherwise the transport asks for a turn once a full link takes a frame again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
+/// Whether a neighbour is neither heard nor has agreed, and may have left.
+bool away(const Neighbour& neighbour) {
+  return neighbour.state != LinkState::kUp && neighbour.state != LinkState::kLeft &&
+         neighbour.report.state != WorkerState::kFrozen;
+}
+
 EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
   config.proven |= keys;
   check_codec(config.hello.codec, config.mode);
@@ -56,7 +62,7 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   sharing_.meet(now, executor_, actions_);
   sharing_.watch(now);
   sharing_.share(now, executor_, actions_);
-  update_settling(now);
+  update_settling(now, standing.awaits_until);
   if (engine_.next_deadline() <= now) {
     engine_.on_tick(now, actions_);
     act();
@@ -67,6 +73,7 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   more = receive_some(now) || more;
   if (more) return now;
   return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal,
+                   status_.awaits ? standing.awaits_until : kNever,
                    executor_.owes() ? now + kRetryEvery : kNever});
 }
 
@@ -173,8 +180,9 @@ TimePoint Pump::remove_retired(TimePoint now) {
   return next;
 }
 
-void Pump::update_settling(TimePoint now) {
+void Pump::update_settling(TimePoint now, TimePoint awaits_until) {
   const WorkerState state = engine_.state();
+  status_.awaits = false;
   if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
   sharing_.read_notes();
   // A neighbour whose link is being restored still has to agree with us; one that stays silent is
@@ -185,7 +193,8 @@ void Pump::update_settling(TimePoint now) {
         return neighbour.life.ever_heard && neighbour.living() && !neighbour.up() &&
                now - neighbour.times.heard < patience;
       });
-  const bool settled = !broken && settlement_.settled();
+  status_.awaits = now < awaits_until && std::any_of(neighbours_.begin(), neighbours_.end(), away);
+  const bool settled = !broken && !status_.awaits && settlement_.settled();
   status_.agreed = status_.agreed || (settled && settlement_.compared());
   if (settled == (state == WorkerState::kSettled)) return;
   engine_.on_state(now, settled ? WorkerState::kSettled : WorkerState::kSettling, actions_);

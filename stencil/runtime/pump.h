@@ -72,7 +72,7 @@ class Pump {
   void link_down(TimePoint now, LinkId link);
   void cut(TimePoint now, Neighbour& neighbour);
   void without_link(TimePoint now, Neighbour& neighbour);
-  void update_settling(TimePoint now);
+  void update_settling(TimePoint now, TimePoint awaits_until);
   /// Returns when to call it again.
   TimePoint remove_retired(TimePoint now);
   void act() { executor_.run(actions_); }

@@ -25,6 +25,7 @@ struct Standing {
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
   bool leave = false;                           ///< send Leave to all neighbours
+  TimePoint awaits_until{};  ///< not settled before, while a neighbour is away, nor are others then
 };
 
 /// One neighbour, for display and for waits that must name it.
@@ -61,6 +62,7 @@ struct PumpStatus {
   std::uint64_t adopted = 0;  ///< times that a neighbour's model was adopted
   bool copying = false;       ///< a neighbour's model, while joining
   std::uint64_t copied = 0;   ///< buckets of a neighbour's model received while joining
+  bool awaits = false;        ///< a neighbour that is away: see Standing::awaits_until
   bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
   bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour
   bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
