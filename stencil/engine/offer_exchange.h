@@ -86,6 +86,12 @@ class OfferExchange {
   /// Whether each neighbour that may still come back has settled all our replies.
   [[nodiscard]] bool replies_settled() const;
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.open_total_);
+  }
+
  private:
   void take(TimePoint now, Neighbour& neighbour, const HeldOffer& held, Actions& out);
   void cross(TimePoint now, Neighbour& neighbour, std::uint64_t own, const HeldOffer& held,
