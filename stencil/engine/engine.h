@@ -102,6 +102,9 @@ class Engine {
   [[nodiscard]] TimePoint next_deadline() const;
   /// Appends the buckets whose requests were closed without an action since this was last called.
   void take_closed(std::vector<std::uint32_t>& out) { exchange_.take_closed(out); }
+  /// Appends the neighbours with whom all that was in flight is lost, since this was last called:
+  /// what still waits to be sent to them is void, and so is what gave access to their memory.
+  void take_lost(std::vector<Rank>& out) { exchange_.take_lost(out); }
 
   /// A message of ours; `to` is kNoRank for a receiver that is not a neighbour.
   [[nodiscard]] Message message(Rank to, MessageBody body);

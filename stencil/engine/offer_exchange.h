@@ -79,6 +79,11 @@ class OfferExchange {
     out.insert(out.end(), closed_.begin(), closed_.end());
     closed_.clear();
   }
+  /// Appends the neighbours that reset() was called for since this was last called.
+  void take_lost(std::vector<Rank>& out) {
+    out.insert(out.end(), lost_.begin(), lost_.end());
+    lost_.clear();
+  }
   /// Our requests not settled: all of them, including parked ones of living neighbours; and only
   /// those of neighbours that are up, which are worth waiting for.
   [[nodiscard]] std::size_t open_offers() const;
@@ -109,6 +114,7 @@ class OfferExchange {
   TurnKeeper& turns_;
   std::size_t open_total_ = 0;  ///< offers open and not parked
   std::vector<std::uint32_t> closed_;
+  std::vector<Rank> lost_;
 };
 
 }  // namespace stencil

@@ -21,14 +21,17 @@ class SettlementTest : public testing::Test {
     }
   }
   Settlement& of_buckets(std::uint32_t buckets) {
-    settlement_.emplace(neighbours_, buckets, 0.1);
-    for (Neighbour& edge : neighbours_) settlement_->add(edge);
+    edges_ = edges_of(neighbours_);
+    settlement_.emplace(edges_, buckets, 0.1);
+    for (auto& [rank, edge] : edges_) settlement_->add(edge);
     return *settlement_;
   }
-  Neighbour& edge(Rank rank) { return neighbours_.at(rank); }
+  Edge& edge(Rank rank) { return edges_.at(rank); }
+  Neighbour& neighbour(Rank rank) { return neighbours_.at(rank); }
 
  private:
   Neighbours neighbours_;
+  Edges edges_;
   std::optional<Settlement> settlement_;
 };
 
@@ -88,8 +91,8 @@ TEST_F(SettlementTest, is_not_settled_by_distances_that_overflow) {
 
 TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
   Settlement& settlement = of_buckets(1);
-  edge(1).report.state = WorkerState::kFrozen;
-  edge(2).state = LinkState::kSuspect;
+  neighbour(1).report.state = WorkerState::kFrozen;
+  neighbour(2).state = LinkState::kSuspect;
   EXPECT_TRUE(settlement.settled());
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
@@ -97,7 +100,7 @@ TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
 /// One that was far behind when it greeted asks us, and is not asked.
 TEST_F(SettlementTest, counts_a_neighbour_that_was_behind_once_it_has_asked_for_every_bucket) {
   Settlement& settlement = of_buckets(2);
-  for (const Rank rank : {1, 2}) edge(rank).life.behind = true;
+  for (const Rank rank : {1, 2}) neighbour(rank).life.behind = true;
   settlement.measured(edge(1), 0, 0, 1, 2);
   EXPECT_TRUE(settlement.settled()) << "nobody is asked";
   EXPECT_FALSE(settlement.compared());
@@ -110,7 +113,7 @@ TEST_F(SettlementTest, counts_a_neighbour_that_was_behind_once_it_has_asked_for_
 
 TEST_F(SettlementTest, has_compared_with_one_that_froze_near_it_and_not_with_one_far_away) {
   Settlement& settlement = of_buckets(1);
-  for (const Rank rank : {1, 2}) edge(rank).report.state = WorkerState::kFrozen;
+  for (const Rank rank : {1, 2}) neighbour(rank).report.state = WorkerState::kFrozen;
   EXPECT_FALSE(settlement.compared());
   settlement.measured(edge(1), 0, 4, 1, 1000);
   EXPECT_FALSE(settlement.compared());
