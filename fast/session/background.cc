@@ -51,6 +51,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       complaints_(options.log),
+      recording_(options),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
@@ -73,6 +74,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
     meeting_ = make_meeting(layout, config.engine, mixer.segment(), options.log);
   }
   if (meeting_) config.engine.hello.meeting = meeting_->token();
+  config.witness = recording_.witness();
   pump_ = std::make_unique<stencil::Pump>(
       std::move(config), mixer, *transport_,
       [this](stencil::Rank rank) { return addresses_of(rank); }, options.log, EventLoop::now(),
@@ -90,6 +92,7 @@ Background::~Background() {
   loop_.wake();
   flush([this](const PumpStatus&) { return left_.load(); });
   loop_.stop();
+  if (!failed_) recording_.write();
 }
 
 void Background::publish(const Standing& standing) {
@@ -163,6 +166,7 @@ void Background::flush(const Condition& condition) {
 /// Notes the failure that ends the background thread.
 void Background::fail(const std::string& what) {
   options_.log(LogLevel::kError, "the background thread failed: " + what);
+  recording_.write();
   const std::lock_guard lock(mutex_);
   failure_ = what;
   failed_ = true;
@@ -208,6 +212,7 @@ TimePoint Background::turn(TimePoint now) {
   const std::uint64_t adopted = pump_->engine().joining().adopted();
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;
   if (shown_.due(now, watched)) {
+    recording_.heed();
     const PumpStatus& status = pump_->status();
     watch_sweeps(now, status, standing.step);
     watch_codec(status);

@@ -18,6 +18,7 @@
 #include "fast/session/key_watch.h"
 #include "fast/session/path_watch.h"
 #include "fast/session/patience.h"
+#include "fast/session/recording.h"
 #include "fast/session/sweep_watch.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/pump.h"
@@ -93,6 +94,7 @@ class Background {
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::optional<stencil::Watch> meeting_watch_;
+  Recording recording_;
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;

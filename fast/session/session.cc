@@ -21,7 +21,8 @@ namespace {
 /// Throws where options are out of range, before anything uses them.
 SessionOptions validated(SessionOptions options) {
   options.validate();
-  for (std::string* const path : {&options.checkpoint, &options.resume, &options.out}) {
+  for (std::string* const path :
+       {&options.checkpoint, &options.resume, &options.out, &options.record}) {
     *path = for_rank(*path, options.rank);
   }
   return options;

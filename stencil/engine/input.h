@@ -12,6 +12,8 @@
 
 namespace stencil {
 
+class Engine;
+
 /// What an engine is told, one struct for each function of Engine that changes it. Values.
 namespace input {
 
@@ -100,8 +102,9 @@ using Input =
 class Witness {
  public:
   virtual ~Witness() = default;
-  /// An engine of this configuration was made at `now`.
-  virtual void began(TimePoint now, const EngineConfig& config) = 0;
+  /// `engine`, which was made at `now`, will be seen. It is as it was made.
+  virtual void began(TimePoint now, const Engine& engine) = 0;
+  /// The engine has dealt with `input`.
   /// `now`: of this input, or of the one before where it has no time of its own.
   virtual void saw(TimePoint now, const Input& input, std::span<const Action> decided) = 0;
 };

@@ -29,6 +29,13 @@ struct Sweep {
   TimePoint resume{};  ///< try again from this time on: other processes hold the rest
 
   BucketSet ready;  ///< those of `pending` that may be asked for now; owned by SweepBook
+
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.neighbour, v.step, v.in_turn, v.begun, v.pending, v.unasked, v.unsettled, v.cursor,
+      v.claims, v.held, v.pauses, v.resume, v.ready);
+  }
 };
 
 /// The sweeps planned or in progress, in the order of planning, and the credit for new ones. Of
@@ -96,6 +103,12 @@ class SweepBook {
   /// strike(): a pending bucket need not be asked for any more. unstrike(): it must be after all.
   void strike(Sweep& sweep, std::uint32_t bucket);
   void unstrike(Sweep& sweep, std::uint32_t bucket);
+
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.credit_, v.earned_, v.buckets_, v.active_, v.in_turns_, v.made_from_, v.stale_);
+  }
 
  private:
   void set_pending(Sweep& sweep, std::uint32_t bucket, bool pending);

@@ -62,4 +62,16 @@ const Neighbour& Neighbours::at(Rank rank) const {
   return *neighbour;
 }
 
+std::vector<Place> Neighbours::places() const {
+  std::vector<Place> out;
+  for (const Neighbour& neighbour : *this) {
+    const auto turn = std::ranges::find(in_turn_, &neighbour);
+    const std::size_t at = static_cast<std::size_t>(turn - in_turn_.begin());
+    out.push_back({.rank = neighbour.rank,
+                   .turn = turn == in_turn_.end() ? Place::kNoTurn : at,
+                   .weight = neighbour.weight});
+  }
+  return out;
+}
+
 }  // namespace stencil

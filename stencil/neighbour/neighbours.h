@@ -41,6 +41,8 @@ class Neighbours {
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   [[nodiscard]] bool empty() const { return list_.empty(); }
 
+  [[nodiscard]] std::vector<Place> places() const;
+
   /// The partner of this worker in `turn`, from 0; null where it has none.
   [[nodiscard]] Neighbour* in_turn(std::size_t turn) { return in_turn_[turn]; }
   [[nodiscard]] const Neighbour* in_turn(std::size_t turn) const { return in_turn_[turn]; }

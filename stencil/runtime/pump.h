@@ -9,6 +9,7 @@
 #include "stencil/mix/mixer.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/complaints.h"
+#include "stencil/runtime/edge.h"
 #include "stencil/runtime/executor.h"
 #include "stencil/runtime/link_book.h"
 #include "stencil/runtime/memory_sharing.h"
@@ -57,6 +58,7 @@ class Pump {
   /// nothing.
   [[nodiscard]] const PumpStatus& status();
   [[nodiscard]] const Engine& engine() const { return engine_; }
+  [[nodiscard]] const Edges& edges() const { return edges_; }
 
  private:
   void apply_standing(TimePoint now, const Standing& standing);
@@ -68,10 +70,10 @@ class Pump {
   void receive(TimePoint now, Received&& received);
   void link_up(TimePoint now, LinkId link, std::optional<Rank> proven);
   void receive_frame(TimePoint now, const Received& received);
-  void receive_message(TimePoint now, Neighbour& from, const Message& message);
+  void receive_message(TimePoint now, Edge& from, const Message& message);
   void link_down(TimePoint now, LinkId link);
-  void cut(TimePoint now, Neighbour& neighbour);
-  void without_link(TimePoint now, Neighbour& neighbour);
+  void cut(TimePoint now, Edge& edge);
+  void without_link(TimePoint now, Edge& edge);
   void update_settling(TimePoint now, TimePoint awaits_until);
   /// Returns when to call it again.
   TimePoint remove_retired(TimePoint now);
@@ -83,8 +85,9 @@ class Pump {
   Carried nothing_;         ///< carried, where nothing is
   PumpCounters counters_;
   Complaints complaints_;
-  Neighbours neighbours_;
+  Neighbours neighbours_;  ///< the engine's: others read it
   Engine engine_;
+  Edges edges_;
   LinkBook links_;
   Settlement settlement_;
   PayloadForms forms_;

@@ -1,5 +1,7 @@
 #include "stencil/runtime/replay.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -112,10 +114,14 @@ struct Give {
 };
 
 Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoint made,
+                        std::span<const std::byte> state,
                         const std::function<void(const Replayed&)>& told) {
   Replay all{.rank = config.rank};
   Neighbours neighbours(config.turns);
   Engine engine(config, neighbours, made);
+  journal::Reader resumed(state, &neighbours);
+  journal::walk(resumed, engine);
+  if (resumed.bad() || resumed.left() > 0) return no_journal("its worker's state cannot be");
   Actions decided;
   Bytes memory;
   while (in.left() > 0) {
@@ -129,14 +135,17 @@ Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoin
     std::uint64_t hash = 0;
     journal::all(record, now, input, hash);
     ++all.inputs;
-    if (record.bad() || record.left() > 0 || !may_be(now.time_since_epoch()) ||
-        !std::visit(Give{engine, now, decided}, input)) {
-      return no_journal("its record " + std::to_string(all.inputs) + " cannot be");
+    bool can_be = !record.bad() && record.left() == 0 && may_be(now.time_since_epoch());
+    try {
+      can_be = can_be && std::visit(Give{engine, now, decided}, input);
+    } catch (const InvariantError& error) {
+      all.failure = error.what();
     }
+    if (!can_be) return no_journal("its record " + std::to_string(all.inputs) + " cannot be");
     const bool same = journal::hash_of(decided, memory) == hash;
     if (!same) all.other = all.inputs;
     told({all.inputs, now - made, input, decided, same});
-    if (!same) break;
+    if (!same || !all.failure.empty()) break;
     decided.clear();
   }
   return all;
@@ -155,11 +164,19 @@ Result<Replay> replay(std::span<const std::byte> journal,
   EngineConfig config;
   TimePoint made{};
   journal::all(in, config, made);
+  std::uint32_t size = 0;
+  in.number(size);
+  const std::span<const std::byte> state = in.take(size);
+  std::uint64_t hash = 0;
+  in.number(hash);
   if (in.bad() || !may_be(config) || !may_be(made.time_since_epoch())) {
     return no_journal("its worker's configuration cannot be");
   }
+  if (XXH3_64bits(state.data(), state.size()) != hash) {
+    return no_journal("its worker's state is damaged");
+  }
   try {
-    return play_all(in, config, made, told);
+    return play_all(in, config, made, state, told);
   } catch (const InvariantError& error) {
     return no_journal(error.what());
   }

@@ -184,6 +184,9 @@ TEST_F(OfferExchangeTest, with_another_life_what_was_under_way_is_lost_and_count
   EXPECT_GT(counters_.lost_in_flight, 0U);
   EXPECT_THAT(book().open, IsEmpty());
   EXPECT_EQ(book().answered, 0U);
+  std::vector<Rank> lost;
+  for (int i = 0; i < 2; ++i) exchange_.take_lost(lost);
+  EXPECT_THAT(lost, ElementsAre(them().rank)) << "the runtime is told once";
   EXPECT_TRUE(exchange_.has_room());
 }
 
