@@ -23,7 +23,7 @@
 #include "fast/session/resuming.h"
 #include "fast/session/session.h"
 #include "fast/session/wait_texts.h"
-#include "stencil/core/topology.h"
+#include "stencil/core/grid.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/step_boundary.h"
@@ -64,7 +64,7 @@ class Session::Impl {
   [[nodiscard]] double exchange_seconds() const;
   [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
   [[nodiscard]] const SessionOptions& options() const { return options_; }
-  [[nodiscard]] int size() const { return topology_.size(); }
+  [[nodiscard]] int size() const { return grid_.size(); }
 
  private:
   /// An earlier life has finished, in agreement, and this one has made no step.
@@ -151,7 +151,7 @@ class Session::Impl {
   SessionOptions options_;
   ModelValues values_;  ///< training thread
   stencil::Layout layout_;
-  stencil::Topology topology_;
+  stencil::Grid grid_;
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
   stencil::Carried carried_;

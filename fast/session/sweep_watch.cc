@@ -18,9 +18,10 @@ constexpr stencil::Duration kOfBytes = std::chrono::milliseconds(2);
 /// Sweeps a step; a worker without a partner in a turn sits it out.
 double asked_for(const stencil::EngineConfig& config) {
   if (config.mode.kind == Mode::Kind::kSync) return 0;
-  const double begun = config.sweeps_per_mille / 1000.0;
-  if (config.turns == 0) return begun;
-  return begun * static_cast<double>(config.neighbours.size()) / static_cast<double>(config.turns);
+  const double begun = config.grid.sweeps_per_mille / 1000.0;
+  if (config.grid.turns == 0) return begun;
+  return begun * static_cast<double>(config.neighbours.size()) /
+         static_cast<double>(config.grid.turns);
 }
 
 bool offers_little(const stencil::CodecSpec& spec) {

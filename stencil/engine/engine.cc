@@ -31,7 +31,7 @@ class Engine::Shown {
 
 Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
     : self_(std::move(config), neighbours),
-      sweeps_(self_.config.buckets, self_.config.sweeps_per_mille, self_.counters.looked),
+      sweeps_(self_.config.buckets, self_.counters.looked),
       turns_(self_, sweeps_),
       exchange_(self_, sweeps_, turns_),
       sharing_(self_, sweeps_, turns_, exchange_),

@@ -7,18 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stencil/core/place.h"
 #include "stencil/neighbour/neighbour.h"
 
 namespace stencil {
-
-/// A neighbour's place: what is known about an edge before any message.
-struct Place {
-  static constexpr std::size_t kNoTurn = SIZE_MAX;
-  Rank rank = kNoRank;
-  /// The turn (see Turns) in which both ends of the edge meet; both must have the same.
-  std::size_t turn = kNoTurn;
-  double weight = 0;  ///< in lock step, see MixingWeights
-};
 
 /// The only list of the neighbours that a worker has now. Lookup is O(1); iteration goes in the
 /// order of ranks. A Neighbour keeps its address until it is removed. A const list gives const

@@ -230,14 +230,18 @@ void fields(A& a, T& v) {
   all(a, v.about);
 }
 
+template <typename A, Is<GridFigures> T>
+void fields(A& a, T& v) {
+  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
+}
 /// All but `arrays` and `naming`, which only word texts.
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {
-  all(a, v.rank, v.neighbours, v.turns, v.reach, v.topology, v.mode, v.buckets, v.carried,
-      v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.tell_every,
-      v.heartbeat_every, v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello,
-      v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial,
-      v.trained, v.proven, v.seed);
+  all(a, v.rank, v.neighbours, v.grid, v.topology, v.mode, v.buckets, v.carried, v.window,
+      v.window_total, v.retained_total, v.tell_every, v.heartbeat_every, v.suspect_after,
+      v.gone_after, v.hello_every, v.reply_deadline, v.hello, v.terms, v.behind_share,
+      v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial, v.trained, v.proven,
+      v.seed);
 }
 
 template <typename T>

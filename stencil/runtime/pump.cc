@@ -31,7 +31,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       transport_(transport),
       served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
-      neighbours_(options.engine.turns),
+      neighbours_(options.engine.grid.turns),
       engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
       links_(engine_.config().rank, neighbours_, transport, std::move(resolver), log),
       settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),

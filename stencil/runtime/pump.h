@@ -25,7 +25,7 @@ namespace stencil {
 
 struct PumpOptions {
   EngineConfig engine;
-  double settle_threshold = 1e-3;  ///< see settle_threshold()
+  double settle_threshold = 1e-3;  ///< see Grid::settle_threshold()
   bool keys = false;               ///< only links whose other end has proven its rank count
   Carried* carried = nullptr;      ///< what newcomers take over beside the model; must outlive it
   Witness* witness = nullptr;      ///< of the engine; must outlive it

@@ -30,14 +30,18 @@ bool may_be(const Place& place) {
   return place.rank >= 0 && (place.turn < kMostTurns || place.turn == Place::kNoTurn);
 }
 
+bool may_be(const GridFigures& grid) {
+  return grid.turns <= kMostTurns && grid.sweeps_per_mille <= 1'000'000;
+}
+
 bool may_be(const EngineConfig& config) {
   const bool places =
       std::ranges::all_of(config.neighbours, [](const Place& place) { return may_be(place); });
   const Duration times[] = {config.tell_every, config.heartbeat_every, config.suspect_after,
                             config.gone_after, config.hello_every,     config.reply_deadline};
   return places && config.rank >= 0 && config.buckets > 0 && config.buckets <= kMostBuckets &&
-         config.carried <= kMostBuckets && config.turns <= kMostTurns &&
-         config.sweeps_per_mille <= 1'000'000 && std::ranges::all_of(times, [](Duration time) {
+         config.carried <= kMostBuckets && may_be(config.grid) &&
+         std::ranges::all_of(times, [](Duration time) {
            return time >= Duration{} && time <= std::chrono::hours(24 * 365);
          });
 }
@@ -114,7 +118,7 @@ struct Give {
 Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoint made,
                         const std::function<void(const Replayed&)>& told) {
   Replay all{.rank = config.rank};
-  Neighbours neighbours(config.turns);
+  Neighbours neighbours(config.grid.turns);
   Engine engine(config, neighbours, made);
   Actions decided;
   Bytes memory;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stencil/core/mixing_weights.h"
-
 namespace stencil {
 namespace {
 
@@ -16,11 +14,6 @@ bool counts(const Neighbour& neighbour) {
 }
 
 }  // namespace
-
-double settle_threshold(const Topology& topology, double target) {
-  if (topology.size() < 2) return target;
-  return target * std::sqrt(2 * lambda2(topology) / topology.mean_degree());
-}
 
 Settlement::Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold)
     : neighbours_(neighbours), threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {

@@ -2,14 +2,9 @@
 
 #include <cstdint>
 
-#include "stencil/core/topology.h"
 #include "stencil/neighbour/neighbours.h"
 
 namespace stencil {
-
-/// The rms edge distance, relative to |x|, under which a worker may stop so that the consensus
-/// distance reaches `target`: target * sqrt(2 lambda2 / mean degree).
-[[nodiscard]] double settle_threshold(const Topology& topology, double target);
 
 /// How far this worker's model is from its neighbours', as measured by the exchanges themselves,
 /// bucket by bucket (Neighbour::apart), and whether that is near enough to stop. One thread.
@@ -19,8 +14,8 @@ namespace stencil {
 /// distance is under target * sqrt(2 lambda2 / mean degree).
 class Settlement {
  public:
-  /// `buckets` are the model's. `threshold`: see settle_threshold(). `neighbours` must outlive
-  /// this.
+  /// `buckets` are the model's. `threshold`: see Grid::settle_threshold(). `neighbours` must
+  /// outlive this.
   Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold);
 
   /// A new edge, not measured yet.

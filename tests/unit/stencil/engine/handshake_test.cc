@@ -61,7 +61,7 @@ class HandshakeTest : public testing::Test {
   }
 
   test::LoneSelf lone_{"ring:2"};
-  SweepBook sweeps_{lone_.self.config.buckets, 1000, lone_.self.counters.looked};
+  SweepBook sweeps_{lone_.self.config.buckets, lone_.self.counters.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
   OfferExchange exchange_{lone_.self, sweeps_, turns_};
   Handshake handshake_{lone_.self, exchange_};
