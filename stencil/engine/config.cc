@@ -2,13 +2,17 @@
 
 namespace stencil {
 
+GridFigures GridFigures::of(const Grid& grid) {
+  return {.version = grid.version(),
+          .turns = grid.turns(),
+          .reach = static_cast<std::uint32_t>(grid.reach())};
+}
+
 void EngineConfig::stand(const Grid& where, Rank at) {
   rank = at;
   topology = where.spec();
   neighbours = where.places(at);
-  grid.version = where.version();
-  grid.turns = where.turns();
-  grid.reach = static_cast<std::uint32_t>(where.reach());
+  grid = GridFigures::of(where);
 }
 
 double EngineConfig::self_weight() const {

@@ -22,6 +22,9 @@ struct GridFigures {
   std::uint32_t reach = 0;    ///< hops that join any two workers, see Topology::reach()
   /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
   std::uint32_t sweeps_per_mille = 1000;
+
+  /// But for sweeps, which options may set.
+  [[nodiscard]] static GridFigures of(const Grid& grid);
 };
 
 /// The parameters of one worker's protocol. Value type.

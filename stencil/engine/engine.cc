@@ -64,6 +64,7 @@ void Engine::retire(TimePoint now, Rank rank, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::Retired{rank}; });
   Neighbour& neighbour = self_.neighbours.at(rank);
   neighbour.retiring = true;
+  self_.neighbours.free_turn(neighbour);
   sweeps_.end_all(neighbour);
   issue(now, out);
 }
@@ -85,6 +86,14 @@ void Engine::remove(TimePoint now, Rank rank, Actions& out) {
   self_.neighbours.remove(rank);
   ending_.update(now, out);
   joining_.consider(now, out);
+  issue(now, out);
+}
+
+void Engine::on_grid(TimePoint now, const GridFigures& grid, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::GridChanged{grid}; });
+  self_.config.grid = grid;
+  self_.neighbours.set_turns(grid.turns);
+  ending_.update(now, out);
   issue(now, out);
 }
 

@@ -17,13 +17,17 @@ namespace stencil {
 /// neighbours. Background thread.
 class Neighbours {
  public:
-  /// Begins with `turns` turns; add() extends them for a turn beyond.
+  /// Begins with `turns` turns. add() extends them for a turn beyond, until set_turns() tells.
   explicit Neighbours(std::size_t turns = 0) : in_turn_(turns) {}
 
   /// Requires that `place.rank` is not in the list yet and that its turn is free; throws
   /// InvariantError otherwise.
   Neighbour& add(const Place& place);
   void remove(Rank rank);
+  /// A step has so many turns, or as many as are in use.
+  void set_turns(std::size_t turns);
+  /// This worker meets `neighbour` in no turn any more, and another may take it.
+  void free_turn(const Neighbour& neighbour);
 
   [[nodiscard]] Neighbour* find(Rank rank);
   [[nodiscard]] const Neighbour* find(Rank rank) const;

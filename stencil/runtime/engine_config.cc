@@ -8,6 +8,13 @@
 
 namespace stencil {
 
+GridFigures figures_of(const Grid& grid, const ExchangeOptions& options) {
+  GridFigures figures = GridFigures::of(grid);
+  const double sweeps = options.sweeps ? *options.sweeps : grid.sweeps();
+  figures.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
+  return figures;
+}
+
 EngineConfig make_engine_config(const ExchangeOptions& options, const Grid& grid, Rank rank,
                                 std::uint32_t buckets) {
   options.validate();
@@ -15,8 +22,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Grid& grid
   engine.stand(grid, rank);
   engine.mode = Mode::parse(options.mode);
   engine.buckets = buckets;
-  const double sweeps = options.sweeps ? *options.sweeps : grid.sweeps();
-  engine.grid.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
+  engine.grid = figures_of(grid, options);
   engine.window = static_cast<std::uint32_t>(options.window);
   engine.window_total = 4 * engine.window;
   engine.retained_total = 16 * engine.window;

@@ -66,6 +66,10 @@ template <typename A, Is<Place> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.turn, v.weight);
 }
+template <typename A, Is<GridFigures> T>
+void fields(A& a, T& v) {
+  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
+}
 template <typename A, Is<Mode> T>
 void fields(A& a, T& v) {
   all(a, v.kind, v.bound);
@@ -125,6 +129,10 @@ requires requires(T v) {
 template <typename A, Is<input::Added> T>
 void fields(A& a, T& v) {
   all(a, v.place);
+}
+template <typename A, Is<input::GridChanged> T>
+void fields(A& a, T& v) {
+  all(a, v.grid);
 }
 template <typename A, Is<input::Heard> T>
 void fields(A& a, T& v) {
@@ -230,10 +238,6 @@ void fields(A& a, T& v) {
   all(a, v.about);
 }
 
-template <typename A, Is<GridFigures> T>
-void fields(A& a, T& v) {
-  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
-}
 /// All but `arrays` and `naming`, which only word texts.
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {

@@ -136,17 +136,27 @@ void Pump::add(TimePoint now, const Place& place) {
   if (engine_.config().mode.kind == Mode::Kind::kSync) {
     throw InvariantError("Pump::add(): rounds in lock step go with those of the start");
   }
+  const Neighbour* const before = neighbours_.find(place.rank);
+  if (before != nullptr && before->retiring) return next_.push_back(place);
   engine_.add(now, place);
   Neighbour& neighbour = neighbours_.at(place.rank);
-  neighbour.codec = forms_.make_codec(mixer_.segment().y());
+  neighbour.codec = forms_.make_codec(mixer_.copy_y());
   settlement_.add(neighbour);
 }
 
 void Pump::remove(TimePoint now, Rank rank) {
-  if (neighbours_.find(rank) != nullptr) {
+  std::erase_if(next_, [rank](const Place& place) { return place.rank == rank; });
+  const Neighbour* const neighbour = neighbours_.find(rank);
+  if (neighbour != nullptr && !neighbour->retiring) {
     engine_.retire(now, rank, actions_);
     act();
   }
+}
+
+void Pump::follow(TimePoint now, const GridFigures& grid, double settle_threshold) {
+  settlement_.set_threshold(settle_threshold);
+  engine_.on_grid(now, grid, actions_);
+  act();
 }
 
 TimePoint Pump::remove_retired(TimePoint now) {
@@ -163,11 +173,17 @@ TimePoint Pump::remove_retired(TimePoint now) {
       next = std::min(next, neighbour.link.closes);
       continue;
     }
-    executor_.forget(neighbour.rank);
+    const Rank rank = neighbour.rank;
+    executor_.forget(rank);
     sharing_.forget(neighbour);
     links_.drop(neighbour);
-    engine_.remove(now, neighbour.rank, actions_);
+    engine_.remove(now, rank, actions_);
     act();
+    if (const auto place = std::ranges::find(next_, rank, &Place::rank); place != next_.end()) {
+      const Place its = *place;
+      next_.erase(place);
+      add(now, its);
+    }
     it = neighbours_.begin();
   }
   return next;
@@ -300,6 +316,8 @@ const PumpStatus& Pump::status() {
   s.completed_round = engine_.rounds().completed();
   s.neighbours_completed = engine_.rounds().neighbours_completed(s.completed_round);
   s.limit = engine_.bound().limit();
+  s.grid = engine_.config().grid;
+  s.settle_threshold = settlement_.threshold();
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
   s.refused = executor_.refused();

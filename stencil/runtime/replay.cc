@@ -110,6 +110,9 @@ struct Give {
     MessageHeader header;
     return engine.stamp(header, in.rank), true;
   }
+  bool operator()(const input::GridChanged& in) const {
+    return may_be(in.grid) && (engine.on_grid(now, in.grid, out), true);
+  }
   bool operator()(const input::FirstBatch& in) const {
     return engine.on_first_batch(now, in.hash, out), true;
   }

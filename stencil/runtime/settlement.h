@@ -43,6 +43,7 @@ class Settlement {
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
   [[nodiscard]] double relative_distance() const;
   [[nodiscard]] double threshold() const { return threshold_; }
+  void set_threshold(double threshold) { threshold_ = threshold; }
 
  private:
   void note_norm(std::uint32_t bucket, double norm2);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
 namespace stencil::sim {
@@ -16,6 +17,7 @@ Rank Simulation::add(const std::vector<Rank>& neighbours) {
     other.pump->add(now_, {.rank = rank, .turn = place.turn, .weight = place.weight});
     turn(other);
   }
+  follow_grid();
   // As a second life, so that it copies a neighbour.
   make(rank, 2);
   return rank;
@@ -30,6 +32,16 @@ void Simulation::remove(Rank rank) {
     turn(*workers_[place.rank]);
   }
   turn(*workers_[rank]);
+  follow_grid();
+}
+
+void Simulation::follow_grid() {
+  const GridFigures figures = figures_of(grid_, config_.exchange);
+  for (const auto& worker : workers_) {
+    if (!worker || !worker->alive || !grid_.contains(worker->rank)) continue;
+    worker->pump->follow(now_, figures, settle_threshold());
+    turn(*worker);
+  }
 }
 
 void Simulation::kill(Rank rank, Death how) {

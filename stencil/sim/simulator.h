@@ -133,6 +133,8 @@ class Simulation {
   [[nodiscard]] double settle_threshold() const;
   void make(Rank rank, std::uint64_t generation, const Saved* saved = nullptr);
   [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
+  /// All workers follow the grid as it is now.
+  void follow_grid();
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
