@@ -40,8 +40,8 @@ class Session final : public Exchange {
   /// Throws ConfigError (NetworkError for the address), AdapterError, FileError for a checkpoint
   /// that is damaged or of another run, or a folder `options.out` that cannot be written.
   Session(ModelAdapter& adapter, SessionOptions options);
-  /// As a worker that comes to a grid that has changed: `grid` is that of the others, in which they
-  /// have added this worker, and began as `options.topology`.
+  /// As a worker that comes to a grid that has changed: `grid` is that of the others with this
+  /// worker added, and began as `options.topology`. They may add it until `start_deadline`.
   Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid& grid);
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave. In a forked child it does nothing: the parent's session goes on.

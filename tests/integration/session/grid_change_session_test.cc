@@ -108,10 +108,27 @@ TEST_P(GridChangeSession, one_leaves_and_another_comes_and_the_mean_is_kept) {
   }
 }
 
-/// Under the thread sanitizer this shows whether a change touches what the training thread has.
+TEST_P(GridChangeSession, who_comes_waits_until_its_neighbours_have_added_it) {
+  begin(GetParam());
+  stencil::Grid grid(stencil::Topology::parse("ring:3"));
+  grid.add(3, std::vector<int>{0, 1});
+  workers_[3].session.emplace(workers_[3].adapter, in_ring(3, GetParam()), grid);
+  std::jthread coming([this] { EXPECT_NO_THROW(workers_[3].session->join()); });
+  train({0, 1, 2}, [this] {
+    return workers_[0].session->status().counter("unknown_senders") > 0 &&
+           workers_[1].session->status().counter("unknown_senders") > 0;
+  });
+  change({0, 1, 2}, [](Session& session) { session.add(3, {0, 1}); });
+  coming.join();
+  train({0, 1, 2, 3}, [this] { return workers_[3].session->status().has_exchanged(); });
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(workers_[rank].session->size(), 4);
+}
+
+/// For the thread sanitizer, which sees what a change hands over. It does not see the fold's wide
+/// stores: that y is read under the locks, a test of Mixer shows.
 TEST_P(GridChangeSession, edges_come_and_go_while_the_model_is_folded) {
   begin(GetParam());
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 3; ++round) {
     for (int rank = 0; rank < 3; ++rank) workers_[rank].add(static_cast<float>(rank));
     change({0, 1, 2}, [](Session& session) { session.remove(2); });
     train({0, 1, 2}, [this] {
@@ -130,7 +147,7 @@ TEST_P(GridChangeSession, edges_come_and_go_while_the_model_is_folded) {
   });
   for (const Worker* const worker : {&workers_[0], &workers_[1], &workers_[2]}) {
     EXPECT_EQ(worker->session->status().counter("lost_in_flight"), 0U);
-    EXPECT_NEAR(worker->mean(), 5, 0.05);
+    EXPECT_NEAR(worker->mean(), 3, 0.03);
   }
 }
 

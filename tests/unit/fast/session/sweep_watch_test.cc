@@ -70,6 +70,15 @@ TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
   EXPECT_TRUE(watch.look(kNow, 2 * kSteps, kSteps - 1, true));
 }
 
+TEST(SweepWatchTest, WhatIsAskedForFollowsTheGrid) {
+  SweepWatch watch = watch_of(4);
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  watch.follow({.version = 1, .turns = 2, .reach = 1, .sweeps_per_mille = 1000}, 2);
+  EXPECT_FALSE(watch.look(kNow, kSteps, 0, true)) << "those of another grid are not judged";
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps, kSteps / 2, true));
+  EXPECT_TRUE(watch.look(kNow, 3 * kSteps, kSteps - 1, true));
+}
+
 TEST(SweepWatchTest, LockStepMissesNone) {
   SweepWatch watch = watch_of(1, "sync");
   EXPECT_FALSE(watch.look(kNow, 0, 0, true));

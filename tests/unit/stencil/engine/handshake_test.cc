@@ -152,6 +152,14 @@ TEST_F(HandshakeTest, another_run_is_refused_and_learns_no_value_of_ours) {
   EXPECT_THAT(refusals[0].text, ::testing::Not(HasSubstr("first")));
 }
 
+TEST_F(HandshakeTest, who_refused_us_is_greeted_again_soon_where_the_grid_has_changed) {
+  handshake_.on_refusal(lone_.now, them(), {.text = "rank 0 is no neighbour"}, lone_.out);
+  const auto pause = [this] { return handshake_.repeat_at(them()) - them().times.hello_sent; };
+  EXPECT_EQ(pause(), lone_.self.config.gone_after);
+  lone_.self.config.grid.version = 1;
+  EXPECT_EQ(pause(), lone_.self.config.heartbeat_every);
+}
+
 TEST_F(HandshakeTest, a_rank_that_is_taken_may_be_our_own_life_before_for_a_while) {
   const Refusal taken{.text = "rank 0 is already here", .taken = true};
   handshake_.on_refusal(lone_.now, them(), taken, lone_.out);
