@@ -110,7 +110,9 @@ struct SessionOptions {
   std::shared_ptr<InprocNetwork> inproc{};
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.
-  void validate() const;
+  void validate() const { validate(workers()); }
+  /// The same on a grid that has changed: ranks are below `ranks`.
+  void validate(int ranks) const;
 
   /// Of the topology. Throws ConfigError.
   [[nodiscard]] int workers() const;

@@ -29,11 +29,10 @@ bool all_share_memory(const PumpStatus& status) {
   return std::ranges::all_of(status.neighbours, &stencil::NeighbourStatus::shared);
 }
 
-std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::EngineConfig& engine,
-                                     const LogSink& log) {
-  std::vector<stencil::Rank> neighbours;
-  for (const stencil::Place& place : engine.neighbours) neighbours.push_back(place.rank);
-  return std::make_unique<KeyWatch>(files, engine.rank, std::move(neighbours), log);
+std::vector<stencil::Rank> ranks_of(const std::vector<stencil::Place>& places) {
+  std::vector<stencil::Rank> ranks;
+  for (const stencil::Place& place : places) ranks.push_back(place.rank);
+  return ranks;
 }
 
 /// Bytes.
@@ -55,7 +54,10 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
-  if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
+  if (const auto files = key_files(options)) {
+    keys_ = std::make_unique<KeyWatch>(*files, options.rank, ranks_of(config.engine.neighbours),
+                                       options.log);
+  }
   transport_ = stencil::make_transport(
       {.loop = &loop_,
        .listen = options.listen,
@@ -101,6 +103,23 @@ void Background::publish(const Standing& standing) {
     standing_ = standing;
   }
   loop_.wake();
+}
+
+void Background::change(GridChange change) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(std::move(change));
+  }
+  loop_.wake();
+}
+
+void Background::make(TimePoint now, const GridChange& change) {
+  for (const auto& [rank, listen] : change.listen) came_[rank] = listen;
+  for (const stencil::Rank rank : change.gone) pump_->remove(now, rank);
+  for (const stencil::Place& place : change.come) pump_->add(now, place);
+  pump_->follow(now, change.figures, change.settle_threshold);
+  sweep_watch_.follow(change.figures, change.places.size());
+  if (keys_) keys_->follow(ranks_of(change.places));
 }
 
 PumpStatus Background::status() const {
@@ -180,7 +199,9 @@ void Background::rethrow_failure() const {
 }
 
 std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
-  const std::optional<std::string> endpoint = peers_.find(rank);
+  const auto came = came_.find(rank);
+  const bool named = came != came_.end() && !came->second.empty();
+  const std::optional<std::string> endpoint = named ? came->second : peers_.find(rank);
   if (!endpoint) return {};
   if (!keys_) return {*endpoint};
   std::vector<stencil::PeerAddress> addresses;
@@ -199,10 +220,13 @@ void Background::report_unresolved(const std::string& name, const std::string& e
 
 TimePoint Background::turn(TimePoint now) {
   Standing standing;
+  std::vector<GridChange> changes;
   {
     const std::lock_guard lock(mutex_);
     standing = standing_;
+    changes.swap(changes_);
   }
+  for (const GridChange& change : changes) make(now, change);
   standing.leave = leave_;
   const TimePoint next = pump_->turn(now, standing);
   if (meeting_watch_) meeting_watch_->wait_readable();

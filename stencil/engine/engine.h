@@ -60,6 +60,8 @@ class Engine {
   void say_good_bye(TimePoint now, Rank rank, Actions& out);
   /// What is still in flight with it is lost, and counted.
   void remove(TimePoint now, Rank rank, Actions& out);
+  /// The grid has changed, here or elsewhere.
+  void on_grid(TimePoint now, const GridFigures& grid, Actions& out);
 
   // Inputs.
   /// A connection can carry frames now (a new or restored one), or no longer can.

@@ -86,6 +86,9 @@ struct Stamped {
 struct FirstBatch {
   std::uint64_t hash;
 };
+struct GridChanged {
+  GridFigures grid;
+};
 
 }  // namespace input
 
@@ -95,7 +98,7 @@ using Input =
                  input::LinkDown, input::Heard, input::Made, input::Boundary, input::Paused,
                  input::Published, input::Wanted, input::Progress, input::GaveUpJoining,
                  input::Tick, input::Sharing, input::TookShares, input::Shared, input::OfferMade,
-                 input::Answered, input::Stamped, input::FirstBatch>;
+                 input::Answered, input::Stamped, input::FirstBatch, input::GridChanged>;
 
 /// Sees each input of an engine and what the engine decided. Given the same start and the same
 /// inputs, an engine decides the same.

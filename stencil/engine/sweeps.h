@@ -50,12 +50,12 @@ struct Sweep {
 class SweepBook {
  public:
   /// `looked`, which must outlive this, counts words read, see BucketSet::next().
-  SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64_t& looked);
+  SweepBook(std::uint32_t buckets, std::uint64_t& looked);
 
   // Credit.
-  /// A step boundary was passed: credit grows, up to one step's sweeps plus the fraction of a sweep
-  /// that was left.
-  void earn();
+  /// A step boundary was passed, and a step has so many thousandths of a sweep: credit grows, up to
+  /// one step's sweeps plus the fraction of a sweep that was left.
+  void earn(std::uint32_t per_mille);
   /// Steps for which credit was earned.
   [[nodiscard]] std::uint64_t earned() const { return earned_; }
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
@@ -120,7 +120,6 @@ class SweepBook {
   [[nodiscard]] bool heeds_turns(const Sweep& sweep) const { return in_turns_ && sweep.in_turn; }
 
   std::uint32_t count_;
-  std::uint32_t per_mille_;
   std::uint64_t& looked_;
   std::uint32_t credit_ = 0;
   std::uint64_t earned_ = 0;

@@ -40,7 +40,7 @@ void Journal::begin_part(TimePoint now) {
   writer.append(journal::kMagic.data(), journal::kMagic.size());
   EngineConfig config = engine_->config();
   config.neighbours = engine_->neighbours().places();
-  config.turns = engine_->neighbours().turns();
+  config.grid.turns = engine_->neighbours().turns();
   std::uint32_t size = 0;
   journal::all(writer, config, made_, size);
   const std::size_t at = newer_.bytes.size();

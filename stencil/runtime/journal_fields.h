@@ -40,6 +40,10 @@ template <typename A, Is<Place> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.turn, v.weight);
 }
+template <typename A, Is<GridFigures> T>
+void fields(A& a, T& v) {
+  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
+}
 template <typename A, Is<Mode> T>
 void fields(A& a, T& v) {
   all(a, v.kind, v.bound);
@@ -99,6 +103,10 @@ requires requires(T v) {
 template <typename A, Is<input::Added> T>
 void fields(A& a, T& v) {
   all(a, v.place);
+}
+template <typename A, Is<input::GridChanged> T>
+void fields(A& a, T& v) {
+  all(a, v.grid);
 }
 template <typename A, Is<input::Heard> T>
 void fields(A& a, T& v) {
@@ -207,11 +215,11 @@ void fields(A& a, T& v) {
 /// All but `arrays` and `naming`, which only word texts.
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {
-  all(a, v.rank, v.neighbours, v.turns, v.reach, v.topology, v.mode, v.buckets, v.carried,
-      v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.tell_every,
-      v.heartbeat_every, v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello,
-      v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial,
-      v.trained, v.proven, v.seed);
+  all(a, v.rank, v.neighbours, v.grid, v.topology, v.mode, v.buckets, v.carried, v.window,
+      v.window_total, v.retained_total, v.tell_every, v.heartbeat_every, v.suspect_after,
+      v.gone_after, v.hello_every, v.reply_deadline, v.hello, v.terms, v.behind_share,
+      v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial, v.trained, v.proven,
+      v.seed);
 }
 
 // An engine's state, beside what its parts name themselves.

@@ -37,7 +37,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       transport_(transport),
       served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
-      neighbours_(options.engine.turns),
+      neighbours_(options.engine.grid.turns),
       engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
       edges_(edges_of(engine_.neighbours())),
       links_(engine_.config().rank, edges_, transport, std::move(resolver), log),
@@ -144,17 +144,27 @@ void Pump::add(TimePoint now, const Place& place) {
   if (engine_.config().mode.kind == Mode::Kind::kSync) {
     throw InvariantError("Pump::add(): rounds in lock step go with those of the start");
   }
+  const Neighbour* const before = neighbours_.find(place.rank);
+  if (before != nullptr && before->retiring) return next_.push_back(place);
   engine_.add(now, place);
   Edge& edge = edges_.try_emplace(place.rank, engine_.neighbours().at(place.rank)).first->second;
-  edge.codec = forms_.make_codec(mixer_.segment().y());
+  edge.codec = forms_.make_codec(mixer_.copy_y());
   settlement_.add(edge);
 }
 
 void Pump::remove(TimePoint now, Rank rank) {
-  if (edges_.contains(rank)) {
+  std::erase_if(next_, [rank](const Place& place) { return place.rank == rank; });
+  const Neighbour* const neighbour = neighbours_.find(rank);
+  if (neighbour != nullptr && !neighbour->retiring) {
     engine_.retire(now, rank, actions_);
     act();
   }
+}
+
+void Pump::follow(TimePoint now, const GridFigures& grid, double settle_threshold) {
+  settlement_.set_threshold(settle_threshold);
+  engine_.on_grid(now, grid, actions_);
+  act();
 }
 
 TimePoint Pump::remove_retired(TimePoint now) {
@@ -178,6 +188,11 @@ TimePoint Pump::remove_retired(TimePoint now) {
     edges_.erase(rank);
     engine_.remove(now, rank, actions_);
     act();
+    if (const auto place = std::ranges::find(next_, rank, &Place::rank); place != next_.end()) {
+      const Place its = *place;
+      next_.erase(place);
+      add(now, its);
+    }
     it = edges_.begin();
   }
   return next;
@@ -315,6 +330,8 @@ const PumpStatus& Pump::status() {
   s.completed_round = engine_.rounds().completed();
   s.neighbours_completed = engine_.rounds().neighbours_completed(s.completed_round);
   s.limit = engine_.bound().limit();
+  s.grid = engine_.config().grid;
+  s.settle_threshold = settlement_.threshold();
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
   s.refused = executor_.refused();

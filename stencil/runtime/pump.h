@@ -26,7 +26,7 @@ namespace stencil {
 
 struct PumpOptions {
   EngineConfig engine;
-  double settle_threshold = 1e-3;  ///< see settle_threshold()
+  double settle_threshold = 1e-3;  ///< see Grid::settle_threshold()
   bool keys = false;               ///< only links whose other end has proven its rank count
   Carried* carried = nullptr;      ///< what newcomers take over beside the model; must outlive it
   Witness* witness = nullptr;      ///< of the engine; must outlive it
@@ -48,11 +48,15 @@ class Pump {
   /// the latest. Call it earlier when a frame arrives or the standing changes.
   TimePoint turn(TimePoint now, const Standing& standing);
 
-  /// Adds a neighbour. The other end must do the same. Not in mode sync.
+  // The grid changes. Not in mode sync.
+  /// Adds a neighbour; one that has the rank of another that is still being removed, once that is
+  /// over. The other end must do the same.
   void add(TimePoint now, const Place& place);
   /// Removes a neighbour. No new exchange with it begins. Once everything in flight is settled, or
-  /// the neighbour is not there to settle it, it gets a Leave and is forgotten. Not in mode sync.
+  /// the neighbour is not there to settle it, it gets a Leave and is forgotten.
   void remove(TimePoint now, Rank rank);
+  /// What follows from the grid as it is now; of changes elsewhere, too.
+  void follow(TimePoint now, const GridFigures& grid, double settle_threshold);
 
   /// The present status. The next call overwrites it in place, so that frequent calls allocate
   /// nothing.
@@ -96,7 +100,8 @@ class Pump {
   Reception reception_;
   MemorySharing sharing_;
   Actions actions_;
-  PumpStatus status_;  ///< as of the last call of status()
+  std::vector<Place> next_;  ///< to be added when those of their ranks are removed
+  PumpStatus status_;        ///< as of the last call of status()
   std::uint64_t published_ = 0;
   bool left_ = false;
 };

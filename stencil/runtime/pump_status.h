@@ -9,6 +9,7 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/action.h"
 #include "stencil/engine/bound.h"
+#include "stencil/engine/config.h"
 #include "stencil/engine/counters.h"
 #include "stencil/transport/transport.h"
 
@@ -69,6 +70,8 @@ struct PumpStatus {
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Bound::Limit limit;
+  GridFigures grid;
+  double settle_threshold = 0;
   double relative_distance = 0;
   std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
   std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match

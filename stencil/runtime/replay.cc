@@ -32,14 +32,18 @@ bool may_be(const Place& place) {
   return place.rank >= 0 && (place.turn < kMostTurns || place.turn == Place::kNoTurn);
 }
 
+bool may_be(const GridFigures& grid) {
+  return grid.turns <= kMostTurns && grid.sweeps_per_mille <= 1'000'000;
+}
+
 bool may_be(const EngineConfig& config) {
   const bool places =
       std::ranges::all_of(config.neighbours, [](const Place& place) { return may_be(place); });
   const Duration times[] = {config.tell_every, config.heartbeat_every, config.suspect_after,
                             config.gone_after, config.hello_every,     config.reply_deadline};
   return places && config.rank >= 0 && config.buckets > 0 && config.buckets <= kMostBuckets &&
-         config.carried <= kMostBuckets && config.turns <= kMostTurns &&
-         config.sweeps_per_mille <= 1'000'000 && std::ranges::all_of(times, [](Duration time) {
+         config.carried <= kMostBuckets && may_be(config.grid) &&
+         std::ranges::all_of(times, [](Duration time) {
            return time >= Duration{} && time <= std::chrono::hours(24 * 365);
          });
 }
@@ -108,6 +112,9 @@ struct Give {
     MessageHeader header;
     return engine.stamp(header, in.rank), true;
   }
+  bool operator()(const input::GridChanged& in) const {
+    return may_be(in.grid) && (engine.on_grid(now, in.grid, out), true);
+  }
   bool operator()(const input::FirstBatch& in) const {
     return engine.on_first_batch(now, in.hash, out), true;
   }
@@ -117,7 +124,7 @@ Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoin
                         std::span<const std::byte> state,
                         const std::function<void(const Replayed&)>& told) {
   Replay all{.rank = config.rank};
-  Neighbours neighbours(config.turns);
+  Neighbours neighbours(config.grid.turns);
   Engine engine(config, neighbours, made);
   journal::Reader resumed(state, &neighbours);
   journal::walk(resumed, engine);

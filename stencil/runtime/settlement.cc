@@ -3,14 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stencil/core/mixing_weights.h"
-
 namespace stencil {
-
-double settle_threshold(const Topology& topology, double target) {
-  if (topology.size() < 2) return target;
-  return target * std::sqrt(2 * lambda2(topology) / topology.mean_degree());
-}
 
 Settlement::Settlement(Edges& edges, std::uint32_t buckets, double threshold)
     : edges_(edges), threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {

@@ -2,14 +2,9 @@
 
 #include <cstdint>
 
-#include "stencil/core/topology.h"
 #include "stencil/runtime/edge.h"
 
 namespace stencil {
-
-/// The rms edge distance, relative to |x|, under which a worker may stop so that the consensus
-/// distance reaches `target`: target * sqrt(2 lambda2 / mean degree).
-[[nodiscard]] double settle_threshold(const Topology& topology, double target);
 
 /// How far this worker's model is from its neighbours', as measured by the exchanges themselves,
 /// bucket by bucket (Edge::apart), and whether that is near enough to stop. One thread.
@@ -19,7 +14,8 @@ namespace stencil {
 /// distance is under target * sqrt(2 lambda2 / mean degree).
 class Settlement {
  public:
-  /// `buckets` are the model's. `threshold`: see settle_threshold(). `edges` must outlive this.
+  /// `buckets` are the model's. `threshold`: see Grid::settle_threshold(). `edges` must outlive
+  /// this.
   Settlement(Edges& edges, std::uint32_t buckets, double threshold);
 
   /// A new edge, not measured yet.
@@ -47,6 +43,7 @@ class Settlement {
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
   [[nodiscard]] double relative_distance() const;
   [[nodiscard]] double threshold() const { return threshold_; }
+  void set_threshold(double threshold) { threshold_ = threshold; }
 
  private:
   void note_norm(std::uint32_t bucket, double norm2);

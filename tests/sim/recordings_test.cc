@@ -99,7 +99,7 @@ class Recorded {
     EngineConfig config;
     config.stand(Topology::parse("ring:4"), 0);
     config.buckets = 3;
-    config.sweeps_per_mille = 2000;
+    config.grid.sweeps_per_mille = 2000;
     config.hello.generation = 1;
     return config;
   }

@@ -35,12 +35,6 @@ class SettlementTest : public testing::Test {
   std::optional<Settlement> settlement_;
 };
 
-TEST(SettleThreshold, follows_lambda2_and_degree) {
-  // ring:4: lambda2 = 2, every degree 2.
-  EXPECT_NEAR(settle_threshold(Topology::parse("ring:4"), 1e-4), 1e-4 * std::sqrt(2.0), 1e-9);
-  EXPECT_EQ(settle_threshold(Topology::parse("ring:1"), 1e-4), 1e-4);
-}
-
 TEST_F(SettlementTest, is_settled_only_when_every_bucket_of_every_edge_was_measured) {
   Settlement& settlement = of_buckets(2);
   EXPECT_FALSE(settlement.settled());
