@@ -102,6 +102,7 @@ TEST_F(MeansTest, OfOtherNamesAreRefused) {
     Quadratic worker(rank);
     SessionOptions options = this->options("ring:2", rank);
     options.means = rank == 0 ? "val_loss" : "loss";
+    options.exchange.start_deadline = 5;  // the one may have left before the other is told
     Session session(worker.adapter, options);
     EXPECT_THROW((void)session.mean("other"), ConfigError);
     try {
