@@ -5,6 +5,7 @@
 
 #include "stencil/core/usual_sweeps.h"
 #include "stencil/mix/codecs/kinds.h"
+#include "stencil/runtime/budget.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {
@@ -18,9 +19,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& 
   engine.buckets = buckets;
   const double sweeps = options.sweeps ? *options.sweeps : usual_sweeps(topology);
   engine.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
-  engine.window = static_cast<std::uint32_t>(options.window);
-  engine.window_total = 4 * engine.window;
-  engine.retained_total = 16 * engine.window;
+  usual_bounds(static_cast<std::uint32_t>(options.window)).apply_to(engine);
   engine.suspect_after = seconds(options.suspect_after);
   engine.gone_after = seconds(options.gone_after);
   engine.heartbeat_every = std::min(engine.heartbeat_every, engine.suspect_after / 4);

@@ -234,7 +234,7 @@ void fields(A& a, T& v) {
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.neighbours, v.turns, v.reach, v.topology, v.mode, v.buckets, v.carried,
-      v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.tell_every,
+      v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.most_held, v.tell_every,
       v.heartbeat_every, v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello,
       v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial,
       v.trained, v.proven, v.seed);
