@@ -92,6 +92,14 @@ TEST(Budget, InLockStepNothingIsSetAside) {
   EXPECT_EQ(before - least_of(footprint), 4'000'000 + footprint.payload);
 }
 
+/// What stencil/README.md promises.
+TEST(Budget, ASmallDeviceNeedsLittle) {
+  Footprint footprint = footprint_of(100'000, 2, parse_codec("fp32"));
+  footprint.copy = footprint.checkpoint = 0;
+  footprint.takes_initial = false;
+  EXPECT_LE(least_of(footprint), 4'000'000U);
+}
+
 TEST(Budget, AnEngineIsBoundByIt) {
   EngineConfig engine;
   tight_bounds(2, 4).apply_to(engine);
