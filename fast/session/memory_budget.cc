@@ -30,12 +30,18 @@ std::size_t copied_bytes(ModelAdapter& adapter) {
   return values.size() - std::min(values.size(), in_place);
 }
 
-std::size_t checkpoint_bytes(const SessionOptions& options, std::size_t model,
+/// What optimizers keep beside two numbers for each value: of each array a count of its steps, say.
+constexpr std::size_t kOfArray = 64, kOfPart = 4096;
+
+std::size_t checkpoint_bytes(const SessionOptions& options, const stencil::Layout& layout,
                              ModelAdapter& adapter) {
   if (options.checkpoint.empty() || options.checkpoint_every <= 0) return 0;
   const std::size_t now = saved_bytes(adapter);
-  const bool to_come = !adapter.parts().empty() && now < 3 * model;
-  return now + (to_come ? 2 * model : 0);
+  const std::size_t model = layout.size() * sizeof(float);
+  const std::size_t parts = adapter.parts().size();
+  if (parts == 0) return now;
+  const std::size_t small = layout.parameters().size() * kOfArray + parts * kOfPart;
+  return now + small + (now < 3 * model ? 2 * model : 0);
 }
 
 }  // namespace
@@ -47,8 +53,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::To
   const ExchangeOptions& exchange = options.exchange;
   budget.allowed = stencil::parse_bytes(exchange.memory_budget).value_or(0);
   budget.copy = copied_bytes(adapter);
-  const std::size_t model = layout.size() * sizeof(float);
-  if (budget.allowed > 0) budget.checkpoint = checkpoint_bytes(options, model, adapter);
+  if (budget.allowed > 0) budget.checkpoint = checkpoint_bytes(options, layout, adapter);
   const stencil::Footprint footprint{
       .floats = layout.size(),
       .buckets = layout.bucket_count() + 1,
