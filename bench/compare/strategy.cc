@@ -1,8 +1,8 @@
 #include "bench/compare/strategy.h"
 
 #include "fast/train/worker_config.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/topology.h"
-#include "stencil/core/usual_sweeps.h"
 #include "stencil/runtime/exchange_option_fields.h"
 
 namespace fast::compare {
@@ -34,7 +34,7 @@ Strategy usual_strategy(const std::string& name) {
 
 void choose_sweeps(Strategy& strategy, const std::string& topology) {
   if (!strategy.auto_sweeps) return;
-  strategy.exchange.sweeps = stencil::usual_sweeps(stencil::Topology::parse(topology));
+  strategy.exchange.sweeps = stencil::Grid(stencil::Topology::parse(topology)).sweeps();
 }
 
 std::vector<std::string> strategy_names() {

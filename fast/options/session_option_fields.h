@@ -65,6 +65,24 @@ using stencil::OptionField;
           .example = 600};
 }
 
+template <typename Options, typename Visitor>
+void visit_recording(Options& options, Visitor& visit) {
+  visit(OptionField<std::string>{.key = "record",
+                                 .unit = "FILE",
+                                 .help = "at the end, what the exchange saw and decided last, for "
+                                         "'fast replay'; {rank} stands for the rank; empty: "
+                                         "nothing is recorded",
+                                 .example = "worker-{rank}.journal"},
+        options.record);
+  visit(OptionField<double>{.key = "record_seconds",
+                            .unit = "SECONDS",
+                            .help = "how much of the end a recording holds at least",
+                            .range = {.least = 0.001, .most = 1e6},
+                            .remedy = "use 0.001 to 1 million seconds",
+                            .example = 600},
+        options.record_seconds);
+}
+
 /// How a worker and its neighbours find each other.
 template <typename Options, typename Visitor>
 void visit_addresses(Options& options, Visitor& visit) {
@@ -203,6 +221,7 @@ void visit_fields(Options& options, Visitor& visit) {
                   "'fast report'; empty: nowhere",
           .example = "runs/mine"},
       options.out);
+  session_fields::visit_recording(options, visit);
   visit_fields(options.exchange, visit);
 }
 

@@ -60,11 +60,10 @@ int SessionOptions::workers() const {
   return stencil::Topology::parse(topology).size();
 }
 
-void SessionOptions::validate() const {
-  const int size = stencil::Topology::parse(topology).size();
-  if (rank < 0 || rank >= size) {
+void SessionOptions::validate(int ranks) const {
+  if (rank < 0 || rank >= ranks) {
     throw ConfigError("rank " + std::to_string(rank) + " is outside " + topology,
-                      "use 0 to " + std::to_string(size - 1));
+                      "use 0 to " + std::to_string(ranks - 1));
   }
   if (run_id.empty() || run_id.size() > kMostRunId || std::ranges::any_of(run_id, is_control)) {
     throw ConfigError("the run id " + stencil::in_quotes(run_id) + " is empty, longer than " +
@@ -72,9 +71,9 @@ void SessionOptions::validate() const {
                       "name the run in a few letters, the same at every worker");
   }
   for (const auto& [peer, endpoint] : peers) {
-    if (peer >= 0 && peer < size) continue;
+    if (peer >= 0 && peer < ranks) continue;
     throw ConfigError(naming("peers") + " has rank " + std::to_string(peer) + ", and " + topology +
-                          " has ranks 0 to " + std::to_string(size - 1),
+                          " has ranks 0 to " + std::to_string(ranks - 1),
                       "name ranks of this topology");
   }
   check_peer_template(peer_template);

@@ -84,6 +84,16 @@ struct SessionOptions {
   /// Empty: writes nothing.
   std::string out{};
 
+  /// The file for a recording of the exchange's decisions, for `fast replay`: all that the engine
+  /// saw and decided in the last `record_seconds`, and up to as long before, in 64 MiB at most. It
+  /// holds no values of the model. It is written when the session ends, when its background thread
+  /// fails, and when asked by `record_now`. {rank} stands for the rank. Empty: nothing is recorded.
+  std::string record{};
+  double record_seconds = 60;
+  /// Set it to true to have the recording written soon; the session sets it to false. It must
+  /// outlive the session; a signal handler may set it. Null: none.
+  std::atomic<bool>* record_now = nullptr;
+
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;
@@ -100,7 +110,9 @@ struct SessionOptions {
   std::shared_ptr<InprocNetwork> inproc{};
 
   /// Throws ConfigError that names the first option out of its range, its value and the remedy.
-  void validate() const;
+  void validate() const { validate(workers()); }
+  /// The same on a grid that has changed: ranks are below `ranks`.
+  void validate(int ranks) const;
 
   /// Of the topology. Throws ConfigError.
   [[nodiscard]] int workers() const;

@@ -98,7 +98,9 @@ int replay_command(const std::vector<std::string>& args, const Models&) {
       replayed->other == 0
           ? "all decided as recorded"
           : fmt::format("DECIDED OTHERWISE than recorded on input {}", replayed->other);
-  fmt::print("worker {}: {} inputs, {}{}\n", replayed->rank, replayed->inputs, decided,
+  const std::string failed =
+      replayed->failure.empty() ? "" : "; on the last an invariant failed: " + replayed->failure;
+  fmt::print("worker {}: {} inputs, {}{}{}\n", replayed->rank, replayed->inputs, decided, failed,
              replayed->cut ? "; the last record is cut off" : "");
   return replayed->other == 0 ? 0 : 1;
 }

@@ -100,7 +100,7 @@ class Printer {
 };
 
 void write_journal(const stencil::Journal& journal, const std::string& file) {
-  const stencil::Bytes& bytes = journal.bytes();
+  const stencil::Bytes bytes = journal.file();
   std::ofstream out(file, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()),
             static_cast<std::streamsize>(bytes.size()));

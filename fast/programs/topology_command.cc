@@ -11,10 +11,10 @@
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
 #include "fast/report/format.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mixing_weights.h"
 #include "stencil/core/topologies/kinds.h"
-#include "stencil/core/turns.h"
 #include "stencil/core/usual_sweeps.h"
 #include "stencil/mix/codecs/kinds.h"
 
@@ -81,12 +81,12 @@ void print_table(const stencil::Topology& topology, const TopologyQuery& query,
   fmt::print(
       "spectral gap  {:.6g}   (share of the disagreement that one lock-step round removes)\n",
       stencil::spectral_gap(topology));
-  if (const double value = stencil::lambda2(topology); std::isfinite(value)) {
+  const stencil::Grid grid(topology);
+  if (const double value = grid.lambda2(); std::isfinite(value)) {
     fmt::print("lambda2       {:.6g}   (algebraic connectivity)\n", value);
   }
-  fmt::print("turns         {}   (in which all neighbours have met in pairs)\n",
-             stencil::Turns(topology).count());
-  fmt::print("sweeps        {}   (a step, by --sweeps auto", stencil::usual_sweeps(topology));
+  fmt::print("turns         {}   (in which all neighbours have met in pairs)\n", grid.turns());
+  fmt::print("sweeps        {}   (a step, by --sweeps auto", grid.sweeps());
   if (const auto far = strayings(topology); !far.empty()) {
     fmt::print("; with 1 to 6 of them workers stray {:.2f}", fmt::join(far, ", "));
   }
@@ -120,10 +120,11 @@ void print_json(const stencil::Topology& topology, const TopologyQuery& query,
   out["edges"] = topology.edges();
   out["mean_degree"] = topology.mean_degree();
   out["spectral_gap"] = stencil::spectral_gap(topology);
-  const double lambda2 = stencil::lambda2(topology);
+  const stencil::Grid grid(topology);
+  const double lambda2 = grid.lambda2();
   out["lambda2"] = std::isfinite(lambda2) ? nlohmann::ordered_json(lambda2) : nullptr;
-  out["turns"] = stencil::Turns(topology).count();
-  out["usual_sweeps"] = stencil::usual_sweeps(topology);
+  out["turns"] = grid.turns();
+  out["usual_sweeps"] = grid.sweeps();
   out["straying"] = strayings(topology);
   out["parameters"] = cost.parameters;
   out["codec"] = query.codec;

@@ -37,6 +37,9 @@ Examples:
       --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
     mpirun --enable-recovery -np 16 fast-worker --topology torus:4x4 --run-id first \
       --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
+  With what it saw and decided last, written at its end and on SIGUSR1:
+    fast-worker --topology ring:1 --rank 0 --record worker-{rank}.journal
+    fast replay worker-0.journal
   Afterwards, with all worker folders in one place:
     fast report runs/first)";
 
@@ -87,9 +90,10 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   keep_threads_from_spinning(threads);
   const WritesMayFail writes;
   const std::size_t files = raise_descriptor_limit();
-  std::atomic<bool> stop = false;
-  StopOnSignal watch(stop, false);  // before any other thread starts, so that all threads block
-                                    // these signals
+  std::atomic<bool> stop = false, record_now = false;
+  if (!config.worker.session.record.empty()) config.worker.session.record_now = &record_now;
+  // Before any other thread starts, so that all threads block these signals.
+  StopOnSignal watch(stop, false, config.worker.session.record_now);
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);

@@ -30,11 +30,10 @@ bool all_share_memory(const PumpStatus& status) {
   return std::ranges::all_of(status.neighbours, &stencil::NeighbourStatus::shared);
 }
 
-std::unique_ptr<KeyWatch> watch_keys(const KeyFiles& files, const stencil::EngineConfig& engine,
-                                     const LogSink& log) {
-  std::vector<stencil::Rank> neighbours;
-  for (const stencil::Place& place : engine.neighbours) neighbours.push_back(place.rank);
-  return std::make_unique<KeyWatch>(files, engine.rank, std::move(neighbours), log);
+std::vector<stencil::Rank> ranks_of(const std::vector<stencil::Place>& places) {
+  std::vector<stencil::Rank> ranks;
+  for (const stencil::Place& place : places) ranks.push_back(place.rank);
+  return ranks;
 }
 
 }  // namespace
@@ -45,10 +44,14 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       complaints_(options.log),
+      recording_(options),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
-  if (const auto files = key_files(options)) keys_ = watch_keys(*files, config.engine, options.log);
+  if (const auto files = key_files(options)) {
+    keys_ = std::make_unique<KeyWatch>(*files, options.rank, ranks_of(config.engine.neighbours),
+                                       options.log);
+  }
   transport_ = stencil::make_transport(
       {.loop = &loop_,
        .listen = options.listen,
@@ -68,6 +71,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
     meeting_ = make_meeting(layout, config.engine, mixer.segment(), options.log);
   }
   if (meeting_) config.engine.hello.meeting = meeting_->token();
+  config.witness = recording_.witness();
   pump_ = std::make_unique<stencil::Pump>(
       std::move(config), mixer, *transport_,
       [this](stencil::Rank rank) { return addresses_of(rank); }, options.log, EventLoop::now(),
@@ -85,6 +89,7 @@ Background::~Background() {
   loop_.wake();
   flush([this](const PumpStatus&) { return left_.load(); });
   loop_.stop();
+  if (!failed_) recording_.write();
 }
 
 void Background::publish(const Standing& standing) {
@@ -93,6 +98,23 @@ void Background::publish(const Standing& standing) {
     standing_ = standing;
   }
   loop_.wake();
+}
+
+void Background::change(GridChange change) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(std::move(change));
+  }
+  loop_.wake();
+}
+
+void Background::make(TimePoint now, const GridChange& change) {
+  for (const auto& [rank, listen] : change.listen) came_[rank] = listen;
+  for (const stencil::Rank rank : change.gone) pump_->remove(now, rank);
+  for (const stencil::Place& place : change.come) pump_->add(now, place);
+  pump_->follow(now, change.figures, change.settle_threshold);
+  sweep_watch_.follow(change.figures, change.places.size());
+  if (keys_) keys_->follow(ranks_of(change.places));
 }
 
 PumpStatus Background::status() const {
@@ -158,6 +180,7 @@ void Background::flush(const Condition& condition) {
 /// Notes the failure that ends the background thread.
 void Background::fail(const std::string& what) {
   options_.log(LogLevel::kError, "the background thread failed: " + what);
+  recording_.write();
   const std::lock_guard lock(mutex_);
   failure_ = what;
   failed_ = true;
@@ -171,7 +194,9 @@ void Background::rethrow_failure() const {
 }
 
 std::vector<stencil::PeerAddress> Background::addresses_of(stencil::Rank rank) {
-  const std::optional<std::string> endpoint = peers_.find(rank);
+  const auto came = came_.find(rank);
+  const bool named = came != came_.end() && !came->second.empty();
+  const std::optional<std::string> endpoint = named ? came->second : peers_.find(rank);
   if (!endpoint) return {};
   if (!keys_) return {*endpoint};
   std::vector<stencil::PeerAddress> addresses;
@@ -190,10 +215,13 @@ void Background::report_unresolved(const std::string& name, const std::string& e
 
 TimePoint Background::turn(TimePoint now) {
   Standing standing;
+  std::vector<GridChange> changes;
   {
     const std::lock_guard lock(mutex_);
     standing = standing_;
+    changes.swap(changes_);
   }
+  for (const GridChange& change : changes) make(now, change);
   standing.leave = leave_;
   const TimePoint next = pump_->turn(now, standing);
   if (meeting_watch_) meeting_watch_->wait_readable();
@@ -203,6 +231,7 @@ TimePoint Background::turn(TimePoint now) {
   const std::uint64_t adopted = pump_->engine().joining().adopted();
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;
   if (shown_.due(now, watched)) {
+    recording_.heed();
     const PumpStatus& status = pump_->status();
     watch_sweeps(now, status, standing.step);
     watch_codec(status);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,9 +16,11 @@
 #include "fast/session/batch_watch.h"
 #include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
+#include "fast/session/grid_change.h"
 #include "fast/session/key_watch.h"
 #include "fast/session/path_watch.h"
 #include "fast/session/patience.h"
+#include "fast/session/recording.h"
 #include "fast/session/sweep_watch.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/budget.h"
@@ -49,6 +52,8 @@ class Background {
 
   /// Hands over what the training thread has done and wants, and wakes the background thread.
   void publish(const stencil::Standing& standing);
+  /// Hands over a change of the grid. The next turn makes it.
+  void change(GridChange change);
   /// Waits until the status fulfils `condition`. Returns false at the deadline (in seconds) or when
   /// the user wants to stop. Throws where the background thread has failed.
   bool await(double deadline, const Condition& condition);
@@ -79,6 +84,7 @@ class Background {
   [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
   void report_unresolved(const std::string& name, const std::string& error);
   stencil::TimePoint turn(stencil::TimePoint now);
+  void make(stencil::TimePoint now, const GridChange& change);
   void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step);
   void watch_codec(const stencil::PumpStatus& status);
 
@@ -90,12 +96,14 @@ class Background {
 
   // Background thread, once the loop has started.
   PeersOnAThread peers_;
+  std::map<int, std::string> came_;   ///< endpoints of workers that came to the grid
   std::unique_ptr<KeyWatch> keys_;    ///< null: no keys are in use
   stencil::Complaints complaints_;    ///< of the transport
   std::set<std::string> unresolved_;  ///< names, as logged
   std::unique_ptr<stencil::Transport> transport_;
   std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
   std::optional<stencil::Watch> meeting_watch_;
+  Recording recording_;
   std::unique_ptr<stencil::Pump> pump_;
   Cadence shown_;  ///< of status_
   SweepWatch sweep_watch_;
@@ -115,6 +123,7 @@ class Background {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   stencil::Standing standing_;
+  std::vector<GridChange> changes_;  ///< handed over, not made yet
   stencil::PumpStatus status_;
   std::string failure_;
 };

@@ -45,20 +45,20 @@ struct KeyWatch::Shared {
   Shared(KeyFiles where, int own, std::vector<Rank> whose, std::chrono::milliseconds wait)
       : files(std::move(where)),
         rank(own),
-        neighbours(std::move(whose)),
         pause(wait),
         seen(traces(files)),
+        neighbours(std::move(whose)),
         ring(read_keys(files, rank, neighbours)) {}
 
   const KeyFiles files;
   const int rank;
-  const std::vector<Rank> neighbours;
   const std::chrono::milliseconds pause;
   std::array<Trace, 2> seen;
   std::string failed;  ///< why the last attempt to read them did: there is another
 
   std::mutex mutex;
   std::condition_variable changed;
+  std::vector<Rank> neighbours;
   std::shared_ptr<const KeyRing> ring;
   std::optional<std::string> news;  ///< for the log: "" for replaced keys, or an error
   bool wanted = false, over = false;
@@ -68,22 +68,23 @@ struct KeyWatch::Shared {
     while (true) {
       changed.wait(lock, [this] { return over || wanted; });
       if (over) return;
-      lock.unlock();
       look(lock);
       wanted = false;
       changed.wait_for(lock, pause, [this] { return over; });
     }
   }
 
-  /// Returns with the lock held.
+  /// Called, and returns, with the lock held.
   void look(std::unique_lock<std::mutex>& lock) {
+    const std::vector<Rank> whose = neighbours;
+    lock.unlock();
     std::shared_ptr<const KeyRing> found;
     std::string error;
     const auto now = traces(files);
     const bool other = now != std::exchange(seen, now);
     if (other || !failed.empty()) {
       try {
-        found = read_keys(files, rank, neighbours);
+        found = read_keys(files, rank, whose);
       } catch (const std::exception& what) {
         error = what.what();
       }
@@ -106,6 +107,11 @@ KeyWatch::~KeyWatch() {
   const std::lock_guard lock(shared_->mutex);
   shared_->over = true;
   shared_->changed.notify_all();
+}
+
+void KeyWatch::follow(std::vector<Rank> neighbours) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->neighbours = std::move(neighbours);
 }
 
 std::shared_ptr<const KeyRing> KeyWatch::current() {

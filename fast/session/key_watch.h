@@ -25,6 +25,9 @@ class KeyWatch {
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
 
+  /// Those that must have keys from now on.
+  void follow(std::vector<stencil::Rank> neighbours);
+
   /// The keys as last read. Starts a new look at the files for the next call.
   [[nodiscard]] std::shared_ptr<const stencil::KeyRing> current();
 

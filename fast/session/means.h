@@ -30,6 +30,9 @@ class Means {
   Means(std::vector<std::string> names, int workers, std::span<const double> said = {},
         double steps = 0);
 
+  /// The grid has so many workers from now on.
+  void follow(int workers) { workers_ = workers; }
+
   /// How many scalars it needs.
   [[nodiscard]] std::size_t size() const { return kEach * slots_.size(); }
   /// The number of this name. Throws ConfigError where it is none of the names.

@@ -46,7 +46,7 @@ std::size_t checkpoint_bytes(const SessionOptions& options, const stencil::Layou
 
 }  // namespace
 
-MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Topology& topology,
+MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Grid& grid,
                                 const stencil::Layout& layout, ModelAdapter& adapter,
                                 const stencil::Carried& carried) {
   MemoryBudget budget;
@@ -57,7 +57,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::To
   const stencil::Footprint footprint{
       .floats = layout.size(),
       .buckets = layout.bucket_count() + 1,
-      .neighbours = topology.neighbours(options.rank).size(),
+      .neighbours = grid.places(options.rank).size(),
       .payload = largest_payload(layout, carried),
       .codec = stencil::edge_codec_bytes(stencil::parse_codec(exchange.codec), layout),
       .copy = budget.copy,

@@ -4,8 +4,8 @@
 
 #include "fast/adapter.h"
 #include "fast/options/session_options.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/layout.h"
-#include "stencil/core/topology.h"
 #include "stencil/runtime/budget.h"
 #include "stencil/runtime/carried.h"
 
@@ -24,7 +24,7 @@ struct MemoryBudget {
 /// in the first step, as optimizers do, are given room for two numbers for each value. Throws
 /// ConfigError for a budget that is too small.
 [[nodiscard]] MemoryBudget make_memory_budget(const SessionOptions& options,
-                                              const stencil::Topology& topology,
+                                              const stencil::Grid& grid,
                                               const stencil::Layout& layout, ModelAdapter& adapter,
                                               const stencil::Carried& carried);
 

@@ -40,8 +40,8 @@ std::uint64_t Patience::signs(const stencil::PumpStatus& status) {
 
 bool Patience::over(stencil::TimePoint now, const stencil::PumpStatus& status) {
   if (std::exchange(signs_, signs(status)) != signs_) moved_ = now;
-  const bool others_work =
-      status.state == WorkerState::kSettled || std::ranges::any_of(status.neighbours, at_work);
+  const bool others_work = status.state == WorkerState::kSettled || status.awaits ||
+                           std::ranges::any_of(status.neighbours, at_work);
   if (others_work && now - moved_ < busy_) quiet_since_ = now;
   return now - quiet_since_ >= deadline_;
 }

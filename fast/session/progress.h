@@ -29,10 +29,7 @@ class Progress {
   /// scalars of an earlier life, or is empty. `others`: scalars that are not its own, see others().
   Progress(int workers, Aim aim, std::uint64_t data_size, std::span<const double> resumed = {},
            std::size_t others = 0)
-      : workers_(workers),
-        scale_(scale_of(workers, aim)),
-        epochs_(aim.epochs),
-        scalars_(kScalars + others) {
+      : workers_(workers), aim_(aim), scalars_(kScalars + others) {
     scalars_[kDataSize] = static_cast<double>(data_size);
     if (resumed.size() > scalars_.size()) return;
     std::ranges::copy(resumed, scalars_.begin());
@@ -45,13 +42,17 @@ class Progress {
     if (scalars.size() > kShare) scalars[kShare] *= part;
   }
 
+  /// The grid has so many workers from now on.
+  void follow(int workers) { workers_ = workers; }
+
   /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
   /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
   /// out a loss that is not finite, for example of a step that was skipped for an overflow.
   void add(std::uint64_t samples, std::optional<double> loss) {
     scalars_[kSteps] += 1;
-    scalars_[kShare] += scale_ * static_cast<double>(samples);
-    if (epochs_ == 0) untold_ += scale_ * static_cast<double>(samples);
+    const double share = scale() * static_cast<double>(samples);
+    scalars_[kShare] += share;
+    if (aim_.epochs == 0) untold_ += share;
     if (!loss || !std::isfinite(*loss)) return;
     scalars_[kLossSum] = kDecay * scalars_[kLossSum] + *loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
@@ -78,7 +79,7 @@ class Progress {
   /// The same, by scalars that are not folded yet.
   [[nodiscard]] double share_of(std::span<const double> scalars) const {
     const double known = scalars[kShare] - untold_ * (1 - 1.0 / workers_);
-    return epochs_ > 0 ? known / (epochs_ * scalars[kDataSize]) : known;
+    return aim_.epochs > 0 ? known / (aim_.epochs * scalars[kDataSize]) : known;
   }
   /// Examples that a worker holds in the mean.
   [[nodiscard]] double data_size() const { return scalars_[kDataSize]; }
@@ -88,17 +89,17 @@ class Progress {
   }
 
  private:
-  [[nodiscard]] static double scale_of(int workers, Aim aim) {
-    if (aim.epochs > 0) return 1;
-    return aim.budget == 0 ? 0.0 : static_cast<double>(workers) / static_cast<double>(aim.budget);
+  /// What a sample adds to kShare.
+  [[nodiscard]] double scale() const {
+    if (aim_.epochs > 0) return 1;
+    return aim_.budget == 0 ? 0.0 : workers_ / static_cast<double>(aim_.budget);
   }
 
   static constexpr double kDecay = 0.98;
   /// Mixer::steps_known() reads the first.
   enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize, kStop };
   double workers_;
-  double scale_;
-  double epochs_;
+  Aim aim_;
   double untold_ = 0;  ///< of kShare, this worker's own since heard()
   std::vector<double> scalars_;
 };

@@ -26,23 +26,21 @@ std::size_t largest_payload(const stencil::Layout& layout, const stencil::Carrie
   return carried.chunks() == 0 ? bucket : std::max(bucket, carried.size(0));
 }
 
-stencil::PumpOptions make_pump_options(const SessionOptions& options,
-                                       const stencil::Topology& topology,
+stencil::PumpOptions make_pump_options(const SessionOptions& options, const stencil::Grid& grid,
                                        const stencil::Layout& layout, std::uint64_t initial_hash,
                                        ModelAdapter& adapter, stencil::Carried& carried,
                                        const stencil::Bounds& bounds, double progress,
                                        bool trained) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
-  pump.engine = stencil::make_engine_config(options.exchange, topology, stencil::Turns(topology),
-                                            options.rank, buckets);
+  pump.engine = stencil::make_engine_config(options.exchange, grid, options.rank, buckets);
   bounds.apply_to(pump.engine);
   pump.payloads = bounds.payloads;
   pump.engine.seed = options.seed;
   pump.engine.naming = options.naming;
   stencil::Hello& hello = pump.engine.hello;
   hello.run_id = options.run_id;
-  hello.topology = stencil::value_of(make_terms(options, topology, layout), "topology");
+  hello.topology = stencil::value_of(make_terms(options, grid.topology(), layout), "topology");
   hello.generation = options.generation;
   hello.life = new_life();
   hello.host = host_name();
@@ -61,7 +59,7 @@ stencil::PumpOptions make_pump_options(const SessionOptions& options,
   }
   hello.progress = progress;
   pump.engine.trained = trained;
-  pump.settle_threshold = stencil::settle_threshold(topology, options.exchange.settle_target);
+  pump.settle_threshold = grid.settle_threshold(options.exchange.settle_target);
   return pump;
 }
 

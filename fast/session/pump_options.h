@@ -4,6 +4,7 @@
 
 #include "fast/adapter.h"
 #include "fast/options/session_options.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/layout.h"
 #include "stencil/runtime/budget.h"
 #include "stencil/runtime/pump.h"
@@ -18,7 +19,7 @@ namespace fast {
 /// at the start of the run. `carried` must outlive the pump. `progress`: see Hello. `trained`: see
 /// EngineConfig. `bounds`: of all queues. Throws ConfigError for options out of their range.
 [[nodiscard]] stencil::PumpOptions make_pump_options(
-    const SessionOptions& options, const stencil::Topology& topology, const stencil::Layout& layout,
+    const SessionOptions& options, const stencil::Grid& grid, const stencil::Layout& layout,
     std::uint64_t initial_hash, ModelAdapter& adapter, stencil::Carried& carried,
     const stencil::Bounds& bounds, double progress = 0, bool trained = false);
 

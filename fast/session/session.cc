@@ -19,9 +19,15 @@ namespace fast {
 namespace {
 
 /// Throws where options are out of range, before anything uses them.
-SessionOptions validated(SessionOptions options) {
-  options.validate();
-  for (std::string* const path : {&options.checkpoint, &options.resume, &options.out}) {
+SessionOptions validated(SessionOptions options, const stencil::Grid* grid) {
+  options.validate(grid == nullptr ? options.workers() : grid->ranks());
+  if (grid != nullptr && (grid->spec() != options.topology || !grid->contains(options.rank))) {
+    throw ConfigError("rank " + std::to_string(options.rank) + " of " + options.topology +
+                          " has no place on the given grid, which began as " + grid->spec(),
+                      "give the grid of this topology, with this worker added");
+  }
+  for (std::string* const path :
+       {&options.checkpoint, &options.resume, &options.out, &options.record}) {
     *path = for_rank(*path, options.rank);
   }
   return options;
@@ -29,23 +35,23 @@ SessionOptions validated(SessionOptions options) {
 
 }  // namespace
 
-Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options)
+Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid)
     : adapter_(adapter),
-      options_(validated(std::move(options))),
+      options_(validated(std::move(options), grid)),
       values_(adapter),
       layout_(adapter.parameters(),
               static_cast<std::size_t>(options_.exchange.bucket_kib) * 1024 / sizeof(float)),
-      topology_(stencil::Topology::parse(options_.topology)),
-      resuming_(options_, make_terms(options_, topology_, layout_)),
+      grid_(grid == nullptr ? stencil::Topology::parse(options_.topology) : *grid),
+      resuming_(options_, make_terms(options_, grid_.topology(), layout_)),
       record_(first_record()),
       carried_(carry()),
-      memory_(make_memory_budget(options_, topology_, layout_, adapter_, carried_)),
-      means_(mean_names(options_.means, options_.naming("means")), topology_.size(), record_.said,
+      memory_(make_memory_budget(options_, grid_, layout_, adapter_, carried_)),
+      means_(mean_names(options_.means, options_.naming("means")), grid_.size(), record_.said,
              record_.scalars.empty() ? 0 : record_.scalars.front()),
-      progress_(topology_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
+      progress_(grid_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                 record_.scalars, means_.size()),
-      config_(make_pump_options(options_, topology_, layout_, record_.initial_hash, adapter_,
-                                carried_, memory_.bounds, progress_.steps(), record_.resumed)),
+      config_(make_pump_options(options_, grid_, layout_, record_.initial_hash, adapter_, carried_,
+                                memory_.bounds, progress_.steps(), record_.resumed)),
       pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
       self_weight_(config_.engine.self_weight()),
       mixer_(layout_, values_.get(), progress_.scalars(),
@@ -93,7 +99,11 @@ double Session::Impl::exchange_seconds() const {
 }
 
 Session::Session(ModelAdapter& adapter, SessionOptions options)
-    : impl_(std::make_unique<Impl>(adapter, std::move(options))) {
+    : Session(adapter, std::move(options), nullptr) {}
+Session::Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid& grid)
+    : Session(adapter, std::move(options), &grid) {}
+Session::Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid)
+    : impl_(std::make_unique<Impl>(adapter, std::move(options), grid)) {
   if (impl_->options().out.empty()) return;
   writer_ = std::make_unique<RunWriter>(impl_->options(), adapter, impl_->steps());
 }
@@ -144,6 +154,12 @@ Agreement Session::finish() {
   const Agreement agreement = impl_->finish();
   if (writer_) writer_->finish(agreement, *this);
   return agreement;
+}
+void Session::add(int rank, const std::vector<int>& neighbours, const std::string& listen) {
+  impl_->add(rank, neighbours, listen);
+}
+void Session::remove(int rank) {
+  impl_->remove(rank);
 }
 void Session::save_checkpoint(const std::filesystem::path& file) {
   impl_->save(file);

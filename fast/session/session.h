@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fast/adapter.h"
 #include "fast/errors.h"
 #include "fast/options/session_options.h"
 #include "fast/session/exchange.h"
 #include "fast/session/status.h"
+#include "stencil/core/grid.h"
 
 namespace fast {
 
@@ -38,6 +40,9 @@ class Session final : public Exchange {
   /// Throws ConfigError (NetworkError for the address), AdapterError, FileError for a checkpoint
   /// that is damaged or of another run, or a folder `options.out` that cannot be written.
   Session(ModelAdapter& adapter, SessionOptions options);
+  /// As a worker that comes to a grid that has changed: `grid` is that of the others with this
+  /// worker added, and began as `options.topology`. They may add it until `start_deadline`.
+  Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid& grid);
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave. In a forked child it does nothing: the parent's session goes on.
   ~Session() override;
@@ -88,6 +93,20 @@ class Session final : public Exchange {
   /// says once that the two train on the same examples.
   void note_first_batch(std::uint64_t hash);
 
+  // The grid changes while it runs. Each worker on it, neighbour or not, makes the same changes in
+  // the same order, since turns, sweeps and the end of the run follow from the whole grid; it may
+  // do so between any two of its steps. Throw ConfigError where the change cannot be (see
+  // stencil::Grid) and in mode sync; OrderError after finish(). They return at once, but that the
+  // grid's numbers take seconds where it has thousands of workers.
+  /// Worker `rank` comes, as the neighbour of these; it copies the model of one of them. `listen`
+  /// is its endpoint; "": where the options say that this rank listens. It begins its session on
+  /// the changed grid.
+  void add(int rank, const std::vector<int>& neighbours, const std::string& listen = {});
+  /// Worker `rank` leaves, which may be this one. What is under way with its neighbours is settled,
+  /// so the mean is kept; where it is not there any more, what was in flight is lost, and counted.
+  /// A worker that has left goes on alone.
+  void remove(int rank);
+
   /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for
   /// others that are at work, and answers them; `settle_deadline` counts from when nobody is. A
   /// second call returns the same result.
@@ -112,10 +131,11 @@ class Session final : public Exchange {
   /// The rank whose model this worker copied when it joined, if any.
   [[nodiscard]] std::optional<int> joined_from() const;
   [[nodiscard]] int rank() const;
-  /// Workers in the topology.
+  /// Workers on the grid.
   [[nodiscard]] int size() const;
 
  private:
+  Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid);
   class Impl;
   std::unique_ptr<Impl> impl_;
   std::unique_ptr<RunWriter> writer_;  ///< null without SessionOptions::out

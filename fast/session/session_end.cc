@@ -68,6 +68,8 @@ Agreement Session::Impl::agree() {
   if (sync()) return agree_in_lock_step(changed);
   fold_all();  // buckets that were held at the last boundary still lack the last step
   mixer_.fold_telemetry(progress_.scalars());  // and stop_all() may have come since then
+  steps_.standing().awaits_until =
+      EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
   want(WorkerState::kSettling);
   const bool settled = settle();
   want(WorkerState::kFrozen);
@@ -97,10 +99,7 @@ Agreement Session::Impl::agree_in_lock_step(bool changed) {
 }
 
 bool Session::Impl::settle() {
-  const TimePoint until = EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
-  const auto settled = [until](const PumpStatus& s) {
-    return s.may_freeze && (nobody_away(s) || EventLoop::now() >= until);
-  };
+  const auto settled = [](const PumpStatus& s) { return s.may_freeze; };
   if (aims() && done()) {
     if (background_.await(options_.exchange.settle_deadline, settled)) return true;
     // What all have done is known to each by a few steps more or less. Whoever makes none itself

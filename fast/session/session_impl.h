@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fast/session/background.h"
 #include "fast/session/boundary_wait.h"
@@ -24,7 +26,7 @@
 #include "fast/session/resuming.h"
 #include "fast/session/session.h"
 #include "fast/session/wait_texts.h"
-#include "stencil/core/topology.h"
+#include "stencil/core/grid.h"
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/step_boundary.h"
@@ -32,7 +34,8 @@
 namespace fast {
 
 /// The training thread's half of a session; Background is the other. How it begins is in
-/// session_start.cc, its steps in session_step.cc, its end in session_end.cc.
+/// session_start.cc, its steps in session_step.cc, changes of its grid in session_grid.cc, its end
+/// in session_end.cc.
 class Session::Impl {
   using Duration = stencil::Duration;
   using EventLoop = stencil::EventLoop;
@@ -40,7 +43,8 @@ class Session::Impl {
   using TimePoint = stencil::TimePoint;
 
  public:
-  Impl(ModelAdapter& adapter, SessionOptions options);
+  /// `grid`: that of `options.topology`, where it has changed; or null.
+  Impl(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid);
   ~Impl() { adapter_.on_ready({}); }
 
   void join();
@@ -49,6 +53,8 @@ class Session::Impl {
   void save(const std::filesystem::path& file);
   void save_model(const std::filesystem::path& file);
   Agreement finish();
+  void add(int rank, const std::vector<int>& neighbours, const std::string& listen);
+  void remove(int rank);
 
   [[nodiscard]] SessionStatus status() const;
   /// The process of the background thread.
@@ -65,7 +71,7 @@ class Session::Impl {
   [[nodiscard]] double exchange_seconds() const;
   [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
   [[nodiscard]] const SessionOptions& options() const { return options_; }
-  [[nodiscard]] int size() const { return topology_.size(); }
+  [[nodiscard]] int size() const { return grid_.size(); }
 
  private:
   /// An earlier life has finished, in agreement, and this one has made no step.
@@ -85,6 +91,10 @@ class Session::Impl {
   /// Once: this worker's last changes of the model that all agree on. Returns whether any were
   /// made.
   bool end_training();
+
+  /// `listen`: of who comes.
+  template <typename Make>
+  void change_grid(Make make, std::map<int, std::string> listen);
 
   /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
   /// given.
@@ -152,7 +162,7 @@ class Session::Impl {
   SessionOptions options_;
   ModelValues values_;  ///< training thread
   stencil::Layout layout_;
-  stencil::Topology topology_;
+  stencil::Grid grid_;    ///< training thread
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
   stencil::Carried carried_;

@@ -40,8 +40,10 @@ void Session::Impl::join() {
 bool Session::Impl::await_model() {
   const double patience = options_.exchange.start_deadline;
   const bool first = !joined_;
-  const auto begun = [first](const PumpStatus& s) {
-    return s.joined || (first && !s.refused.empty());
+  // Who comes to a grid that has changed is refused until its neighbours have made the change, too.
+  const bool comes = config_.engine.grid.version > 0;
+  const auto begun = [first, comes](const PumpStatus& s) {
+    return s.joined || (first && !comes && !s.refused.empty());
   };
   bool ready = background_.await(patience, begun);
   PumpStatus status = background_.status();

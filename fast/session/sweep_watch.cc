@@ -16,11 +16,11 @@ namespace {
 constexpr stencil::Duration kOfBytes = std::chrono::milliseconds(2);
 
 /// Sweeps a step; a worker without a partner in a turn sits it out.
-double asked_for(const stencil::EngineConfig& config) {
-  if (config.mode.kind == Mode::Kind::kSync) return 0;
-  const double begun = config.sweeps_per_mille / 1000.0;
-  if (config.turns == 0) return begun;
-  return begun * static_cast<double>(config.neighbours.size()) / static_cast<double>(config.turns);
+double asked_for(const Mode& mode, const stencil::GridFigures& grid, std::size_t neighbours) {
+  if (mode.kind == Mode::Kind::kSync) return 0;
+  const double begun = grid.sweeps_per_mille / 1000.0;
+  if (grid.turns == 0) return begun;
+  return begun * static_cast<double>(neighbours) / static_cast<double>(grid.turns);
 }
 
 bool offers_little(const stencil::CodecSpec& spec) {
@@ -35,7 +35,12 @@ SweepWatch::SweepWatch(const stencil::EngineConfig& config)
     : mode_(config.mode),
       naming_(config.naming),
       thin_(offers_little(config.hello.codec)),
-      asked_(asked_for(config)) {}
+      asked_(asked_for(config.mode, config.grid, config.neighbours.size())) {}
+
+void SweepWatch::follow(const stencil::GridFigures& grid, std::size_t neighbours) {
+  asked_ = asked_for(mode_, grid, neighbours);
+  watching_ = false;
+}
 
 std::optional<double> SweepWatch::look(stencil::TimePoint now, std::uint64_t steps,
                                        std::uint64_t sweeps, bool reached) {

@@ -18,6 +18,9 @@ class SweepWatch {
 
   explicit SweepWatch(const stencil::EngineConfig& config);
 
+  /// The grid has changed; so many neighbours are there now.
+  void follow(const stencil::GridFigures& grid, std::size_t neighbours);
+
   /// `steps` and `sweeps` are those completed until `now`; `reached` says whether a neighbour is
   /// up. Returns sweeps per step where those of the last kSteps were less than half of the
   /// configured number, with neighbours up all the time.

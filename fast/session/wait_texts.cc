@@ -73,12 +73,6 @@ std::string waits_for(const stencil::PumpStatus& status, const std::string& what
   return "waits for " + (who.empty() ? "workers beyond its neighbours" : who) + " " + what;
 }
 
-bool nobody_away(const stencil::PumpStatus& status) {
-  return std::ranges::all_of(status.neighbours, [](const auto& neighbour) {
-    return neighbour.link == stencil::LinkState::kUp || neighbour.link == stencil::LinkState::kLeft;
-  });
-}
-
 std::string overdue(const stencil::PumpStatus& status, const SessionOptions& options,
                     const std::string& what) {
   std::string who;

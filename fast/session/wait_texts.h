@@ -24,7 +24,4 @@ namespace fast {
 [[nodiscard]] std::string overdue(const stencil::PumpStatus& status, const SessionOptions& options,
                                   const std::string& what);
 
-/// Whether no neighbour is away: each is heard, or has left in good order.
-[[nodiscard]] bool nobody_away(const stencil::PumpStatus& status);
-
 }  // namespace fast

@@ -14,8 +14,7 @@ namespace stencil {
 namespace {
 
 double edge_weight(const Topology& topology, Rank i, Rank j) {
-  const auto degree = std::max(topology.neighbours(i).size(), topology.neighbours(j).size());
-  return 1.0 / (1.0 + static_cast<double>(degree));
+  return mixing_weight(topology.neighbours(i).size(), topology.neighbours(j).size());
 }
 
 /// Weighted adjacency in one block of memory: sum over neighbours of w_ij (x_i - x_j) is
@@ -60,6 +59,10 @@ class WeightedLaplacian {
 };
 
 }  // namespace
+
+double mixing_weight(std::size_t neighbours, std::size_t theirs) {
+  return 1.0 / (1.0 + static_cast<double>(std::max(neighbours, theirs)));
+}
 
 MixingWeights::MixingWeights(const Topology& topology) : topology_(topology) {}
 

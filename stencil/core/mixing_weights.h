@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "stencil/core/topology.h"
 
 namespace stencil {
+
+/// The weight between two neighbours that have so many each; see MixingWeights.
+[[nodiscard]] double mixing_weight(std::size_t neighbours, std::size_t theirs);
 
 /// Symmetric, doubly stochastic Metropolis-Hastings weights: w_ij = 1 / (1 + max(deg i, deg j)) on
 /// edges, w_ii = 1 - sum_j w_ij (Xiao, Boyd, Lall 2005). Immutable value.

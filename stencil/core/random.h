@@ -36,6 +36,12 @@ class Random {
     return mix.next();
   }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.state_);
+  }
+
  private:
   std::uint64_t state_;
 };

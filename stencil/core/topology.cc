@@ -62,6 +62,12 @@ Topology Topology::from_edges(std::string_view text, std::string spec) {
   return {std::move(spec), std::move(graph)};
 }
 
+Topology Topology::of(std::vector<std::vector<Rank>> neighbours, std::string spec) {
+  Graph graph{.shape = {static_cast<int>(neighbours.size())}, .neighbours = std::move(neighbours)};
+  graph.irregular = true;
+  return {std::move(spec), std::move(graph)};
+}
+
 int Topology::size() const {
   return static_cast<int>(graph_->neighbours.size());
 }

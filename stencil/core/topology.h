@@ -29,6 +29,9 @@ class Topology {
   /// the topology's name. The number of workers is the highest rank + 1. Throws ConfigError.
   static Topology from_edges(std::string_view text, std::string spec);
 
+  /// The connected graph in which rank i has `neighbours[i]`, sorted; both ends name each other.
+  static Topology of(std::vector<std::vector<Rank>> neighbours, std::string spec);
+
   static constexpr int kMaxSize = 1 << 20;
 
   [[nodiscard]] int size() const;
@@ -37,8 +40,8 @@ class Topology {
   /// Sorted by rank. Requires 0 <= rank < size().
   [[nodiscard]] std::span<const Rank> neighbours(Rank rank) const;
   [[nodiscard]] bool are_neighbours(Rank a, Rank b) const;
-  /// A number of hops that joins any two workers: the diameter, or for edges:FILE at most twice the
-  /// diameter.
+  /// A number of hops that joins any two workers: the diameter, or for edges:FILE and of() at
+  /// most twice the diameter.
   [[nodiscard]] int reach() const;
 
   /// Each undirected edge once, smaller rank first, sorted.

@@ -28,6 +28,12 @@ class Asking {
   /// When a neighbour that is left alone for a while (see resting()) may be asked again.
   [[nodiscard]] TimePoint rest_until() const { return rest_until_; }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.random_, v.rest_until_);
+  }
+
  private:
   [[nodiscard]] bool resting(TimePoint now, const Neighbour& neighbour) const;
   [[nodiscard]] bool may_ask(TimePoint now, const Neighbour& neighbour);

@@ -31,6 +31,12 @@ class BucketBook {
     return 3;
   }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.open_, v.answers_);
+  }
+
  private:
   void set(std::uint32_t bucket, bool open) {
     open_.set(bucket, open);

@@ -83,6 +83,12 @@ class BucketSet {
     }
   }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.levels_);
+  }
+
  private:
   std::vector<std::vector<Word>> levels_;
 };

@@ -1,25 +1,18 @@
 #include "stencil/engine/config.h"
 
-#include <algorithm>
-
-#include "stencil/core/mixing_weights.h"
-
 namespace stencil {
 
-void EngineConfig::stand(const Topology& where, const Turns& meetings, Rank at) {
+GridFigures GridFigures::of(const Grid& grid) {
+  return {.version = grid.version(),
+          .turns = grid.turns(),
+          .reach = static_cast<std::uint32_t>(grid.reach())};
+}
+
+void EngineConfig::stand(const Grid& where, Rank at) {
   rank = at;
   topology = where.spec();
-  turns = meetings.count();
-  reach = static_cast<std::uint32_t>(where.reach());
-  neighbours.clear();
-  const MixingWeights weights(where);
-  const auto partners = meetings.of(at);
-  for (const Rank other : where.neighbours(at)) {
-    neighbours.push_back(
-        {.rank = other,
-         .turn = static_cast<std::size_t>(std::ranges::find(partners, other) - partners.begin()),
-         .weight = weights.weight(at, other)});
-  }
+  neighbours = where.places(at);
+  grid = GridFigures::of(where);
 }
 
 double EngineConfig::self_weight() const {

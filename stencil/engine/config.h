@@ -6,30 +6,37 @@
 #include <vector>
 
 #include "stencil/core/array_list.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/message.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_field.h"
-#include "stencil/core/topology.h"
-#include "stencil/core/turns.h"
 #include "stencil/core/types.h"
 #include "stencil/neighbour/neighbours.h"
 
 namespace stencil {
 
+/// What a worker's protocol takes from the grid as a whole. Value type.
+struct GridFigures {
+  std::uint64_t version = 0;  ///< of the grid that they follow from
+  std::size_t turns = 0;      ///< of a step
+  std::uint32_t reach = 0;    ///< hops that join any two workers, see Topology::reach()
+  /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
+  std::uint32_t sweeps_per_mille = 1000;
+
+  /// But for sweeps, which options may set.
+  [[nodiscard]] static GridFigures of(const Grid& grid);
+};
+
 /// The parameters of one worker's protocol. Value type.
 struct EngineConfig {
   Rank rank = 0;
-  /// The neighbours at the start, and the turns of a step.
-  std::vector<Place> neighbours;
-  std::size_t turns = 0;
-  std::uint32_t reach = 0;  ///< hops that join any two workers, see Topology::reach()
-  std::string topology;     ///< as it was given, for messages
+  std::vector<Place> neighbours;  ///< at the start
+  GridFigures grid;               ///< of now
+  std::string topology;           ///< as it was given, for messages
   Mode mode;
   std::uint32_t buckets = 1;  ///< the telemetry's included
   std::uint32_t carried = 0;  ///< numbered after these: what a newcomer takes over beside them
 
-  /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
-  std::uint32_t sweeps_per_mille = 1000;
   std::uint32_t window = 4;         ///< own requests in flight on one edge, in buckets
   std::uint32_t window_total = 16;  ///< on all edges together
   /// The most answers kept until settled, on all edges. At this number a worker answers "busy" and
@@ -74,10 +81,8 @@ struct EngineConfig {
   OptionNaming naming = as_field;  ///< in messages
   std::uint64_t seed = 1;
 
-  /// Places the worker at rank `at` of the topology: sets rank, neighbours, turns and reach.
-  void stand(const Topology& where, const Turns& meetings, Rank at);
-  /// The same, with the turns computed here.
-  void stand(const Topology& where, Rank at) { stand(where, Turns(where), at); }
+  /// Places the worker at rank `at`: sets rank, neighbours and, but for sweeps, the figures.
+  void stand(const Grid& where, Rank at);
   /// Whether a model of progress `ours` is far behind one of `theirs`.
   [[nodiscard]] bool far_behind(double ours, double theirs) const {
     return mode.kind != Mode::Kind::kSync && ours < behind_share * theirs &&

@@ -24,7 +24,7 @@ class Ending {
   [[nodiscard]] bool all_calm() const { return self_.calm == most(); }
 
  private:
-  [[nodiscard]] std::uint32_t most() const { return self_.config.reach + 1; }
+  [[nodiscard]] std::uint32_t most() const { return self_.config.grid.reach + 1; }
   Self& self_;
 };
 

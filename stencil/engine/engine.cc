@@ -31,7 +31,7 @@ class Engine::Shown {
 
 Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
     : self_(std::move(config), neighbours),
-      sweeps_(self_.config.buckets, self_.config.sweeps_per_mille, self_.counters.looked),
+      sweeps_(self_.config.buckets, self_.counters.looked),
       turns_(self_, sweeps_),
       exchange_(self_, sweeps_, turns_),
       sharing_(self_, sweeps_, turns_, exchange_),
@@ -64,6 +64,7 @@ void Engine::retire(TimePoint now, Rank rank, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::Retired{rank}; });
   Neighbour& neighbour = self_.neighbours.at(rank);
   neighbour.retiring = true;
+  self_.neighbours.free_turn(neighbour);
   sweeps_.end_all(neighbour);
   issue(now, out);
 }
@@ -85,6 +86,14 @@ void Engine::remove(TimePoint now, Rank rank, Actions& out) {
   self_.neighbours.remove(rank);
   ending_.update(now, out);
   joining_.consider(now, out);
+  issue(now, out);
+}
+
+void Engine::on_grid(TimePoint now, const GridFigures& grid, Actions& out) {
+  const Shown shown(*this, now, out, [&] { return input::GridChanged{grid}; });
+  self_.config.grid = grid;
+  self_.neighbours.set_turns(grid.turns);
+  ending_.update(now, out);
   issue(now, out);
 }
 

@@ -48,7 +48,7 @@ class Engine {
   /// All inputs are seen by `witness`, which must outlive this. `now` is the time of the making.
   void show(TimePoint now, Witness& witness) {
     witness_ = &witness;
-    witness.began(now, self_.config);
+    witness.began(now, *this);
   }
 
   // Neighbours come and go. Not in mode sync.
@@ -60,6 +60,8 @@ class Engine {
   void say_good_bye(TimePoint now, Rank rank, Actions& out);
   /// What is still in flight with it is lost, and counted.
   void remove(TimePoint now, Rank rank, Actions& out);
+  /// The grid has changed, here or elsewhere.
+  void on_grid(TimePoint now, const GridFigures& grid, Actions& out);
 
   // Inputs.
   /// A connection can carry frames now (a new or restored one), or no longer can.
@@ -102,6 +104,9 @@ class Engine {
   [[nodiscard]] TimePoint next_deadline() const;
   /// Appends the buckets whose requests were closed without an action since this was last called.
   void take_closed(std::vector<std::uint32_t>& out) { exchange_.take_closed(out); }
+  /// Appends the neighbours with whom all that was in flight is lost, since this was last called:
+  /// what still waits to be sent to them is void, and so is what gave access to their memory.
+  void take_lost(std::vector<Rank>& out) { exchange_.take_lost(out); }
 
   /// A message of ours; `to` is kNoRank for a receiver that is not a neighbour.
   [[nodiscard]] Message message(Rank to, MessageBody body);
@@ -130,6 +135,16 @@ class Engine {
   [[nodiscard]] const Joining& joining() const { return joining_; }
   [[nodiscard]] const Rounds& rounds() const { return rounds_; }
   [[nodiscard]] const Ending& ending() const { return ending_; }
+
+  /// All that a decision may depend on beside the configuration and the neighbours' places, taken
+  /// apart by `a`, which writes or reads it (see runtime/journal_fields.h): an engine that is made
+  /// with the same two and then reads it decides as this one. Each part names its own.
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    for (auto& neighbour : v.self_.neighbours) a(neighbour);
+    a(v.self_, v.sweeps_, v.turns_, v.exchange_, v.asking_, v.puller_, v.joining_, v.rounds_,
+      v.told_, v.seen_);
+  }
 
  private:
   template <typename Describe>

@@ -323,11 +323,12 @@ void Handshake::repeat(TimePoint now, Neighbour& neighbour, Actions& out) {
 }
 
 /// A neighbour that refused us will do so again, unless it is restarted with the right options at
-/// the same address.
+/// the same address; or it has not made the latest change of the grid yet, and will soon.
 TimePoint Handshake::repeat_at(const Neighbour& neighbour) const {
-  const bool refused = neighbour.state == LinkState::kRefused;
+  const EngineConfig& config = self_.config;
+  const Duration refused = config.grid.version > 0 ? config.heartbeat_every : config.gone_after;
   return neighbour.times.hello_sent +
-         (refused ? self_.config.gone_after : self_.config.hello_every);
+         (neighbour.state == LinkState::kRefused ? refused : config.hello_every);
 }
 
 }  // namespace stencil

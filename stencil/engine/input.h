@@ -12,6 +12,8 @@
 
 namespace stencil {
 
+class Engine;
+
 /// What an engine is told, one struct for each function of Engine that changes it. Values.
 namespace input {
 
@@ -84,6 +86,9 @@ struct Stamped {
 struct FirstBatch {
   std::uint64_t hash;
 };
+struct GridChanged {
+  GridFigures grid;
+};
 
 }  // namespace input
 
@@ -93,15 +98,16 @@ using Input =
                  input::LinkDown, input::Heard, input::Made, input::Boundary, input::Paused,
                  input::Published, input::Wanted, input::Progress, input::GaveUpJoining,
                  input::Tick, input::Sharing, input::TookShares, input::Shared, input::OfferMade,
-                 input::Answered, input::Stamped, input::FirstBatch>;
+                 input::Answered, input::Stamped, input::FirstBatch, input::GridChanged>;
 
 /// Sees each input of an engine and what the engine decided. Given the same start and the same
 /// inputs, an engine decides the same.
 class Witness {
  public:
   virtual ~Witness() = default;
-  /// An engine of this configuration was made at `now`.
-  virtual void began(TimePoint now, const EngineConfig& config) = 0;
+  /// `engine`, which was made at `now`, will be seen. It is as it was made.
+  virtual void began(TimePoint now, const Engine& engine) = 0;
+  /// The engine has dealt with `input`.
   /// `now`: of this input, or of the one before where it has no time of its own.
   virtual void saw(TimePoint now, const Input& input, std::span<const Action> decided) = 0;
 };

@@ -93,6 +93,13 @@ class Joining {
   }
   [[nodiscard]] std::uint64_t copied() const { return copied_; }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.held_, v.first_heard_, v.joined_from_, v.initial_by_, v.copying_from_, v.copied_,
+      v.adopted_, v.not_served_, v.following_, v.stale_, v.copies_initial_, v.coming_, v.come_);
+  }
+
  private:
   /// What the neighbours' greetings tell.
   struct Around {

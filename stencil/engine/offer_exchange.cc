@@ -188,8 +188,7 @@ void OfferExchange::reset(Neighbour& neighbour) {
   park(neighbour);
   self_.counters.lost_in_flight += neighbour.book.open.size() + neighbour.book.mixing;
   neighbour.book = {};
-  neighbour.link.backlog.clear();
-  neighbour.memory.token.clear();
+  lost_.push_back(neighbour.rank);
 }
 
 void OfferExchange::withdraw(Neighbour& neighbour, std::uint64_t answered) {

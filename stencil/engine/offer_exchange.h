@@ -79,12 +79,23 @@ class OfferExchange {
     out.insert(out.end(), closed_.begin(), closed_.end());
     closed_.clear();
   }
+  /// Appends the neighbours that reset() was called for since this was last called.
+  void take_lost(std::vector<Rank>& out) {
+    out.insert(out.end(), lost_.begin(), lost_.end());
+    lost_.clear();
+  }
   /// Our requests not settled: all of them, including parked ones of living neighbours; and only
   /// those of neighbours that are up, which are worth waiting for.
   [[nodiscard]] std::size_t open_offers() const;
   [[nodiscard]] std::size_t awaited_offers() const;
   /// Whether each neighbour that may still come back has settled all our replies.
   [[nodiscard]] bool replies_settled() const;
+
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.open_total_);
+  }
 
  private:
   void take(TimePoint now, Neighbour& neighbour, const HeldOffer& held, Actions& out);
@@ -103,6 +114,7 @@ class OfferExchange {
   TurnKeeper& turns_;
   std::size_t open_total_ = 0;  ///< offers open and not parked
   std::vector<std::uint32_t> closed_;
+  std::vector<Rank> lost_;
 };
 
 }  // namespace stencil

@@ -18,6 +18,10 @@ class PullPlan {
     std::uint32_t bucket = 0;
     Rank rank = kNoRank;
     TimePoint since{};
+    template <typename A, typename T>
+    static void fields(A& a, T& v) {
+      a(v.bucket, v.rank, v.since);
+    }
   };
 
   PullPlan(std::uint32_t buckets, std::uint32_t window) : buckets_(buckets), window_(window) {}
@@ -52,10 +56,20 @@ class PullPlan {
     return active_ && in_work_.empty() && due_.empty() && begun_ == total_;
   }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.active_, v.round_, v.sources_, v.total_, v.begun_, v.in_work_, v.due_);
+  }
+
  private:
   struct Work {
     Pull pull;
     std::size_t source = 0;
+    template <typename A, typename T>
+    static void fields(A& a, T& v) {
+      a(v.pull, v.source);
+    }
   };
   std::uint32_t buckets_, window_;
   bool active_ = false;

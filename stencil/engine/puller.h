@@ -21,6 +21,12 @@ class Puller {
   void tick(TimePoint now, Actions& out);
   [[nodiscard]] TimePoint next() const;
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.plan_);
+  }
+
  private:
   void send(TimePoint now, const PullPlan::Pull& pull, Actions& out);
 

@@ -31,11 +31,21 @@ class Rounds {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
   [[nodiscard]] bool neighbours_completed(std::uint64_t round) const;
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.published_, v.completed_, v.parked_);
+  }
+
  private:
   void complete(TimePoint now);
   struct Parked {
-    Rank rank;
-    Pull pull;
+    Rank rank = kNoRank;
+    Pull pull{};
+    template <typename A, typename T>
+    static void fields(A& a, T& v) {
+      a(v.rank, v.pull);
+    }
   };
 
   Self& self_;

@@ -54,6 +54,12 @@ class Self {
   }
   void heartbeat_all(TimePoint now, Actions& out);
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.config.hello, v.state, v.steps, v.calm, v.first_batch, v.counters, v.said_);
+  }
+
  private:
   std::uint64_t said_ = 0;  ///< messages stamped
 };

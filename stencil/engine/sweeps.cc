@@ -6,12 +6,12 @@ namespace stencil {
 
 using Word = BucketSet::Word;
 
-SweepBook::SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64_t& looked)
-    : count_(buckets), per_mille_(per_mille), looked_(looked), buckets_(buckets) {}
+SweepBook::SweepBook(std::uint32_t buckets, std::uint64_t& looked)
+    : count_(buckets), looked_(looked), buckets_(buckets) {}
 
-void SweepBook::earn() {
+void SweepBook::earn(std::uint32_t per_mille) {
   // The fraction of a sweep that is left is kept, or it would be lost at each step.
-  credit_ = std::min(credit_ + per_mille_, per_mille_ + 999);
+  credit_ = std::min(credit_ + per_mille, per_mille + 999);
   ++earned_;
   stale_ = true;  // sweeps of the newest step become those of an earlier one
 }

@@ -29,6 +29,13 @@ struct Sweep {
   TimePoint resume{};  ///< try again from this time on: other processes hold the rest
 
   BucketSet ready;  ///< those of `pending` that may be asked for now; owned by SweepBook
+
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.neighbour, v.step, v.in_turn, v.begun, v.pending, v.unasked, v.unsettled, v.cursor,
+      v.claims, v.held, v.pauses, v.resume, v.ready);
+  }
 };
 
 /// The sweeps planned or in progress, in the order of planning, and the credit for new ones. Of
@@ -43,12 +50,12 @@ struct Sweep {
 class SweepBook {
  public:
   /// `looked`, which must outlive this, counts words read, see BucketSet::next().
-  SweepBook(std::uint32_t buckets, std::uint32_t per_mille, std::uint64_t& looked);
+  SweepBook(std::uint32_t buckets, std::uint64_t& looked);
 
   // Credit.
-  /// A step boundary was passed: credit grows, up to one step's sweeps plus the fraction of a sweep
-  /// that was left.
-  void earn();
+  /// A step boundary was passed, and a step has so many thousandths of a sweep: credit grows, up to
+  /// one step's sweeps plus the fraction of a sweep that was left.
+  void earn(std::uint32_t per_mille);
   /// Steps for which credit was earned.
   [[nodiscard]] std::uint64_t earned() const { return earned_; }
   [[nodiscard]] bool may_begin() const { return credit_ >= 1000; }
@@ -97,6 +104,12 @@ class SweepBook {
   void strike(Sweep& sweep, std::uint32_t bucket);
   void unstrike(Sweep& sweep, std::uint32_t bucket);
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.credit_, v.earned_, v.buckets_, v.active_, v.in_turns_, v.made_from_, v.stale_);
+  }
+
  private:
   void set_pending(Sweep& sweep, std::uint32_t bucket, bool pending);
   void refresh(std::uint32_t bucket);
@@ -107,7 +120,6 @@ class SweepBook {
   [[nodiscard]] bool heeds_turns(const Sweep& sweep) const { return in_turns_ && sweep.in_turn; }
 
   std::uint32_t count_;
-  std::uint32_t per_mille_;
   std::uint64_t& looked_;
   std::uint32_t credit_ = 0;
   std::uint64_t earned_ = 0;

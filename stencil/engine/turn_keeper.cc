@@ -49,15 +49,15 @@ bool TurnKeeper::on_pause(Pause pause) {
 /// Where a step has all turns, it begins with the first, so that workers at different steps keep
 /// the same order. Otherwise turns continue from step to step.
 void TurnKeeper::earn() {
-  const std::uint32_t per_mille = self_.config.sweeps_per_mille;
+  const std::uint32_t per_mille = self_.config.grid.sweeps_per_mille;
   const std::uint64_t before = sweeps_.earned() * per_mille / 1000;
-  sweeps_.earn();
+  sweeps_.earn(per_mille);
   turn_ = per_mille >= 1000 * self_.neighbours.turns() ? 0 : before;
 }
 
 void TurnKeeper::plan() {
   const std::size_t turns = self_.neighbours.turns();
-  const std::size_t in_a_step = (self_.config.sweeps_per_mille + 999) / 1000;
+  const std::size_t in_a_step = (self_.config.grid.sweeps_per_mille + 999) / 1000;
   const std::size_t most = std::min(std::max(in_a_step, self_.neighbours.size()), kMostPlanned);
   std::size_t passed = 0;
   while (sweeps_.may_begin() && sweeps_.active().size() < most && passed < turns) {

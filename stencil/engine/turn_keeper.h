@@ -83,6 +83,12 @@ class TurnKeeper {
   [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
   [[nodiscard]] std::uint64_t due() const { return due_; }
 
+  /// See Engine::fields().
+  template <typename A, typename T>
+  static void fields(A& a, T& v) {
+    a(v.pause_, v.paused_, v.made_from_, v.due_, v.turn_, v.asks_);
+  }
+
  private:
   void earn();
   /// Whether a part of the step in progress is ready.

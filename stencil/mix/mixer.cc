@@ -257,6 +257,17 @@ MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) 
   return report(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
 }
 
+std::vector<float> Mixer::copy_y() {
+  std::vector<float> copy(layout_.size());
+  for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
+    const BucketGuard guard = lock(b);
+    if (!guard) continue;
+    const auto at = static_cast<std::ptrdiff_t>(layout_.bucket(b).begin);
+    std::ranges::copy(y(b), copy.begin() + at);
+  }
+  return copy;
+}
+
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
   if (bucket == telemetry_bucket()) return;
   if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));

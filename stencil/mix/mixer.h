@@ -110,6 +110,9 @@ class Mixer {
   /// Takes a neighbour's initial values bit for bit; x follows by undo_step(). Only before the
   /// training thread's first fold. Not for the telemetry's bucket.
   MixReport begin_with(std::uint32_t bucket, std::span<const std::byte> s);
+  /// y as an edge that begins now shows it first, each bucket under its lock; 0 in those that
+  /// another process holds.
+  [[nodiscard]] std::vector<float> copy_y();
   /// Tells `codec` that this bucket was adopted, so nothing in it is new to its neighbour.
   void adopted(std::uint32_t bucket, EdgeCodec& codec);
   /// Forgets what has been agreed since the last boundary: z is x again.

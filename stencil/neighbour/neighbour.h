@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "stencil/core/frame.h"
 #include "stencil/core/message.h"
-#include "stencil/core/peer_address.h"
 #include "stencil/core/states.h"
 #include "stencil/core/types.h"
-#include "stencil/mix/edge_codec.h"
-#include "stencil/neighbour/distances.h"
 #include "stencil/neighbour/sequence_book.h"
 #include "stencil/neighbour/steps.h"
 
@@ -80,31 +74,9 @@ struct EdgeTimes {
   TimePoint swept{};  ///< a sweep of ours completed
 };
 
-/// The connection that serves the edge, and what waits for it.
-struct Connection {
-  LinkId in_service = 0;     ///< 0: none
-  LinkId dialled = 0;        ///< by us; 0: none
-  PeerAddress address;       ///< of `dialled`; or the one that cannot be dialled
-  TimePoint dialled_at{};    ///< `address`
-  bool undiallable = false;  ///< `address`, which was named in the log
-  TimePoint lost_since{};
-  TimePoint complain_at{};
-  TimePoint closes{};  ///< when a retired edge is closed; its Leave is still on the way
-  /// Frames that the link has no room for now. The windows bound offers and replies; for the rest,
-  /// see Outbox.
-  std::vector<Frame> backlog;
-  std::uint64_t bytes_sent = 0;
-};
-
-/// Their memory, where it can be reached.
-struct SharedMemory {
-  std::string token;        ///< their latest, see Meeting::token()
-  std::uint64_t bytes = 0;  ///< bytes of the model that we averaged there
-};
-
-/// All that a worker knows and keeps of one neighbour; made and destroyed with the edge. Plain data
-/// with a few derived questions. Each part is changed by the class that decides about it (see
-/// engine/, runtime/). Background thread.
+/// All that the engine keeps of one neighbour; made and destroyed with the edge. Plain data with a
+/// few derived questions. Each part is changed by the class of engine/ that decides about it, and
+/// by nobody else. What the runtime keeps is an Edge (runtime/edge.h). Background thread.
 struct Neighbour {
   explicit Neighbour(Rank rank) : rank(rank) {}
   Neighbour(const Neighbour&) = delete;
@@ -126,11 +98,6 @@ struct Neighbour {
   Duration round_trip{};        ///< of a bucket, decayed mean; 0 before the first
   bool shared = false;          ///< the model's buckets are averaged in shared memory
   bool retiring = false;        ///< to be removed once everything in flight is settled
-
-  Connection link;
-  SharedMemory memory;
-  Distances apart;
-  std::unique_ptr<EdgeCodec> codec;
 
   [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.

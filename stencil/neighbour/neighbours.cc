@@ -34,8 +34,18 @@ Neighbour& Neighbours::add(const Place& place) {
   return *neighbour;
 }
 
+void Neighbours::set_turns(std::size_t turns) {
+  while (in_turn_.size() > turns && in_turn_.back() == nullptr) in_turn_.pop_back();
+  in_turn_.resize(std::max(in_turn_.size(), turns));
+}
+
+void Neighbours::free_turn(const Neighbour& neighbour) {
+  const auto turn = std::ranges::find(in_turn_, &neighbour);
+  if (turn != in_turn_.end()) *turn = nullptr;
+}
+
 void Neighbours::remove(Rank rank) {
-  std::ranges::replace(in_turn_, find(rank), static_cast<Neighbour*>(nullptr));
+  free_turn(at(rank));
   by_rank_.erase(rank);
   std::erase_if(list_, [rank](const auto& neighbour) { return neighbour->rank == rank; });
 }
@@ -60,6 +70,18 @@ const Neighbour& Neighbours::at(Rank rank) const {
   const Neighbour* const neighbour = find(rank);
   if (neighbour == nullptr) throw missing(rank);
   return *neighbour;
+}
+
+std::vector<Place> Neighbours::places() const {
+  std::vector<Place> out;
+  for (const Neighbour& neighbour : *this) {
+    const auto turn = std::ranges::find(in_turn_, &neighbour);
+    const std::size_t at = static_cast<std::size_t>(turn - in_turn_.begin());
+    out.push_back({.rank = neighbour.rank,
+                   .turn = turn == in_turn_.end() ? Place::kNoTurn : at,
+                   .weight = neighbour.weight});
+  }
+  return out;
 }
 
 }  // namespace stencil

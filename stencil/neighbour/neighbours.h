@@ -7,31 +7,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stencil/core/place.h"
 #include "stencil/neighbour/neighbour.h"
 
 namespace stencil {
-
-/// A neighbour's place: what is known about an edge before any message.
-struct Place {
-  static constexpr std::size_t kNoTurn = SIZE_MAX;
-  Rank rank = kNoRank;
-  /// The turn (see Turns) in which both ends of the edge meet; both must have the same.
-  std::size_t turn = kNoTurn;
-  double weight = 0;  ///< in lock step, see MixingWeights
-};
 
 /// The only list of the neighbours that a worker has now. Lookup is O(1); iteration goes in the
 /// order of ranks. A Neighbour keeps its address until it is removed. A const list gives const
 /// neighbours. Background thread.
 class Neighbours {
  public:
-  /// Begins with `turns` turns; add() extends them for a turn beyond.
+  /// Begins with `turns` turns. add() extends them for a turn beyond, until set_turns() tells.
   explicit Neighbours(std::size_t turns = 0) : in_turn_(turns) {}
 
   /// Requires that `place.rank` is not in the list yet and that its turn is free; throws
   /// InvariantError otherwise.
   Neighbour& add(const Place& place);
   void remove(Rank rank);
+  /// A step has so many turns, or as many as are in use.
+  void set_turns(std::size_t turns);
+  /// This worker meets `neighbour` in no turn any more, and another may take it.
+  void free_turn(const Neighbour& neighbour);
 
   [[nodiscard]] Neighbour* find(Rank rank);
   [[nodiscard]] const Neighbour* find(Rank rank) const;
@@ -40,6 +36,8 @@ class Neighbours {
   [[nodiscard]] const Neighbour& at(Rank rank) const;
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   [[nodiscard]] bool empty() const { return list_.empty(); }
+
+  [[nodiscard]] std::vector<Place> places() const;
 
   /// The partner of this worker in `turn`, from 0; null where it has none.
   [[nodiscard]] Neighbour* in_turn(std::size_t turn) { return in_turn_[turn]; }

@@ -3,22 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stencil/core/usual_sweeps.h"
 #include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/budget.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {
 
-EngineConfig make_engine_config(const ExchangeOptions& options, const Topology& topology,
-                                const Turns& turns, Rank rank, std::uint32_t buckets) {
+GridFigures figures_of(const Grid& grid, const ExchangeOptions& options) {
+  GridFigures figures = GridFigures::of(grid);
+  const double sweeps = options.sweeps ? *options.sweeps : grid.sweeps();
+  figures.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
+  return figures;
+}
+
+EngineConfig make_engine_config(const ExchangeOptions& options, const Grid& grid, Rank rank,
+                                std::uint32_t buckets) {
   options.validate();
   EngineConfig engine;
-  engine.stand(topology, turns, rank);
+  engine.stand(grid, rank);
   engine.mode = Mode::parse(options.mode);
   engine.buckets = buckets;
-  const double sweeps = options.sweeps ? *options.sweeps : usual_sweeps(topology);
-  engine.sweeps_per_mille = static_cast<std::uint32_t>(std::lround(1000 * sweeps));
+  engine.grid = figures_of(grid, options);
   usual_bounds(static_cast<std::uint32_t>(options.window)).apply_to(engine);
   engine.suspect_after = seconds(options.suspect_after);
   engine.gone_after = seconds(options.gone_after);

@@ -22,7 +22,7 @@ struct ExchangeOptions {
   std::string codec = "fp32";
   std::string transport = "auto";
   std::string share_memory = "auto";
-  std::optional<double> sweeps{};  ///< per step; nothing: usual_sweeps() of the topology
+  std::optional<double> sweeps{};  ///< per step; nothing: Grid::sweeps()
   double linger = 0.1;
   double phase_lock = 0.15;
   bool overlap = true;

@@ -11,11 +11,11 @@ constexpr MixReport kNoRoom{.why = MixReport::Why::kHeld};
 
 }  // namespace
 
-Executor::Executor(Engine& engine, Neighbours& neighbours, Mixer& mixer, Carried& carried,
+Executor::Executor(Engine& engine, Edges& edges, Mixer& mixer, Carried& carried,
                    PayloadForms& forms, Outbox& outbox, Settlement& settlement,
                    Complaints& complaints, PumpCounters& counters)
     : engine_(engine),
-      neighbours_(neighbours),
+      edges_(edges),
       mixer_(mixer),
       carried_(carried),
       forms_(forms),
@@ -28,6 +28,14 @@ void Executor::run(Actions& actions) {
   engine_.take_closed(closed_);
   for (const std::uint32_t bucket : closed_) close(bucket);
   closed_.clear();
+  engine_.take_lost(lost_);
+  for (const Rank rank : lost_) {
+    const auto edge = edges_.find(rank);
+    if (edge == edges_.end()) continue;
+    edge->second.link.backlog.clear();
+    edge->second.memory.token.clear();
+  }
+  lost_.clear();
   for (Action& action : actions) std::visit(*this, action);
   actions.clear();
 }
@@ -51,7 +59,7 @@ bool Executor::telling(const Message& theirs, const OpenOffer* ours) const {
 
 void Executor::measured(Rank neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
                         bool telling) {
-  settlement_.measured(neighbours_.at(neighbour), bucket, report.distance2, report.norm2, divisor,
+  settlement_.measured(edges_.at(neighbour), bucket, report.distance2, report.norm2, divisor,
                        telling);
 }
 
@@ -69,7 +77,7 @@ void Executor::reject(Rank from, const MixReport& report, const char* cause, con
 
 void Executor::operator()(action::Send& send) {
   if (send.message.header.said == 0) engine_.stamp(send.message.header, send.to);
-  outbox_.send(neighbours_.at(send.to), send.message);
+  outbox_.send(edges_.at(send.to), send.message);
 }
 
 void Executor::operator()(action::Refused& refused) {
@@ -83,7 +91,7 @@ void Executor::operator()(action::Warn& warning) {
 }
 
 void Executor::operator()(action::MakeOffer& offer) {
-  const Neighbour& to = neighbours_.at(offer.to);
+  const Edge& to = edges_.at(offer.to);
   const bool exact = finishing();
   const CodedForm form = forms_.offer(*to.codec, offer.bucket, exact);
   MadeOffer made{.codec = form.codec, .finishing = exact};
@@ -112,7 +120,7 @@ void Executor::decline(Rank to, const Offer& offer, ReplyStatus status) {
 }
 
 void Executor::operator()(action::Answer& answer) {
-  const Neighbour& to = neighbours_.at(answer.to);
+  const Edge& to = edges_.at(answer.to);
   const Offer& offer = *answer.message.as<Offer>();
   if (answer.divisor == 0) return decline(answer.to, offer, answer.status);
   const auto cannot = [&](ReplyStatus status) { decline(answer.to, offer, status); };
@@ -126,7 +134,7 @@ void Executor::operator()(action::Answer& answer) {
   const auto bytes = forms_.give(reply.payload, form.bytes);
   const MixReport report =
       bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
-                            answer.divisor, *bytes, to.unlike)
+                            answer.divisor, *bytes, to.neighbour.unlike)
             : kNoRoom;
   if (report.applied) {
     measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
@@ -177,7 +185,7 @@ void Executor::forget(Rank neighbour) {
 }
 
 bool Executor::apply(const action::Settle& settle) {
-  const Neighbour& with = neighbours_.at(settle.with);
+  const Edge& with = edges_.at(settle.with);
   const OpenOffer& ours = settle.ours;
   const Reply& reply = *settle.message.as<Reply>();
   const bool exact = ours.codec == kExact;
@@ -185,33 +193,33 @@ bool Executor::apply(const action::Settle& settle) {
   // An exact offer gets an exact answer.
   if ((reply.codec == kExact) == exact) {
     report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
-                           view(reply.payload), reply.divisor, with.unlike);
+                           view(reply.payload), reply.divisor, with.neighbour.unlike);
   }
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
-    measured(with.rank, ours.bucket, report, reply.divisor, telling(settle.message, &ours));
+    measured(with.rank(), ours.bucket, report, reply.divisor, telling(settle.message, &ours));
   } else {
-    reject(with.rank, report, "reply", "a delta");
+    reject(with.rank(), report, "reply", "a delta");
   }
   close(ours.bucket);
   return true;
 }
 
 bool Executor::apply(const action::Merge& merge) {
-  const Neighbour& with = neighbours_.at(merge.with);
+  const Edge& with = edges_.at(merge.with);
   const OpenOffer& ours = merge.ours;
   const Offer& theirs = *merge.message.as<Offer>();
   const CodedOffer a{view(ours.payload), ours.codec == kExact};
   const CodedOffer b{view(theirs.payload), theirs.codec == kExact};
-  MixReport report =
-      mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b, with.unlike);
+  MixReport report = mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b,
+                                  with.neighbour.unlike);
   if (report.why == MixReport::Why::kHeld) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
-    measured(with.rank, ours.bucket, report, 2, telling(merge.message, &ours));
+    measured(with.rank(), ours.bucket, report, 2, telling(merge.message, &ours));
   } else {
-    reject(with.rank, report, "offer", "an offer");
+    reject(with.rank(), report, "offer", "an offer");
   }
   close(ours.bucket);
   return true;
@@ -234,13 +242,13 @@ bool Executor::apply(const action::Serve& serve) {
   }
   if (const auto carried = chunk(serve.bucket)) {
     carried_.copy(*carried, *bytes);
-    outbox_.send(neighbours_.at(serve.to), message);
+    outbox_.send(edges_.at(serve.to), message);
     return true;
   }
   const MixReport report = joining ? mixer_.copy(serve.bucket, *bytes)
                                    : mixer_.snapshot(serve.bucket, forms_.pulled(), *bytes);
   if (report.applied) {
-    outbox_.send(neighbours_.at(serve.to), message);
+    outbox_.send(edges_.at(serve.to), message);
     return true;
   }
   if (report.why == MixReport::Why::kHeld) return false;
@@ -264,8 +272,8 @@ bool Executor::apply(const action::Adopt& adopt) {
     reject(adopt.from, report, "snapshot", "a snapshot");
     return true;
   }
-  for (const Neighbour& neighbour : neighbours_) {
-    mixer_.adopted(snapshot.bucket, *neighbour.codec);
+  for (const auto& [rank, edge] : edges_) {
+    mixer_.adopted(snapshot.bucket, *edge.codec);
   }
   return true;
 }
@@ -273,7 +281,7 @@ bool Executor::apply(const action::Adopt& adopt) {
 bool Executor::apply(const action::Absorb& absorb) {
   const Snapshot& snapshot = absorb.snapshot;
   const MixReport report = mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload),
-                                         neighbours_.at(absorb.from).weight);
+                                         edges_.at(absorb.from).neighbour.weight);
   if (report.why == MixReport::Why::kHeld) return false;
   if (!report.applied) reject(absorb.from, report, "snapshot", "a snapshot");
   return true;

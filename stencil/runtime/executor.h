@@ -21,10 +21,9 @@ namespace stencil {
 /// owed and applied later. One thread.
 class Executor {
  public:
-  /// `neighbours` are the engine's; of them it changes what the runtime keeps alone.
-  Executor(Engine& engine, Neighbours& neighbours, Mixer& mixer, Carried& carried,
-           PayloadForms& forms, Outbox& outbox, Settlement& settlement, Complaints& complaints,
-           PumpCounters& counters);
+  /// `edges` are those of the engine's neighbours.
+  Executor(Engine& engine, Edges& edges, Mixer& mixer, Carried& carried, PayloadForms& forms,
+           Outbox& outbox, Settlement& settlement, Complaints& complaints, PumpCounters& counters);
 
   /// Carries out `actions`, which one input of the engine's produced, in order, and empties it.
   void run(Actions& actions);
@@ -73,7 +72,7 @@ class Executor {
   [[nodiscard]] bool telling(const Message& theirs, const OpenOffer* ours) const;
 
   Engine& engine_;
-  Neighbours& neighbours_;
+  Edges& edges_;
   Mixer& mixer_;
   Carried& carried_;
   PayloadForms& forms_;
@@ -88,6 +87,7 @@ class Executor {
   std::string refused_;
   Actions following_;  ///< the engine's, on what was found out while carrying out others
   std::vector<std::uint32_t> closed_;
+  std::vector<Rank> lost_;
 };
 
 }  // namespace stencil

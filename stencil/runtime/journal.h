@@ -10,41 +10,57 @@
 
 namespace stencil {
 
-/// Records an engine: its configuration, each input with its time, and a hash of what it decided,
-/// so that replay() can play it again. It holds no values of a model: of a payload it notes only
-/// whether there was one.
+/// Records the last part of an engine's life: its configuration and state at one moment, and from
+/// then on each input with its time and a hash of what was decided, so that replay() can play it
+/// again. It holds no values of a model: of a payload it notes only whether there was one.
 ///
-/// It records from the beginning, up to a number of bytes. An engine's state is what all its inputs
-/// have made of it, so the end of a recording means nothing without its beginning: beyond that
-/// number nothing more is recorded. Memory grows up to it. One thread.
+/// Two parts are kept, each of which begins with the state of its moment. When the newer one is
+/// full, the older one is dropped, and a new one begins. So a recording always has a beginning, and
+/// memory is bounded. One thread.
 ///
-///     file    = "FASTJRN1" config(EngineConfig) made(int64 ns) record*
+///     file    = "FASTJRN2" config(EngineConfig) made(int64 ns) size(uint32) state(size)
+///     hash(uint64)
+///               record*
 ///     record  = size(uint32, of the rest) time(int64 ns) input(kind, fields) hash(uint64)
 class Journal final : public Witness {
  public:
-  static constexpr std::size_t kMost = std::size_t{64} << 20;
-  explicit Journal(std::size_t most = kMost) : most_(most) {}
+  /// What is kept at least, if there was so much: inputs of the last `time`, in at most `bytes`.
+  struct Keep {
+    Duration time = Duration::max();  ///< twice as much at most
+    std::size_t bytes = std::size_t{64} << 20;
+  };
+  Journal() : Journal(Keep{}) {}
+  explicit Journal(Keep keep) : keep_(keep) {}
 
-  void began(TimePoint now, const EngineConfig& config) override;
+  void began(TimePoint now, const Engine& engine) override;
   void saw(TimePoint now, const Input& input, std::span<const Action> decided) override;
 
-  /// The file.
-  [[nodiscard]] const Bytes& bytes() const { return bytes_; }
-  [[nodiscard]] std::uint64_t inputs() const { return inputs_; }
-  /// Whether inputs were left out at the end.
-  [[nodiscard]] bool full() const { return full_; }
+  [[nodiscard]] Bytes file() const;
+  /// Of the file.
+  [[nodiscard]] std::uint64_t inputs() const { return older_.inputs + newer_.inputs; }
+  /// Whether the file begins when the engine was made.
+  [[nodiscard]] bool whole() const { return parts_ <= 2; }
 
  private:
-  std::size_t most_;
-  Bytes bytes_;
+  struct Part {
+    Bytes bytes;
+    std::size_t records = 0;  ///< where they begin
+    TimePoint begun{};
+    std::uint64_t inputs = 0;
+  };
+  void begin_part(TimePoint now);
+
+  Keep keep_;
+  const Engine* engine_ = nullptr;
+  TimePoint made_{};
+  Part older_, newer_;
+  std::uint64_t parts_ = 0;
   Bytes decided_;  ///< kept for its memory
-  std::uint64_t inputs_ = 0;
-  bool full_ = false;
 };
 
 namespace journal {
 
-inline constexpr std::string_view kMagic = "FASTJRN1";
+inline constexpr std::string_view kMagic = "FASTJRN2";
 
 /// A hash of all that a runtime acts on in `decided`: no texts. `memory` is overwritten.
 [[nodiscard]] std::uint64_t hash_of(std::span<const Action> decided, Bytes& memory);

@@ -1,49 +1,23 @@
 #pragma once
 
-#include <chrono>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "stencil/engine/config.h"
-#include "stencil/engine/input.h"
+#include "stencil/engine/engine.h"
+#include "stencil/runtime/journal_archive.h"
 
-/// How a journal lays out its values: walk(archive, value) takes a value apart, down to numbers and
-/// texts. The same list of fields serves to write, to read and to compare.
+/// The fields of all that a journal holds, in the order of the file; see journal_archive.h.
 namespace stencil::journal {
 
 template <typename T, typename U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-// The last value of each enumeration that is read.
-constexpr WorkerState last(WorkerState) {
-  return WorkerState::kFrozen;
-}
-constexpr Pause last(Pause) {
-  return Pause::kSweeping;
-}
-constexpr ShareResult last(ShareResult) {
-  return ShareResult::kHeld;
-}
-constexpr ReplyStatus last(ReplyStatus) {
-  return ReplyStatus::kRejected;
-}
-constexpr Mode::Kind last(Mode::Kind) {
-  return Mode::Kind::kSync;
-}
-
 template <typename A, typename T>
-void walk(A& archive, T& value);
-template <typename A, typename... T>
-void all(A& archive, T&... values) {
-  (walk(archive, values), ...);
+requires requires(A& a, T& v) {
+  T::fields(a, v);
+}
+void fields(A& a, T& v) {
+  T::fields(a, v);
 }
 
 template <typename A, Is<LifeId> T>
@@ -65,6 +39,10 @@ void fields(A& a, T& v) {
 template <typename A, Is<Place> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.turn, v.weight);
+}
+template <typename A, Is<GridFigures> T>
+void fields(A& a, T& v) {
+  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
 }
 template <typename A, Is<Mode> T>
 void fields(A& a, T& v) {
@@ -126,6 +104,10 @@ template <typename A, Is<input::Added> T>
 void fields(A& a, T& v) {
   all(a, v.place);
 }
+template <typename A, Is<input::GridChanged> T>
+void fields(A& a, T& v) {
+  all(a, v.grid);
+}
 template <typename A, Is<input::Heard> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.message);
@@ -183,7 +165,7 @@ void fields(A& a, T& v) {
 // Actions.
 template <typename A, Is<OpenOffer> T>
 void fields(A& a, T& v) {
-  all(a, v.sequence, v.bucket, v.since, v.codec, v.payload, v.finishing);
+  all(a, v.sequence, v.bucket, v.since, v.parked, v.made, v.codec, v.payload, v.finishing, v.norm2);
 }
 template <typename A, Is<action::Send> T>
 void fields(A& a, T& v) {
@@ -233,158 +215,60 @@ void fields(A& a, T& v) {
 /// All but `arrays` and `naming`, which only word texts.
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {
-  all(a, v.rank, v.neighbours, v.turns, v.reach, v.topology, v.mode, v.buckets, v.carried,
-      v.sweeps_per_mille, v.window, v.window_total, v.retained_total, v.most_held, v.tell_every,
-      v.heartbeat_every, v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello,
-      v.terms, v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial,
-      v.trained, v.proven, v.seed);
+  all(a, v.rank, v.neighbours, v.grid, v.topology, v.mode, v.buckets, v.carried, v.window,
+      v.window_total, v.retained_total, v.most_held, v.tell_every, v.heartbeat_every,
+      v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello, v.terms,
+      v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial, v.trained,
+      v.proven, v.seed);
 }
 
-template <typename T>
-struct IsVariant : std::false_type {};
-template <typename... T>
-struct IsVariant<std::variant<T...>> : std::true_type {};
-template <typename T>
-struct IsVector : std::false_type {};
-template <typename T>
-struct IsVector<std::vector<T>> : std::true_type {};
-
-template <typename A, typename T>
-void walk(A& archive, T& value) {
-  using V = std::remove_const_t<T>;
-  if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
-    archive.number(value);
-  } else if constexpr (std::is_same_v<V, std::string>) {
-    archive.text(value);
-  } else if constexpr (std::is_same_v<V, Payload>) {
-    archive.payload(value);
-  } else if constexpr (std::is_same_v<V, Duration> || std::is_same_v<V, TimePoint>) {
-    archive.time(value);
-  } else if constexpr (IsVariant<V>::value) {
-    archive.one_of(value);
-  } else if constexpr (IsVector<V>::value) {
-    archive.list(value);
-  } else if constexpr (!std::is_empty_v<V>) {
-    fields(archive, value);
-  }
+// An engine's state, beside what its parts name themselves.
+template <typename A, Is<EngineCounters> T>
+void fields(A& a, T& v) {
+  a.number(v);
 }
-
-/// Appends to bytes. With `texts` false it leaves out texts, which no decision depends on.
-class Writer {
- public:
-  explicit Writer(Bytes& out, bool texts = true) : out_(out), texts_(texts) {}
-
-  template <typename T>
-  void number(const T& value) {
-    append(&value, sizeof(T));
-  }
-  void text(const std::string& value) {
-    if (!texts_) return;
-    number(static_cast<std::uint32_t>(value.size()));
-    append(value.data(), value.size());
-  }
-  void payload(const Payload& value) { number(static_cast<bool>(value)); }
-  void time(Duration value) { number(static_cast<std::int64_t>(value.count())); }
-  void time(TimePoint value) { time(value.time_since_epoch()); }
-  template <typename T>
-  void one_of(const T& value) {
-    number(static_cast<std::uint8_t>(value.index()));
-    std::visit([this](const auto& what) { walk(*this, what); }, value);
-  }
-  template <typename T>
-  void list(const std::vector<T>& values) {
-    number(static_cast<std::uint32_t>(values.size()));
-    for (const T& value : values) walk(*this, value);
-  }
-  void append(const void* from, std::size_t size);
-
- private:
-  Bytes& out_;
-  bool texts_;
-};
-
-/// Reads what a Writer wrote. What does not fit makes it bad(), and all that follows zero.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> in) : in_(in) {}
-
-  [[nodiscard]] bool bad() const { return bad_; }
-  [[nodiscard]] std::size_t left() const { return in_.size(); }
-
-  template <typename T>
-  void number(T& value) {
-    const std::span<const std::byte> bytes = take(sizeof(T));
-    if (bad_) return;
-    if constexpr (std::is_same_v<T, bool>) {
-      bad_ |= bytes[0] > std::byte{1};
-      value = bytes[0] == std::byte{1};
-    } else {
-      std::memcpy(&value, bytes.data(), sizeof(T));
-      if constexpr (std::is_enum_v<T>) {
-        if (value > last(value)) refuse(value);
-      }
-    }
-  }
-  void text(std::string& value) {
-    std::uint32_t size = 0;
-    number(size);
-    const std::span<const std::byte> bytes = take(size);
-    value.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  void payload(Payload& value) {
-    bool any = false;
-    number(any);
-    value = any ? Payload(Bytes(1)) : Payload();
-  }
-  void time(Duration& value) {
-    std::int64_t count = 0;
-    number(count);
-    value = Duration(count);
-  }
-  void time(TimePoint& value) {
-    Duration since{};
-    time(since);
-    value = TimePoint(since);
-  }
-  template <typename... T>
-  void one_of(std::variant<T...>& value) {
-    std::uint8_t kind = 0;
-    number(kind);
-    if (kind >= sizeof...(T)) bad_ = true;
-    if (!bad_) read_kind<0>(value, kind);
-  }
-  template <typename T>
-  void list(std::vector<T>& values) {
-    std::uint32_t size = 0;
-    number(size);
-    if (size > in_.size()) bad_ = true;  // each takes a byte at least
-    values.clear();
-    for (std::uint32_t i = 0; i < size && !bad_; ++i) walk(*this, values.emplace_back());
-  }
-  std::span<const std::byte> take(std::size_t size) {
-    bad_ |= size > in_.size();
-    if (bad_) return {};
-    const std::span<const std::byte> bytes = in_.first(size);
-    in_ = in_.subspan(size);
-    return bytes;
-  }
-
- private:
-  template <typename T>
-  void refuse(T& value) {
-    bad_ = true;
-    value = T{};
-  }
-  template <std::size_t kAt, typename V>
-  void read_kind(V& value, std::size_t kind) {
-    if constexpr (kAt < std::variant_size_v<V>) {
-      if (kind != kAt) return read_kind<kAt + 1>(value, kind);
-      walk(*this, value.template emplace<kAt>());
-    }
-  }
-
-  std::span<const std::byte> in_;
-  bool bad_ = false;
-};
+template <typename A, Is<Origin> T>
+void fields(A& a, T& v) {
+  all(a, v.rank, v.hash);
+}
+template <typename A, Is<Steps> T>
+void fields(A& a, T& v) {
+  all(a, v.count, v.last, v.every);
+}
+template <typename A, Is<Life> T>
+void fields(A& a, T& v) {
+  all(a, v.our_epoch, v.their_epoch, v.acknowledged, v.told, v.id, v.generation, v.host, v.met,
+      v.taken_since, v.initial, v.progress, v.behind, v.doubted, v.fresh, v.apart, v.ever_heard,
+      v.raised);
+}
+template <typename A, Is<Report> T>
+void fields(A& a, T& v) {
+  all(a, v.state, v.steps, v.calm, v.said, v.first_batch);
+}
+template <typename A, Is<Pace> T>
+void fields(A& a, T& v) {
+  all(a, v.held, v.head_start, v.swept_step);
+}
+template <typename A, Is<EdgeTimes> T>
+void fields(A& a, T& v) {
+  all(a, v.heard, v.moved, v.sent, v.hello_sent, v.swept);
+}
+template <typename A, Is<KeptAnswer> T>
+void fields(A& a, T& v) {
+  all(a, v.sequence, v.mixes, v.met, v.message);
+}
+template <typename A, Is<HeldOffer> T>
+void fields(A& a, T& v) {
+  all(a, v.message, v.since);
+}
+template <typename A, Is<SequenceBook> T>
+void fields(A& a, T& v) {
+  all(a, v.next_offer, v.answered, v.released, v.open, v.kept, v.held, v.mixing);
+}
+template <typename A, Is<Neighbour> T>
+void fields(A& a, T& v) {
+  all(a, v.state, v.has_link, v.life, v.report, v.unlike, v.pace, v.times, v.book, v.sweeps,
+      v.ask_order, v.round_trip, v.shared, v.retiring);
+}
 
 }  // namespace stencil::journal

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stencil/core/types.h"
-#include "stencil/neighbour/neighbours.h"
+#include "stencil/runtime/edge.h"
 #include "stencil/transport/transport.h"
 
 namespace stencil {
@@ -15,34 +15,36 @@ namespace stencil {
 /// is called repeatedly, so a neighbour may come up later, or elsewhere. It must not block.
 using Resolver = std::function<std::vector<PeerAddress>(Rank)>;
 
-/// Which connection serves which edge (Neighbour::link). It is enough that one end of an edge
+/// Which connection serves which edge (Edge::link). It is enough that one end of an edge
 /// dials. Where both did, both ends keep the connection that the higher rank dialled. One thread.
 class LinkBook {
  public:
-  /// `neighbours` and `transport` must outlive this.
-  LinkBook(Rank self, Neighbours& neighbours, Transport& transport, Resolver resolver, LogSink log);
+  /// `edges` and `transport` must outlive this.
+  LinkBook(Rank self, Edges& edges, Transport& transport, Resolver resolver, LogSink log);
 
   /// Dials neighbours without a connection, at most once in `kDialEvery`, and names those that
   /// stay out of reach. Returns when to be called again.
   TimePoint tend(TimePoint now);
 
-  /// The neighbour of this rank; null where there is none.
-  [[nodiscard]] Neighbour* find(Rank rank) { return neighbours_.find(rank); }
-  /// The neighbour whose edge `link` serves; null where it serves none.
-  [[nodiscard]] Neighbour* served_by(LinkId link) const;
+  /// The edge to the neighbour of this rank; null where it is none.
+  [[nodiscard]] Edge* find(Rank rank) {
+    const auto it = edges_.find(rank);
+    return it == edges_.end() ? nullptr : &it->second;
+  }
+  /// The edge that `link` serves; null where it serves none.
+  [[nodiscard]] Edge* served_by(LinkId link) const;
 
-  /// The neighbour that we dialled `link` for; null where we did not dial it.
-  [[nodiscard]] Neighbour* dialled_for(LinkId link) const;
-  /// A link that we dialled is up. Returns the neighbour that it now serves; null where another
+  /// The edge that we dialled `link` for; null where we did not dial it.
+  [[nodiscard]] Edge* dialled_for(LinkId link) const;
+  /// A link that we dialled is up. Returns the edge that it now serves; null where another
   /// link is kept instead.
-  Neighbour* dialled_up(LinkId link);
-  /// A link that was dialled to us belongs to `neighbour`. Returns true when it now serves the
-  /// edge.
-  bool accept(LinkId link, Neighbour& neighbour);
-  /// Returns the neighbour that lost its link, if `link` was in service; else null.
-  Neighbour* down(LinkId link);
+  Edge* dialled_up(LinkId link);
+  /// A link that was dialled to us belongs to `edge`. Returns true when it now serves it.
+  bool accept(LinkId link, Edge& edge);
+  /// Returns the edge that lost its link, if `link` was in service; else null.
+  Edge* down(LinkId link);
   /// Closes the connections of an edge that is removed or no longer trusted.
-  void drop(Neighbour& neighbour);
+  void drop(Edge& edge);
 
   static constexpr Duration kDialEvery = std::chrono::milliseconds(500);
   /// Where a neighbour has several addresses, each is tried for so long.
@@ -51,17 +53,17 @@ class LinkBook {
   static constexpr Duration kComplainAgain = std::chrono::seconds(30);
 
  private:
-  void tend_to(TimePoint now, Neighbour& neighbour);
-  void dial(TimePoint now, Neighbour& neighbour, const PeerAddress& address);
-  void hang_up(Neighbour& neighbour);
-  void serve(Neighbour& neighbour, LinkId link);
+  void tend_to(TimePoint now, Edge& edge);
+  void dial(TimePoint now, Edge& edge, const PeerAddress& address);
+  void hang_up(Edge& edge);
+  void serve(Edge& edge, LinkId link);
 
   Rank self_;
-  Neighbours& neighbours_;
+  Edges& edges_;
   Transport& transport_;
   Resolver resolver_;
   LogSink log_;
-  std::unordered_map<LinkId, Neighbour*> served_, dialled_;  ///< the neighbour of each link
+  std::unordered_map<LinkId, Edge*> served_, dialled_;  ///< the edge of each link
   TimePoint next_dial_{};
 };
 

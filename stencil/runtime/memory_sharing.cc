@@ -2,10 +2,10 @@
 
 namespace stencil {
 
-MemorySharing::MemorySharing(Engine& engine, Neighbours& neighbours, Mixer& mixer, Meeting* meeting,
+MemorySharing::MemorySharing(Engine& engine, Edges& edges, Mixer& mixer, Meeting* meeting,
                              Settlement& settlement, Complaints& complaints, PumpCounters& counters)
     : engine_(engine),
-      neighbours_(neighbours),
+      edges_(edges),
       mixer_(mixer),
       meeting_(meeting),
       settlement_(settlement),
@@ -14,16 +14,16 @@ MemorySharing::MemorySharing(Engine& engine, Neighbours& neighbours, Mixer& mixe
 
 void MemorySharing::meet(TimePoint now, Executor& executor, Actions& actions) {
   if (meeting_ == nullptr) return;
-  for (const Neighbour& neighbour : engine_.neighbours()) {
-    if (neighbour.memory.token.empty()) {
-      meeting_->forget(neighbour.rank);
+  for (const auto& [rank, edge] : edges_) {
+    if (edge.memory.token.empty()) {
+      meeting_->forget(rank);
     } else {
-      meeting_->meet(neighbour.rank, neighbour.memory.token);
+      meeting_->meet(rank, edge.memory.token);
     }
   }
   meeting_->poll();
-  for (const Neighbour& neighbour : engine_.neighbours()) {
-    engine_.on_sharing(now, neighbour.rank, meeting_->find(neighbour.rank) != nullptr, actions);
+  for (const auto& [rank, edge] : edges_) {
+    engine_.on_sharing(now, rank, meeting_->find(rank) != nullptr, actions);
     executor.run(actions);
   }
 }
@@ -44,23 +44,22 @@ void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
   engine_.take_shares(now, shares_);
   for (const Action& action : shares_) {
     const auto& share = std::get<action::Share>(action);
-    const ShareResult result =
-        average(neighbours_.at(share.with), share.bucket, executor.finishing());
+    const ShareResult result = average(edges_.at(share.with), share.bucket, executor.finishing());
     engine_.on_share(now, share.with, share.bucket, result, actions);
     executor.run(actions);
   }
   shares_.clear();
 }
 
-ShareResult MemorySharing::average(Neighbour& with, std::uint32_t bucket, bool finishing) {
-  Segment* theirs = meeting_->find(with.rank);
-  const bool lower_first = with.rank < engine_.config().rank;
-  const MixReport report = mixer_.share(bucket, *theirs, lower_first, with.unlike);
+ShareResult MemorySharing::average(Edge& with, std::uint32_t bucket, bool finishing) {
+  Segment* theirs = meeting_->find(with.rank());
+  const bool lower_first = with.rank() < engine_.config().rank;
+  const MixReport report = mixer_.share(bucket, *theirs, lower_first, with.neighbour.unlike);
   if (report.applied) {
     const std::uint64_t bytes = mixer_.floats(bucket) * sizeof(float);
     with.memory.bytes += bytes;
     counters_.bytes_shared += bytes;
-    const WorkerState state = with.report.state;
+    const WorkerState state = with.neighbour.report.state;
     const bool they_finish = state == WorkerState::kSettling || state == WorkerState::kSettled;
     settlement_.measured(with, bucket, report.distance2, report.norm2, report.divisor,
                          they_finish || !finishing);
@@ -69,7 +68,7 @@ ShareResult MemorySharing::average(Neighbour& with, std::uint32_t bucket, bool f
   if (report.why == MixReport::Why::kHeld) return ShareResult::kHeld;
   if (report.why == MixReport::Why::kNotFinite) {
     ++counters_.non_finite;
-    complaints_.about(with.rank, "shared",
+    complaints_.about(with.rank(), "shared",
                       "a bucket in shared memory that is not finite was refused");
   }
   return ShareResult::kRefused;
@@ -91,8 +90,8 @@ bool MemorySharing::notes_are_read() const {
   return mixer_.segment().noted() == notes_read_;
 }
 
-void MemorySharing::forget(const Neighbour& neighbour) {
-  if (meeting_ != nullptr) meeting_->forget(neighbour.rank);
+void MemorySharing::forget(Rank neighbour) {
+  if (meeting_ != nullptr) meeting_->forget(neighbour);
 }
 
 }  // namespace stencil

@@ -17,7 +17,7 @@ namespace stencil {
 class MemorySharing {
  public:
   /// Without a `meeting` nothing is shared.
-  MemorySharing(Engine& engine, Neighbours& neighbours, Mixer& mixer, Meeting* meeting,
+  MemorySharing(Engine& engine, Edges& edges, Mixer& mixer, Meeting* meeting,
                 Settlement& settlement, Complaints& complaints, PumpCounters& counters);
 
   /// Maps the segments that can be mapped by now, and tells the engine.
@@ -31,13 +31,13 @@ class MemorySharing {
   void read_notes();
   /// Whether read_notes() has read all of them.
   [[nodiscard]] bool notes_are_read() const;
-  void forget(const Neighbour& neighbour);
+  void forget(Rank neighbour);
 
  private:
-  ShareResult average(Neighbour& with, std::uint32_t bucket, bool finishing);
+  ShareResult average(Edge& with, std::uint32_t bucket, bool finishing);
 
   Engine& engine_;
-  Neighbours& neighbours_;
+  Edges& edges_;
   Mixer& mixer_;
   Meeting* meeting_;
   Settlement& settlement_;

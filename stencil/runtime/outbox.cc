@@ -24,7 +24,7 @@ Outbox::Outbox(Transport& transport, std::uint32_t window, std::uint64_t& droppe
       dropped_(dropped),
       links_(links) {}
 
-void Outbox::send(Neighbour& to, const Message& message) {
+void Outbox::send(Edge& to, const Message& message) {
   auto& waiting = to.link.backlog;
   const bool full = waiting.size() >= most_ && may_be_dropped(message);
   if (to.link.in_service == 0 || full) {
@@ -37,7 +37,7 @@ void Outbox::send(Neighbour& to, const Message& message) {
   flush(to);
 }
 
-void Outbox::flush(Neighbour& to) {
+void Outbox::flush(Edge& to) {
   auto& waiting = to.link.backlog;
   std::size_t sent = 0;
   SendStatus status = SendStatus::kSent;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "stencil/core/message.h"
-#include "stencil/neighbour/neighbour.h"
+#include "stencil/runtime/edge.h"
 #include "stencil/transport/transport.h"
 #include "stencil/wire/wire.h"
 
@@ -20,9 +20,9 @@ class Outbox {
          Integrity links = Integrity::kChecksum);
 
   /// Without a link the message is dropped; synchronising the edge anew makes up for it.
-  void send(Neighbour& to, const Message& message);
+  void send(Edge& to, const Message& message);
   /// Sends waiting frames, as many as the link takes.
-  void flush(Neighbour& to);
+  void flush(Edge& to);
 
  private:
   Transport& transport_;

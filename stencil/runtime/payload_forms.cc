@@ -58,19 +58,19 @@ CodedForm PayloadForms::snapshot(std::uint32_t bucket, bool exact) const {
   return {pulled_as_, pulled_->encoded_size(mixer_.floats(bucket))};
 }
 
-bool PayloadForms::fits(const Neighbour& from, const Message& message) const {
-  const auto is = [](const CodedForm& form, CodecNumber codec, const Payload& payload) {
-    return form.codec == codec && form.bytes == view(payload).size();
+bool PayloadForms::fits(const EdgeCodec& codec, const Message& message) const {
+  const auto is = [](const CodedForm& form, CodecNumber number, const Payload& payload) {
+    return form.codec == number && form.bytes == view(payload).size();
   };
   if (const auto* sent = message.as<Offer>()) {
     if (sent->bucket >= mixer_.bucket_count()) return false;
     if (!sent->payload) return true;
-    return is(offer(*from.codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
+    return is(offer(codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
   }
   if (const auto* sent = message.as<Reply>()) {
     if (sent->status != ReplyStatus::kDelta) return !sent->payload;
     if (sent->bucket >= mixer_.bucket_count() || sent->divisor == 0) return false;
-    return is(reply(*from.codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
+    return is(reply(codec, sent->bucket, sent->codec == kExact), sent->codec, sent->payload);
   }
   if (const auto* sent = message.as<Snapshot>()) {
     const std::uint32_t carried = sent->round == 0 ? carried_.chunks() : 0;

@@ -10,8 +10,8 @@
 #include "stencil/core/message.h"
 #include "stencil/core/payload_pool.h"
 #include "stencil/mix/mixer.h"
-#include "stencil/neighbour/neighbour.h"
 #include "stencil/runtime/carried.h"
+#include "stencil/runtime/edge.h"
 
 namespace stencil {
 
@@ -33,15 +33,14 @@ class PayloadForms {
   [[nodiscard]] CodedForm snapshot(std::uint32_t bucket, bool exact) const;
 
   /// Whether the payload of a neighbour's message has the codec and the size that such a message
-  /// must have.
-  [[nodiscard]] bool fits(const Neighbour& from, const Message& message) const;
+  /// must have. `codec`: the edge's.
+  [[nodiscard]] bool fits(const EdgeCodec& codec, const Message& message) const;
   /// Whether the payload is none, or could be a part of a model that a newcomer copies: finite. Ask
   /// it of messages that fit, before a copied bucket counts.
   [[nodiscard]] bool is_sound(const Message& message) const;
   /// The codec of an offer and its reply: the neighbour's, or the exact one.
-  [[nodiscard]] EdgeCodec& coding(const Neighbour& neighbour, bool exact) {
-    if (exact) return *exact_;
-    return *neighbour.codec;
+  [[nodiscard]] EdgeCodec& coding(const Edge& edge, bool exact) {
+    return exact ? *exact_ : *edge.codec;
   }
   /// How whole models are pulled in lock step.
   [[nodiscard]] const Codec& pulled() const { return *pulled_; }

@@ -16,6 +16,12 @@ constexpr int kMostReceived = 256;
 /// full link. Otherwise the transport asks for a turn once a full link takes a frame again.
 constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 
+/// Whether a neighbour is neither heard nor has agreed, and may have left.
+bool away(const Neighbour& neighbour) {
+  return neighbour.state != LinkState::kUp && neighbour.state != LinkState::kLeft &&
+         neighbour.report.state != WorkerState::kFrozen;
+}
+
 EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
   config.proven |= keys;
   check_codec(config.hello.codec, config.mode);
@@ -44,32 +50,32 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       transport_(transport),
       served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
-      neighbours_(options.engine.turns),
+      neighbours_(options.engine.grid.turns),
       engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
-      links_(engine_.config().rank, neighbours_, transport, std::move(resolver), log),
-      settlement_(neighbours_, mixer.telemetry_bucket(), options.settle_threshold),
+      edges_(edges_of(engine_.neighbours())),
+      links_(engine_.config().rank, edges_, transport, std::move(resolver), log),
+      settlement_(edges_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
              options.carried == nullptr ? nothing_ : *options.carried, options.payloads),
       outbox_(transport, engine_.config().window, counters_.frames_dropped, served_),
-      executor_(engine_, neighbours_, mixer,
-                options.carried == nullptr ? nothing_ : *options.carried, forms_, outbox_,
-                settlement_, complaints_, counters_),
+      executor_(engine_, edges_, mixer, options.carried == nullptr ? nothing_ : *options.carried,
+                forms_, outbox_, settlement_, complaints_, counters_),
       reception_(options.keys, engine_, links_, transport, complaints_, counters_),
-      sharing_(engine_, neighbours_, mixer, meeting, settlement_, complaints_, counters_) {
+      sharing_(engine_, edges_, mixer, meeting, settlement_, complaints_, counters_) {
   if (options.witness != nullptr) engine_.show(now, *options.witness);
-  for (Neighbour& neighbour : neighbours_) neighbour.codec = forms_.make_codec(mixer.segment().y());
+  for (auto& [rank, edge] : edges_) edge.codec = forms_.make_codec(mixer.segment().y());
 }
 
 TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   apply_standing(now, standing);
   if (left_) return after_leaving(now);
   bool more = receive_some(now);
-  for (Neighbour& neighbour : neighbours_) outbox_.flush(neighbour);
+  for (auto& [rank, edge] : edges_) outbox_.flush(edge);
   executor_.make_up();
   sharing_.meet(now, executor_, actions_);
   sharing_.watch(now);
   sharing_.share(now, executor_, actions_);
-  update_settling(now);
+  update_settling(now, standing.awaits_until);
   if (engine_.next_deadline() <= now) {
     engine_.on_tick(now, actions_);
     act();
@@ -80,6 +86,7 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   more = receive_some(now) || more;
   if (more) return now;
   return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal,
+                   status_.awaits ? standing.awaits_until : kNever,
                    executor_.owes() ? now + kRetryEvery : kNever});
 }
 
@@ -123,11 +130,12 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
 }
 
 void Pump::leave() {
-  for (Neighbour& neighbour : neighbours_) {
+  for (auto& [rank, edge] : edges_) {
+    const Neighbour& neighbour = edge.neighbour;
     // Also where their answer to our Hello is still on its way: they may see us as up already.
     if (!neighbour.has_link || neighbour.life.their_epoch == 0) continue;
     if (neighbour.state == LinkState::kLeft) continue;
-    outbox_.send(neighbour, engine_.message(neighbour.rank, Leave{}));
+    outbox_.send(edge, engine_.message(rank, Leave{}));
   }
 }
 
@@ -138,9 +146,9 @@ TimePoint Pump::after_leaving(TimePoint now) {
     if (!transport_.receive()) break;
   }
   bool waiting = false;
-  for (Neighbour& neighbour : neighbours_) {
-    outbox_.flush(neighbour);
-    waiting |= !neighbour.link.backlog.empty();
+  for (auto& [rank, edge] : edges_) {
+    outbox_.flush(edge);
+    waiting |= !edge.link.backlog.empty();
   }
   return waiting ? now + kRetryEvery : kNever;
 }
@@ -149,56 +157,78 @@ void Pump::add(TimePoint now, const Place& place) {
   if (engine_.config().mode.kind == Mode::Kind::kSync) {
     throw InvariantError("Pump::add(): rounds in lock step go with those of the start");
   }
+  const Neighbour* const before = neighbours_.find(place.rank);
+  if (before != nullptr && before->retiring) return next_.push_back(place);
   engine_.add(now, place);
-  Neighbour& neighbour = neighbours_.at(place.rank);
-  neighbour.codec = forms_.make_codec(mixer_.segment().y());
-  settlement_.add(neighbour);
+  Edge& edge = edges_.try_emplace(place.rank, engine_.neighbours().at(place.rank)).first->second;
+  edge.codec = forms_.make_codec(mixer_.copy_y());
+  settlement_.add(edge);
 }
 
 void Pump::remove(TimePoint now, Rank rank) {
-  if (neighbours_.find(rank) != nullptr) {
+  std::erase_if(next_, [rank](const Place& place) { return place.rank == rank; });
+  const Neighbour* const neighbour = neighbours_.find(rank);
+  if (neighbour != nullptr && !neighbour->retiring) {
     engine_.retire(now, rank, actions_);
     act();
   }
 }
 
+void Pump::follow(TimePoint now, const GridFigures& grid, double settle_threshold) {
+  settlement_.set_threshold(settle_threshold);
+  engine_.on_grid(now, grid, actions_);
+  act();
+}
+
 TimePoint Pump::remove_retired(TimePoint now) {
   TimePoint next = kNever;
-  for (auto it = neighbours_.begin(); it != neighbours_.end();) {
-    Neighbour& neighbour = *it++;
-    if (!engine_.retired(neighbour)) continue;
-    if (neighbour.up()) {
-      engine_.say_good_bye(now, neighbour.rank, actions_);
+  for (auto it = edges_.begin(); it != edges_.end();) {
+    const Rank rank = it->first;
+    Edge& edge = it++->second;
+    if (!engine_.retired(edge.neighbour)) continue;
+    if (edge.neighbour.up()) {
+      engine_.say_good_bye(now, rank, actions_);
       act();
-      neighbour.link.closes = now + engine_.config().heartbeat_every;
+      edge.link.closes = now + engine_.config().heartbeat_every;
     }
-    if (now < neighbour.link.closes) {
-      next = std::min(next, neighbour.link.closes);
+    if (now < edge.link.closes) {
+      next = std::min(next, edge.link.closes);
       continue;
     }
-    executor_.forget(neighbour.rank);
-    sharing_.forget(neighbour);
-    links_.drop(neighbour);
-    engine_.remove(now, neighbour.rank, actions_);
+    executor_.forget(rank);
+    sharing_.forget(rank);
+    links_.drop(edge);
+    edges_.erase(rank);
+    engine_.remove(now, rank, actions_);
     act();
-    it = neighbours_.begin();
+    if (const auto place = std::ranges::find(next_, rank, &Place::rank); place != next_.end()) {
+      const Place its = *place;
+      next_.erase(place);
+      add(now, its);
+    }
+    it = edges_.begin();
   }
   return next;
 }
 
-void Pump::update_settling(TimePoint now) {
+void Pump::update_settling(TimePoint now, TimePoint awaits_until) {
   const WorkerState state = engine_.state();
+  status_.awaits = false;
   if (state != WorkerState::kSettling && state != WorkerState::kSettled) return;
   sharing_.read_notes();
   // A neighbour whose link is being restored still has to agree with us; one that stays silent is
   // not waited for.
   const Duration patience = engine_.config().suspect_after;
-  const bool broken =
-      std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& neighbour) {
-        return neighbour.life.ever_heard && neighbour.living() && !neighbour.up() &&
-               now - neighbour.times.heard < patience;
-      });
-  const bool settled = !broken && settlement_.settled();
+  const bool broken = std::any_of(edges_.begin(), edges_.end(), [&](const Edges::value_type& edge) {
+    const Neighbour& neighbour = edge.second.neighbour;
+    return neighbour.life.ever_heard && neighbour.living() && !neighbour.up() &&
+           now - neighbour.times.heard < patience;
+  });
+  status_.awaits = now < awaits_until &&
+                   std::any_of(edges_.begin(), edges_.end(), [](const Edges::value_type& edge) {
+                     return away(edge.second.neighbour);
+                   });
+  const bool settled = !broken && !status_.awaits && settlement_.settled();
   status_.agreed = status_.agreed || (settled && settlement_.compared());
   if (settled == (state == WorkerState::kSettled)) return;
   engine_.on_state(now, settled ? WorkerState::kSettled : WorkerState::kSettling, actions_);
@@ -226,17 +256,17 @@ void Pump::receive(TimePoint now, Received&& received) {
 }
 
 void Pump::link_up(TimePoint now, LinkId link, std::optional<Rank> proven) {
-  const Neighbour* const dialled = links_.dialled_for(link);
-  if (dialled == nullptr || !reception_.may_speak_for(dialled->rank, proven)) return;
-  if (Neighbour* const neighbour = links_.dialled_up(link)) {
-    engine_.on_link_up(now, neighbour->rank, actions_);
+  const Edge* const dialled = links_.dialled_for(link);
+  if (dialled == nullptr || !reception_.may_speak_for(dialled->rank(), proven)) return;
+  if (Edge* const edge = links_.dialled_up(link)) {
+    engine_.on_link_up(now, edge->rank(), actions_);
     act();
   }
 }
 
 void Pump::receive_frame(TimePoint now, const Received& received) {
   const LinkId link = received.link;
-  Neighbour* const from = links_.served_by(link);
+  Edge* const from = links_.served_by(link);
   // A link that serves an edge was proven, also where its key has been revoked since.
   const bool proven = from != nullptr || received.proven;
   Result<Message> message = decode_frame(received.frame, proven ? served_ : Integrity::kChecksum);
@@ -247,55 +277,55 @@ void Pump::receive_frame(TimePoint now, const Received& received) {
                                       : counters_.malformed);
     const std::string cause = "decode" + std::to_string(static_cast<int>(fault));
     if (from == nullptr) return complaints_.about_stranger(cause, message.error().text);
-    return complaints_.about(from->rank, cause, message.error().text);
+    return complaints_.about(from->rank(), cause, message.error().text);
   }
   if (!reception_.may_send(link, *message, received.proven)) {
     // The key was revoked while its link was up: the link must not be used any more.
-    if (from != nullptr && received.proven != from->rank) cut(now, *from);
+    if (from != nullptr && received.proven != from->rank()) cut(now, *from);
     return;
   }
   if (from != nullptr) return receive_message(now, *from, *message);
-  if (Neighbour* const neighbour = reception_.hear(now, link, *message)) {
-    engine_.on_link_up(now, neighbour->rank, actions_);
+  if (Edge* const edge = reception_.hear(now, link, *message)) {
+    engine_.on_link_up(now, edge->rank(), actions_);
     act();
-    receive_message(now, *neighbour, *message);
+    receive_message(now, *edge, *message);
   }
 }
 
-void Pump::receive_message(TimePoint now, Neighbour& from, const Message& message) {
-  if (message.header.from != from.rank) {
+void Pump::receive_message(TimePoint now, Edge& from, const Message& message) {
+  if (message.header.from != from.rank()) {
     ++counters_.unknown_senders;
     return complaints_.about(
-        from.rank, "sender",
+        from.rank(), "sender",
         "a message claims to come from rank " + std::to_string(message.header.from));
   }
-  if (!forms_.fits(from, message)) {
+  if (!forms_.fits(*from.codec, message)) {
     ++counters_.payload_size;
-    return complaints_.about(from.rank, "size",
+    return complaints_.about(from.rank(), "size",
                              "a payload of " + std::to_string(view(payload_of(message)).size()) +
                                  " bytes that no message of this run has");
   }
   if (!forms_.is_sound(message)) {
     ++counters_.non_finite;
-    return complaints_.about(from.rank, "snapshot", "a snapshot that is not finite was refused");
+    return complaints_.about(from.rank(), "snapshot", "a snapshot that is not finite was refused");
   }
-  engine_.on_message(now, from.rank, message, actions_);
+  engine_.on_message(now, from.rank(), message, actions_);
   act();
   if (const Hello* const hello = message.as<Hello>()) from.memory.token = hello->meeting;
 }
 
 void Pump::link_down(TimePoint now, LinkId link) {
-  if (Neighbour* const neighbour = links_.down(link)) without_link(now, *neighbour);
+  if (Edge* const edge = links_.down(link)) without_link(now, *edge);
 }
 
-void Pump::cut(TimePoint now, Neighbour& neighbour) {
-  links_.drop(neighbour);
-  without_link(now, neighbour);
+void Pump::cut(TimePoint now, Edge& edge) {
+  links_.drop(edge);
+  without_link(now, edge);
 }
 
-void Pump::without_link(TimePoint now, Neighbour& neighbour) {
-  neighbour.link.backlog.clear();
-  engine_.on_link_down(now, neighbour.rank, actions_);
+void Pump::without_link(TimePoint now, Edge& edge) {
+  edge.link.backlog.clear();
+  engine_.on_link_down(now, edge.rank(), actions_);
   act();
 }
 
@@ -313,6 +343,8 @@ const PumpStatus& Pump::status() {
   s.completed_round = engine_.rounds().completed();
   s.neighbours_completed = engine_.rounds().neighbours_completed(s.completed_round);
   s.limit = engine_.bound().limit();
+  s.grid = engine_.config().grid;
+  s.settle_threshold = settlement_.threshold();
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
   s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec);
@@ -327,16 +359,17 @@ const PumpStatus& Pump::status() {
   s.may_freeze = s.state == WorkerState::kSettled && engine_.ending().all_calm() &&
                  exchange.awaited_offers() == 0 && !executor_.owes() && sharing_.notes_are_read();
   s.neighbours.clear();
-  for (const Neighbour& n : neighbours_) {
-    s.neighbours.push_back({.rank = n.rank,
+  for (const auto& [rank, edge] : edges_) {
+    const Neighbour& n = edge.neighbour;
+    s.neighbours.push_back({.rank = rank,
                             .link = n.state,
                             .state = n.report.state,
                             .step = n.report.steps.count,
                             .sweeps = n.sweeps,
-                            .bytes_sent = n.link.bytes_sent,
+                            .bytes_sent = edge.link.bytes_sent,
                             .first_batch = n.report.first_batch,
                             .shared = n.shared,
-                            .bytes_shared = n.memory.bytes,
+                            .bytes_shared = edge.memory.bytes,
                             .round_trip = n.round_trip,
                             .swept = n.times.swept,
                             .moved = n.times.moved});

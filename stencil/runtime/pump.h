@@ -9,6 +9,7 @@
 #include "stencil/mix/mixer.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/complaints.h"
+#include "stencil/runtime/edge.h"
 #include "stencil/runtime/executor.h"
 #include "stencil/runtime/link_book.h"
 #include "stencil/runtime/memory_sharing.h"
@@ -25,7 +26,7 @@ namespace stencil {
 
 struct PumpOptions {
   EngineConfig engine;
-  double settle_threshold = 1e-3;   ///< see settle_threshold()
+  double settle_threshold = 1e-3;   ///< see Grid::settle_threshold()
   bool keys = false;                ///< only links whose other end has proven its rank count
   std::size_t payloads = SIZE_MAX;  ///< own ones that may exist at once, see PayloadForms
   Carried* carried = nullptr;       ///< what newcomers take over beside the model; must outlive it
@@ -48,16 +49,21 @@ class Pump {
   /// the latest. Call it earlier when a frame arrives or the standing changes.
   TimePoint turn(TimePoint now, const Standing& standing);
 
-  /// Adds a neighbour. The other end must do the same. Not in mode sync.
+  // The grid changes. Not in mode sync.
+  /// Adds a neighbour; one that has the rank of another that is still being removed, once that is
+  /// over. The other end must do the same.
   void add(TimePoint now, const Place& place);
   /// Removes a neighbour. No new exchange with it begins. Once everything in flight is settled, or
-  /// the neighbour is not there to settle it, it gets a Leave and is forgotten. Not in mode sync.
+  /// the neighbour is not there to settle it, it gets a Leave and is forgotten.
   void remove(TimePoint now, Rank rank);
+  /// What follows from the grid as it is now; of changes elsewhere, too.
+  void follow(TimePoint now, const GridFigures& grid, double settle_threshold);
 
   /// The present status. The next call overwrites it in place, so that frequent calls allocate
   /// nothing.
   [[nodiscard]] const PumpStatus& status();
   [[nodiscard]] const Engine& engine() const { return engine_; }
+  [[nodiscard]] const Edges& edges() const { return edges_; }
 
  private:
   void apply_standing(TimePoint now, const Standing& standing);
@@ -69,11 +75,11 @@ class Pump {
   void receive(TimePoint now, Received&& received);
   void link_up(TimePoint now, LinkId link, std::optional<Rank> proven);
   void receive_frame(TimePoint now, const Received& received);
-  void receive_message(TimePoint now, Neighbour& from, const Message& message);
+  void receive_message(TimePoint now, Edge& from, const Message& message);
   void link_down(TimePoint now, LinkId link);
-  void cut(TimePoint now, Neighbour& neighbour);
-  void without_link(TimePoint now, Neighbour& neighbour);
-  void update_settling(TimePoint now);
+  void cut(TimePoint now, Edge& edge);
+  void without_link(TimePoint now, Edge& edge);
+  void update_settling(TimePoint now, TimePoint awaits_until);
   /// Returns when to call it again.
   TimePoint remove_retired(TimePoint now);
   void act() { executor_.run(actions_); }
@@ -84,8 +90,9 @@ class Pump {
   Carried nothing_;         ///< carried, where nothing is
   PumpCounters counters_;
   Complaints complaints_;
-  Neighbours neighbours_;
+  Neighbours neighbours_;  ///< the engine's: others read it
   Engine engine_;
+  Edges edges_;
   LinkBook links_;
   Settlement settlement_;
   PayloadForms forms_;
@@ -94,7 +101,8 @@ class Pump {
   Reception reception_;
   MemorySharing sharing_;
   Actions actions_;
-  PumpStatus status_;  ///< as of the last call of status()
+  std::vector<Place> next_;  ///< to be added when those of their ranks are removed
+  PumpStatus status_;        ///< as of the last call of status()
   std::uint64_t published_ = 0;
   bool left_ = false;
 };

@@ -9,6 +9,7 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/action.h"
 #include "stencil/engine/bound.h"
+#include "stencil/engine/config.h"
 #include "stencil/engine/counters.h"
 #include "stencil/transport/transport.h"
 
@@ -25,6 +26,7 @@ struct Standing {
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
   bool leave = false;                           ///< send Leave to all neighbours
+  TimePoint awaits_until{};  ///< not settled before, while a neighbour is away, nor are others then
 };
 
 /// One neighbour, for display and for waits that must name it.
@@ -61,12 +63,15 @@ struct PumpStatus {
   std::uint64_t adopted = 0;  ///< times that a neighbour's model was adopted
   bool copying = false;       ///< a neighbour's model, while joining
   std::uint64_t copied = 0;   ///< buckets of a neighbour's model received while joining
+  bool awaits = false;        ///< a neighbour that is away: see Standing::awaits_until
   bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
   bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour
   bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Bound::Limit limit;
+  GridFigures grid;
+  double settle_threshold = 0;
   double relative_distance = 0;
   std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
   std::size_t memory = 0;    ///< bytes of y, p, codecs, own payloads and offers held

@@ -78,16 +78,16 @@ void Reception::refused(LinkId link, const Neighbour& by, const Refusal& refusal
   differs("refusal " + claim, claim + "refused on another link: " + in_words(config, refusal));
 }
 
-Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
+Edge* Reception::hear(TimePoint now, LinkId link, const Message& message) {
   const Rank from = message.header.from;
-  Neighbour* const neighbour = links_.find(from);
-  if (neighbour == nullptr) {
+  Edge* const edge = links_.find(from);
+  if (edge == nullptr) {
     turn_away(link, message);
     return nullptr;
   }
   const std::string claim = "who says it is rank " + std::to_string(from) + ": ";
   if (const Refusal* refusal = message.as<Refusal>()) {
-    refused(link, *neighbour, *refusal, claim);
+    refused(link, edge->neighbour, *refusal, claim);
     return nullptr;
   }
   const Hello* const hello = message.as<Hello>();
@@ -103,12 +103,12 @@ Neighbour* Reception::hear(TimePoint now, LinkId link, const Message& message) {
     if (said.term.empty()) differs("mismatch " + claim, claim + *why);
     return nullptr;
   }
-  if (const auto taken = engine_.taken(now, *neighbour, *hello)) {
+  if (const auto taken = engine_.taken(now, edge->neighbour, *hello)) {
     answer(link, from, *taken);
     complaints_.about_stranger("taken " + claim, claim + "refused: " + taken->text);
     return nullptr;
   }
-  return links_.accept(link, *neighbour) ? neighbour : nullptr;
+  return links_.accept(link, *edge) ? edge : nullptr;
 }
 
 }  // namespace stencil

@@ -26,7 +26,7 @@ class Reception {
   /// The same for the sender of a message; the sender of a Hello gets a refusal.
   bool may_send(LinkId link, const Message& message, std::optional<Rank> proven);
   /// Returns the neighbour that the link serves from now on; null where it serves none.
-  Neighbour* hear(TimePoint now, LinkId link, const Message& message);
+  Edge* hear(TimePoint now, LinkId link, const Message& message);
   /// What differed with the first who called itself a neighbour and was turned away; or empty.
   [[nodiscard]] const std::string& turned_away() const { return turned_away_; }
 

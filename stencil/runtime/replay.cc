@@ -1,5 +1,7 @@
 #include "stencil/runtime/replay.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -30,14 +32,18 @@ bool may_be(const Place& place) {
   return place.rank >= 0 && (place.turn < kMostTurns || place.turn == Place::kNoTurn);
 }
 
+bool may_be(const GridFigures& grid) {
+  return grid.turns <= kMostTurns && grid.sweeps_per_mille <= 1'000'000;
+}
+
 bool may_be(const EngineConfig& config) {
   const bool places =
       std::ranges::all_of(config.neighbours, [](const Place& place) { return may_be(place); });
   const Duration times[] = {config.tell_every, config.heartbeat_every, config.suspect_after,
                             config.gone_after, config.hello_every,     config.reply_deadline};
   return places && config.rank >= 0 && config.buckets > 0 && config.buckets <= kMostBuckets &&
-         config.carried <= kMostBuckets && config.turns <= kMostTurns &&
-         config.sweeps_per_mille <= 1'000'000 && std::ranges::all_of(times, [](Duration time) {
+         config.carried <= kMostBuckets && may_be(config.grid) &&
+         std::ranges::all_of(times, [](Duration time) {
            return time >= Duration{} && time <= std::chrono::hours(24 * 365);
          });
 }
@@ -106,16 +112,23 @@ struct Give {
     MessageHeader header;
     return engine.stamp(header, in.rank), true;
   }
+  bool operator()(const input::GridChanged& in) const {
+    return may_be(in.grid) && (engine.on_grid(now, in.grid, out), true);
+  }
   bool operator()(const input::FirstBatch& in) const {
     return engine.on_first_batch(now, in.hash, out), true;
   }
 };
 
 Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoint made,
+                        std::span<const std::byte> state,
                         const std::function<void(const Replayed&)>& told) {
   Replay all{.rank = config.rank};
-  Neighbours neighbours(config.turns);
+  Neighbours neighbours(config.grid.turns);
   Engine engine(config, neighbours, made);
+  journal::Reader resumed(state, &neighbours);
+  journal::walk(resumed, engine);
+  if (resumed.bad() || resumed.left() > 0) return no_journal("its worker's state cannot be");
   Actions decided;
   Bytes memory;
   while (in.left() > 0) {
@@ -129,14 +142,17 @@ Result<Replay> play_all(journal::Reader in, const EngineConfig& config, TimePoin
     std::uint64_t hash = 0;
     journal::all(record, now, input, hash);
     ++all.inputs;
-    if (record.bad() || record.left() > 0 || !may_be(now.time_since_epoch()) ||
-        !std::visit(Give{engine, now, decided}, input)) {
-      return no_journal("its record " + std::to_string(all.inputs) + " cannot be");
+    bool can_be = !record.bad() && record.left() == 0 && may_be(now.time_since_epoch());
+    try {
+      can_be = can_be && std::visit(Give{engine, now, decided}, input);
+    } catch (const InvariantError& error) {
+      all.failure = error.what();
     }
+    if (!can_be) return no_journal("its record " + std::to_string(all.inputs) + " cannot be");
     const bool same = journal::hash_of(decided, memory) == hash;
     if (!same) all.other = all.inputs;
     told({all.inputs, now - made, input, decided, same});
-    if (!same) break;
+    if (!same || !all.failure.empty()) break;
     decided.clear();
   }
   return all;
@@ -155,11 +171,19 @@ Result<Replay> replay(std::span<const std::byte> journal,
   EngineConfig config;
   TimePoint made{};
   journal::all(in, config, made);
+  std::uint32_t size = 0;
+  in.number(size);
+  const std::span<const std::byte> state = in.take(size);
+  std::uint64_t hash = 0;
+  in.number(hash);
   if (in.bad() || !may_be(config) || !may_be(made.time_since_epoch())) {
     return no_journal("its worker's configuration cannot be");
   }
+  if (XXH3_64bits(state.data(), state.size()) != hash) {
+    return no_journal("its worker's state is damaged");
+  }
   try {
-    return play_all(in, config, made, told);
+    return play_all(in, config, made, state, told);
   } catch (const InvariantError& error) {
     return no_journal(error.what());
   }

@@ -27,12 +27,14 @@ struct Replay {
   /// The input on which the engine decides otherwise now; 0: none. It is the last one played:
   /// what followed was seen by an engine in another state.
   std::uint64_t other = 0;
+  /// The invariant that failed on the last input, which ended the worker; empty: none.
+  std::string failure{};
   bool cut = false;  ///< its last record is incomplete, and left out
 };
 
 /// Makes the engine that a Journal recorded and gives it the same inputs, at the same times. `told`
-/// hears of each. It ends where the engine decides otherwise. An Error where the bytes are no
-/// journal, or no engine can have had such inputs.
+/// hears of each. It ends where the engine decides otherwise, or an invariant of it fails. An Error
+/// where the bytes are no journal, or no engine can have had such inputs.
 [[nodiscard]] Result<Replay> replay(std::span<const std::byte> journal,
                                     const std::function<void(const Replayed&)>& told);
 

@@ -121,6 +121,9 @@ struct InputWords {
   }
   std::string operator()(const input::Stamped&) const { return "a message is stamped"; }
   std::string operator()(const input::FirstBatch&) const { return "its first batch is known"; }
+  std::string operator()(const input::GridChanged& in) const {
+    return "the grid changes for the " + number(in.grid.version) + ". time";
+  }
 };
 
 struct ActionWords {

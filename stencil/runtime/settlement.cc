@@ -3,41 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stencil/core/mixing_weights.h"
-
 namespace stencil {
 
-double settle_threshold(const Topology& topology, double target) {
-  if (topology.size() < 2) return target;
-  return target * std::sqrt(2 * lambda2(topology) / topology.mean_degree());
+Settlement::Settlement(Edges& edges, std::uint32_t buckets, double threshold)
+    : edges_(edges), threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {
+  for (auto& [rank, edge] : edges_) add(edge);
 }
 
-Settlement::Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold)
-    : neighbours_(neighbours), threshold_(threshold), buckets_(buckets), norm2_(buckets, 0.0F) {
-  for (Neighbour& neighbour : neighbours) add(neighbour);
-}
-
-void Settlement::add(Neighbour& neighbour) const {
-  neighbour.apart = {.distance2 = BucketSums(buckets_, -1.0F), .missing = buckets_};
+void Settlement::add(Edge& edge) const {
+  edge.apart = {.distance2 = BucketSums(buckets_, -1.0F), .missing = buckets_};
 }
 
 void Settlement::restart() {
-  for (Neighbour& neighbour : neighbours_) {
-    neighbour.apart.distance2.fill(-1.0F);
-    neighbour.apart.missing = buckets_;
+  for (auto& [rank, edge] : edges_) {
+    edge.apart.distance2.fill(-1.0F);
+    edge.apart.missing = buckets_;
   }
 }
 
-void Settlement::measured(Neighbour& neighbour, std::uint32_t bucket, double distance2,
-                          double norm2, int divisor, bool telling) {
+void Settlement::measured(Edge& edge, std::uint32_t bucket, double distance2, double norm2,
+                          int divisor, bool telling) {
   if (bucket >= buckets_ || divisor < 1) return;
   if (telling) {
-    Distances& apart = neighbour.apart;
+    Distances& apart = edge.apart;
     if (apart.distance2[bucket] < 0) --apart.missing;
     apart.distance2.set(bucket, static_cast<float>(distance2));
   }
   note_norm(bucket, norm2);
-  widen(bucket, std::sqrt(distance2) / divisor, telling ? &neighbour : nullptr);
+  widen(bucket, std::sqrt(distance2) / divisor, telling ? &edge : nullptr);
 }
 
 void Settlement::moved(std::uint32_t bucket, double distance, double norm2) {
@@ -53,10 +46,10 @@ void Settlement::note_norm(std::uint32_t bucket, double norm2) {
   if (norm2 > 0 && std::isfinite(value)) norm2_.set(bucket, value);
 }
 
-void Settlement::widen(std::uint32_t bucket, double moved, const Neighbour* except) {
-  for (Neighbour& neighbour : neighbours_) {
-    BucketSums& distance2 = neighbour.apart.distance2;
-    if (&neighbour == except || distance2[bucket] < 0) continue;
+void Settlement::widen(std::uint32_t bucket, double moved, const Edge* except) {
+  for (auto& [rank, edge] : edges_) {
+    BucketSums& distance2 = edge.apart.distance2;
+    if (&edge == except || distance2[bucket] < 0) continue;
     const double bound = std::sqrt(distance2[bucket]) + moved;
     distance2.set(bucket, static_cast<float>(bound * bound));
   }
@@ -65,13 +58,13 @@ void Settlement::widen(std::uint32_t bucket, double moved, const Neighbour* exce
 bool Settlement::settled() const {
   double sum = 0;
   int counted = 0;
-  for (const Neighbour& neighbour : neighbours_) {
+  for (const auto& [rank, edge] : edges_) {
     // A joining neighbour brings a model of its own or copies ours. Either way more exchanges
     // follow.
-    if (neighbour.up() && neighbour.report.state == WorkerState::kJoining) return false;
-    if (!neighbour.askable()) continue;
-    if (neighbour.apart.missing > 0) return false;
-    sum += neighbour.apart.distance2.sum();
+    if (edge.neighbour.up() && edge.neighbour.report.state == WorkerState::kJoining) return false;
+    if (!edge.neighbour.askable()) continue;
+    if (edge.apart.missing > 0) return false;
+    sum += edge.apart.distance2.sum();
     ++counted;
   }
   if (counted == 0) return true;
@@ -80,20 +73,21 @@ bool Settlement::settled() const {
 
 bool Settlement::compared() const {
   const double near2 = threshold_ * threshold_ * norm2_.sum();
-  return std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& neighbour) {
-    if (neighbour.apart.missing > 0) return false;
+  return std::any_of(edges_.begin(), edges_.end(), [&](const Edges::value_type& at) {
+    const Edge& edge = at.second;
+    if (edge.apart.missing > 0) return false;
     // It may have frozen, and left, between its last exchange with us and now.
-    const bool frozen = neighbour.report.state == WorkerState::kFrozen;
-    return neighbour.askable() || (frozen && neighbour.apart.distance2.sum() <= near2);
+    const bool frozen = edge.neighbour.report.state == WorkerState::kFrozen;
+    return edge.neighbour.askable() || (frozen && edge.apart.distance2.sum() <= near2);
   });
 }
 
 double Settlement::relative_distance() const {
   double sum = 0;
   int counted = 0;
-  for (const Neighbour& neighbour : neighbours_) {
-    if (neighbour.apart.missing == buckets_) continue;
-    sum += neighbour.apart.distance2.sum();
+  for (const auto& [rank, edge] : edges_) {
+    if (edge.apart.missing == buckets_) continue;
+    sum += edge.apart.distance2.sum();
     ++counted;
   }
   const double norm = norm2_.sum();

@@ -2,37 +2,32 @@
 
 #include <cstdint>
 
-#include "stencil/core/topology.h"
-#include "stencil/neighbour/neighbours.h"
+#include "stencil/runtime/edge.h"
 
 namespace stencil {
 
-/// The rms edge distance, relative to |x|, under which a worker may stop so that the consensus
-/// distance reaches `target`: target * sqrt(2 lambda2 / mean degree).
-[[nodiscard]] double settle_threshold(const Topology& topology, double target);
-
 /// How far this worker's model is from its neighbours', as measured by the exchanges themselves,
-/// bucket by bucket (Neighbour::apart), and whether that is near enough to stop. One thread.
+/// bucket by bucket (Edge::apart), and whether that is near enough to stop. One thread.
 ///
 /// Since the sum over edges of |x_i - x_j|^2 is at least lambda2 |X - mean|^2, a consensus distance
 /// of `target` (rms over workers of |x_i - mean| / |mean|) is reached when every worker's rms edge
 /// distance is under target * sqrt(2 lambda2 / mean degree).
 class Settlement {
  public:
-  /// `buckets` are the model's. `threshold`: see settle_threshold(). `neighbours` must outlive
+  /// `buckets` are the model's. `threshold`: see Grid::settle_threshold(). `edges` must outlive
   /// this.
-  Settlement(Neighbours& neighbours, std::uint32_t buckets, double threshold);
+  Settlement(Edges& edges, std::uint32_t buckets, double threshold);
 
   /// A new edge, not measured yet.
-  void add(Neighbour& neighbour) const;
+  void add(Edge& edge) const;
   /// From now on only fresh measurements count.
   void restart();
   /// An exchange measured `distance2` between the two ends and moved us by 1 / `divisor` of the
   /// difference. That move is added to the distances of the other edges until they are measured
   /// anew. The neighbour accounts for its own move. Where the exchange is not `telling`, because an
   /// end still had a step to make, only the move counts.
-  void measured(Neighbour& neighbour, std::uint32_t bucket, double distance2, double norm2,
-                int divisor, bool telling = true);
+  void measured(Edge& edge, std::uint32_t bucket, double distance2, double norm2, int divisor,
+                bool telling = true);
 
   /// A neighbour moved us in shared memory, by `distance` in all; `norm2` as above. The move is
   /// added to the distance of every edge, its own included: its measurement may be older than ours.
@@ -48,12 +43,13 @@ class Settlement {
   /// rms over measured edges of |x_i - x_j| / |x_i|; 0 before anything was measured.
   [[nodiscard]] double relative_distance() const;
   [[nodiscard]] double threshold() const { return threshold_; }
+  void set_threshold(double threshold) { threshold_ = threshold; }
 
  private:
   void note_norm(std::uint32_t bucket, double norm2);
-  void widen(std::uint32_t bucket, double moved, const Neighbour* except);
+  void widen(std::uint32_t bucket, double moved, const Edge* except);
 
-  Neighbours& neighbours_;
+  Edges& edges_;
   double threshold_;
   std::uint32_t buckets_;
   BucketSums norm2_;  ///< the latest value of each bucket

@@ -2,45 +2,46 @@
 #include <algorithm>
 #include <utility>
 
+#include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
 namespace stencil::sim {
 
-/// The first turn that is free at both ends, which must use the same one.
-std::size_t Simulation::free_turn(Rank a, Rank b) const {
-  const auto taken = [this](Rank rank, std::size_t turn) {
-    return std::ranges::find(places_[rank], turn, &Place::turn) != places_[rank].end();
-  };
-  std::size_t turn = 0;
-  while (taken(a, turn) || taken(b, turn)) ++turn;
-  return turn;
-}
-
 Rank Simulation::add(const std::vector<Rank>& neighbours) {
   const Rank rank = size();
+  grid_.add(rank, neighbours);
   network_->add();
   workers_.emplace_back();
-  places_.emplace_back();
-  for (const Rank other : neighbours) {
-    const std::size_t meet = free_turn(rank, other);
-    places_[rank].push_back({.rank = other, .turn = meet});
-    places_[other].push_back({.rank = rank, .turn = meet});
-    workers_[other]->pump->add(now_, places_[other].back());
-    turn(*workers_[other]);
+  for (const Place& place : grid_.places(rank)) {
+    Worker& other = *workers_[place.rank];
+    other.pump->add(now_, {.rank = rank, .turn = place.turn, .weight = place.weight});
+    turn(other);
   }
+  follow_grid();
   // As a second life, so that it copies a neighbour.
   make(rank, 2);
   return rank;
 }
 
 void Simulation::remove(Rank rank) {
-  for (const Place& place : std::exchange(places_[rank], {})) {
-    std::erase_if(places_[place.rank], [rank](const Place& p) { return p.rank == rank; });
+  const std::vector<Place> places = grid_.places(rank);
+  grid_.remove(rank);
+  for (const Place& place : places) {
     workers_[place.rank]->pump->remove(now_, rank);
     workers_[rank]->pump->remove(now_, place.rank);
     turn(*workers_[place.rank]);
   }
   turn(*workers_[rank]);
+  follow_grid();
+}
+
+void Simulation::follow_grid() {
+  const GridFigures figures = figures_of(grid_, config_.exchange);
+  for (const auto& worker : workers_) {
+    if (!worker || !worker->alive || !grid_.contains(worker->rank)) continue;
+    worker->pump->follow(now_, figures, settle_threshold());
+    turn(*worker);
+  }
 }
 
 void Simulation::kill(Rank rank, Death how) {

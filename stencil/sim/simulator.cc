@@ -6,8 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "stencil/core/mixing_weights.h"
-#include "stencil/core/usual_sweeps.h"
 #include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
@@ -31,23 +29,15 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
       mode_(Mode::parse(config_.exchange.mode)),
       objective_(objective),
       layout_(Layout::flat(objective.dimension(), bucket_floats(config_))),
-      settle_threshold_(runtime_threshold(config_)),
       initial_mean_(objective.dimension()) {
   const auto model = [this](Rank a, Rank b) {
     const auto it = config_.links.find(std::minmax(a, b));
     return it == config_.links.end() ? config_.link : it->second;
   };
-  // Takes long on large topologies: computed once for all workers.
-  if (!config_.exchange.sweeps) config_.exchange.sweeps = usual_sweeps(config_.topology);
-  const int workers = config_.topology.size();
+  const int workers = grid_.size();
   network_ = std::make_unique<Network>(workers, model, config_.outages, config_.seed,
                                        config_.worker_bandwidth);
-  for (Rank rank = 0; rank < workers; ++rank) {
-    EngineConfig stands;
-    stands.stand(config_.topology, turns_, rank);
-    places_.push_back(std::move(stands.neighbours));
-  }
-  workers_.resize(places_.size());
+  workers_.resize(static_cast<std::size_t>(workers));
   for (const Freeze& freeze : config_.freezes) {
     agenda_.add(TimePoint(seconds(freeze.from)), freeze.rank, What::kFreeze);
     agenda_.add(TimePoint(seconds(freeze.to)), freeze.rank, What::kThaw);
@@ -62,10 +52,10 @@ Simulation::Simulation(SimulationConfig config, Objective& objective)
 
 Simulation::~Simulation() = default;
 
-double Simulation::runtime_threshold(const SimulationConfig& config) {
+double Simulation::settle_threshold() const {
+  const double target = config_.exchange.settle_target;
   // lambda2 of a large graph takes seconds, and only the end of a run needs it.
-  return config.finish ? settle_threshold(config.topology, config.exchange.settle_target)
-                       : config.exchange.settle_target;
+  return config_.finish ? grid_.settle_threshold(target) : target;
 }
 
 double Simulation::end_time() const {
@@ -73,12 +63,7 @@ double Simulation::end_time() const {
 }
 
 EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
-  // A worker that was added later has no place in the topology; add() has set its neighbours.
-  const Rank stands = rank < config_.topology.size() ? rank : 0;
-  EngineConfig engine =
-      make_engine_config(config_.exchange, config_.topology, turns_, stands, buckets);
-  engine.rank = rank;
-  engine.neighbours = places_[rank];
+  EngineConfig engine = make_engine_config(config_.exchange, grid_, rank, buckets);
   if (!config_.adopt) {
     engine.behind_share = 0;
     engine.missed_steps = std::numeric_limits<double>::infinity();
@@ -109,7 +94,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   // restarted worker copies a neighbour.
   worker->steps->standing().stop_joining = generation == 1 && !config_.meet;
   PumpOptions options{.engine = engine_config(rank, worker->mixer->bucket_count()),
-                      .settle_threshold = settle_threshold_,
+                      .settle_threshold = settle_threshold(),
                       .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
   engine.seed = config_.seed;
@@ -216,11 +201,10 @@ void Simulation::boundary(Worker& worker) {
   }
   if (sync && !worker.published) {
     if (!status.neighbours_completed) return;
-    const MixingWeights weights(config_.topology);
     worker.telemetry[0] += 1;
     (void)worker.mixer->publish(worker.x, worker.telemetry,
                                 *make_codec(pulled_as(parse_codec(config_.exchange.codec))),
-                                weights.weight(worker.rank, worker.rank));
+                                worker.pump->engine().config().self_weight());
     ++worker.steps->standing().round;
     worker.published = true;
     turn(worker);

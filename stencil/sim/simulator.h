@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "stencil/core/grid.h"
 #include "stencil/core/layout.h"
 #include "stencil/core/mode.h"
 #include "stencil/runtime/exchange_options.h"
@@ -129,10 +130,11 @@ class Simulation {
 
  private:
   struct Worker;
-  static double runtime_threshold(const SimulationConfig& config);
+  [[nodiscard]] double settle_threshold() const;
   void make(Rank rank, std::uint64_t generation, const Saved* saved = nullptr);
   [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
-  [[nodiscard]] std::size_t free_turn(Rank a, Rank b) const;
+  /// All workers follow the grid as it is now.
+  void follow_grid();
   void turn(Worker& worker);
   void boundary(Worker& worker);
   void proceed(Worker& worker);
@@ -150,10 +152,8 @@ class Simulation {
   SimulationConfig config_;
   Mode mode_;
   Objective& objective_;
-  Turns turns_{config_.topology};
-  std::vector<std::vector<Place>> places_;  ///< each worker's present neighbours
+  Grid grid_{config_.topology};
   Layout layout_;
-  double settle_threshold_;
   TimePoint now_{};
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Worker>> workers_;

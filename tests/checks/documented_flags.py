@@ -38,7 +38,8 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
-FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, Slurm, our checks
+FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, Slurm, podman, dpkg, apt, our checks
+    "--add-architecture", "--no-install-recommends", "--rm", "--name", "--hostname", "--network", "--entrypoint", "--build-arg",
     "--nodes", "--ntasks-per-node", "--requeue", "--signal",
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",
     "--parallel", "--gtest", "--gtest_random_seed", "--gtest_filter", "--self-test", "--fix", "--version",

@@ -23,8 +23,8 @@ LAYERS = {
     "core": (),
     "codec": ("core",),
     "wire": ("core",),
-    "neighbour": ("core", "codec", "shared", "mix"),
-    "engine": ("core", "codec", "shared", "mix", "neighbour"),
+    "neighbour": ("core",),
+    "engine": ("core", "mix", "neighbour"),  # of mix/ the names of codecs
     "io": ("core",),
     "shared": ("core",),
     "mix": ("core", "codec", "shared"),

@@ -1,12 +1,12 @@
 # One suite for all implementations of a kind. Topologies, codecs and torch's models are tried from
 # the product's lists; a transport or an adapter adds a file that instantiates the suite.
 fast_contract(topology LINK stencil_core)
-fast_test_room(contract/topology PREFIX topology_ LINK topology_contract LABELS contract)
+fast_test_room(contract/topology PREFIX topology_ LINK topology_contract LABELS contract ONE_THREAD)
 
 fast_contract(codec LINK stencil_mix)
-fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract)
+fast_test_room(contract/codec PREFIX codec_ LINK codec_contract LABELS contract ONE_THREAD)
 
-fast_test_room(contract/edge_codec PREFIX edge_codec_ LINK stencil_mix LABELS contract)
+fast_test_room(contract/edge_codec PREFIX edge_codec_ LINK stencil_mix LABELS contract ONE_THREAD)
 
 fast_contract(transport LINK stencil_transport stencil_io fast_test_key_rings)
 fast_test_room(contract/transport PREFIX transport_ LINK transport_contract LABELS contract)

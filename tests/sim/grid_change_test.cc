@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "tests/support/codec_cases.h"
@@ -137,6 +138,70 @@ TEST(GridChangeFaults, who_comes_after_one_that_left_takes_its_place) {
   EXPECT_EQ(simulation.status(another).state, WorkerState::kTraining);
   EXPECT_EQ(neighbours_of(simulation, 0), (std::vector<Rank>{1, 4, another}));
   EXPECT_GT(distance(sum_of(simulation), sum), 1);
+}
+
+/// Turns that a worker leaves are free at once, also while things under way with it are settled.
+TEST(GridChangeFaults, a_worker_may_come_at_the_moment_at_which_another_leaves) {
+  sim::SimulationConfig config = config_of({}, 7400);
+  config.link = {.latency = 1};
+  const auto objective = sim::make_agreement(kDimension, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(10);
+  simulation.remove(2);
+  const Rank rank = simulation.add({1, 3});
+  simulation.run_until(60);
+  EXPECT_EQ(simulation.status(rank).state, WorkerState::kTraining);
+  EXPECT_EQ(neighbours_of(simulation, 1), (std::vector<Rank>{0, 3, rank}));
+  EXPECT_EQ(neighbours_of(simulation, 3), (std::vector<Rank>{1, 4, rank}));
+}
+
+/// A ring of three becomes a chain of ten, whose ends are far from each other: each worker has to
+/// come nearer to its neighbours, and word of all has further to go.
+TEST(GridChangeFigures, the_end_of_a_run_heeds_the_grid_as_it_is_then) {
+  sim::SimulationConfig config = test::plain_config();
+  config.topology = Topology::parse("ring:3");
+  config.finish = true;
+  config.exchange.settle_target = 1e-3;
+  config.exchange.settle_deadline = 600;
+  config.step_jitter = 0.2;
+  config.steps = 600;
+  config.links[{8, 9}] = {.latency = 0.5};
+  const auto objective = sim::make_objective("quadratic", 10, kDimension, 0.1, 1, config.seed);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(1);
+  const PumpStatus before = simulation.status(0);
+  for (Rank rank = 3; rank < 10; ++rank) EXPECT_EQ(simulation.add({rank - 1}), rank);
+  simulation.run_until(simulation.end_time());
+  const PumpStatus after = simulation.status(0);
+  EXPECT_EQ(after.grid.version, 7U);
+  EXPECT_GE(after.grid.reach, 8U);
+  EXPECT_LT(after.settle_threshold, before.settle_threshold / 3);
+  EXPECT_TRUE(simulation.finish());
+  EXPECT_LT(simulation.snapshot().consensus_distance, config.exchange.settle_target);
+}
+
+TEST(GridChangeFigures, sweeps_follow_the_grid) {
+  sim::SimulationConfig config = test::plain_config();
+  config.topology = Topology::parse("torus:4x4");
+  config.exchange.sweeps = std::nullopt;
+  config.steps = 2000;
+  const auto objective = sim::make_agreement(kDimension, 1);
+  sim::Simulation simulation(config, *objective);
+  const auto sweeps_of_a_step = [&](double from) {
+    const std::uint64_t sweeps = simulation.status(0).engine.sweeps;
+    const std::uint64_t steps = simulation.steps_of(0);
+    simulation.run_until(from + 20);
+    return static_cast<double>(simulation.status(0).engine.sweeps - sweeps) /
+           static_cast<double>(simulation.steps_of(0) - steps);
+  };
+  EXPECT_NEAR(sweeps_of_a_step(0), 4, 0.5);
+  for (Rank rank = 4; rank < 16; ++rank) simulation.remove(rank);
+  simulation.run_until(30);
+  EXPECT_EQ(simulation.status(0).grid.turns, 2U);
+  EXPECT_NEAR(sweeps_of_a_step(30), 2, 0.25);
+  const Rank rank = simulation.add({0, 1, 2, 3});
+  EXPECT_EQ(simulation.status(rank).grid.turns, simulation.status(0).grid.turns);
+  EXPECT_GE(simulation.status(0).grid.turns, 4U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "stencil/core/topology.h"
 #include "stencil/engine/engine.h"
+#include "stencil/runtime/edge.h"
 #include "stencil/transport/transport.h"
 #include "stencil/wire/wire.h"
 
@@ -54,13 +55,13 @@ struct LoneEngine {
   explicit LoneEngine(const std::string& topology, std::uint32_t buckets = 3)
       : engine(config_of(topology, buckets), neighbours, now) {}
 
-  Neighbour& at(Rank rank) { return neighbours.at(rank); }
+  Edge& at(Rank rank) { return edges.at(rank); }
   /// As `rank` sends it now, in the state that it last told.
   Message from(Rank rank, MessageBody body) {
     Message message{.header = {}, .body = std::move(body)};
     message.header.from = rank;
     message.header.sender_epoch = 7;
-    message.header.receiver_epoch = at(rank).life.our_epoch;
+    message.header.receiver_epoch = at(rank).neighbour.life.our_epoch;
     message.header.state = state;
     message.header.said = ++said;
     return message;
@@ -88,6 +89,7 @@ struct LoneEngine {
   Actions out;
   Neighbours neighbours;
   Engine engine;
+  Edges edges = edges_of(neighbours);
 
  private:
   static EngineConfig config_of(const std::string& topology, std::uint32_t buckets) {

@@ -224,8 +224,8 @@ class Handle:
         if code != 0:
             raise error_of(code, "the session is not open; it tells this once it is")
 
-    def follow(self, number: int, momentum: Momentum | None) -> None:
-        """See Adapter.follow."""
+    def correct_momentum(self, number: int, momentum: Momentum | None) -> None:
+        """See Adapter.correct_momentum."""
         self.call("fast_momentum", number, *(momentum or (None, 0.0, 0.0, 0.0)))
 
     def note_first_batch(self, hash: int) -> None:

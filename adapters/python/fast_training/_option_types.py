@@ -44,6 +44,9 @@ class Options(TypedDict, total=False):
     resume: the checkpoint to go on from, if it exists
     out: run folder, where the session leaves metrics and its model, in worker-RANK, for 'fast
         report'; empty: nowhere
+    record: at the end, what the exchange saw and decided last, for 'fast replay'; {rank} stands
+        for the rank; empty: nothing is recorded
+    record_seconds: how much of the end a recording holds at least (default: 60)
     mode: async, bounded:K (nobody more than K steps ahead of a neighbour) or sync (lock step)
         (default: async)
     codec: numbers on the wire: fp32, fp16, bf16, int8, int4, topk:F; int8 sends differences in
@@ -112,6 +115,8 @@ class Options(TypedDict, total=False):
     checkpoint_every: float | None
     resume: str | os.PathLike[str] | None
     out: str | os.PathLike[str] | None
+    record: str | os.PathLike[str] | None
+    record_seconds: float | None
     mode: str | os.PathLike[str] | None
     codec: str | os.PathLike[str] | None
     transport: str | os.PathLike[str] | None

@@ -37,15 +37,15 @@ class MomentumCorrection:
         self._followed: dict[int, torch.Tensor] = {}  # momentum that the library knows, by number
         self._on_device = OnDevice(share)
 
-    def before_exchange(self, follow: Callable[[int, Momentum | None], None]) -> None:
-        """`follow` tells the session that momentum follows the parameter of a number."""
+    def before_exchange(self, correct: Callable[[int, Momentum | None], None]) -> None:
+        """`correct` tells the session that momentum follows the parameter of a number."""
         away = []
         for parameter, momentum, group in self._corrected():
             if parameter.device.type != "cpu":
                 away.append((parameter, momentum, group))
                 continue
             number, rate = self._numbers[id(parameter)], float(group["lr"])
-            follow(
+            correct(
                 number, Momentum(momentum.data_ptr(), rate, float(group["momentum"]), self._share)
             )
             self._followed[number] = momentum
@@ -55,10 +55,10 @@ class MomentumCorrection:
         """Corrects momentum on a device; `likeness` is the session's, see Status."""
         self._on_device.after_exchange(likeness)
 
-    def model_replaced(self, follow: Callable[[int, Momentum | None], None]) -> None:
+    def model_replaced(self, correct: Callable[[int, Momentum | None], None]) -> None:
         """The model was replaced by a neighbour's."""
         for number in self._followed:
-            follow(number, None)
+            correct(number, None)
         self._followed.clear()
         self._on_device = OnDevice(self._share)
 

@@ -62,7 +62,9 @@ class Adapter:
         #: momentum of parameter `number` (from 0) follows what neighbours do to that; see
         #: fast/momentum.h. Its memory must stay until the next call; None: it has no momentum any
         #: more. A session sets it.
-        self.follow: Callable[[int, Momentum | None], None] = lambda number, momentum: None
+        self.correct_momentum: Callable[[int, Momentum | None], None] = lambda number, momentum: (
+            None
+        )
         #: For an adapter that makes momentum follow by itself: see Status.likeness. A session sets
         #: it.
         self.likeness: Callable[[], float] = lambda: 1.0

@@ -120,7 +120,7 @@ class Session:
             self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.note_first_batch = self._handle.note_first_batch
-        self.adapter.follow = self._handle.follow
+        self.adapter.correct_momentum = self._handle.correct_momentum
         self.adapter.likeness = self._handle.likeness
         self.adapter.after("open")
         if self.options()["checkpoint"][0]:

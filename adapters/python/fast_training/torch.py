@@ -214,7 +214,7 @@ class TorchAdapter(Adapter):
             for copies in self._copies:
                 copies.before_exchange()
             for correction in self._corrections:
-                correction.before_exchange(self.follow)
+                correction.before_exchange(self.correct_momentum)
 
     def _after(self, call: str) -> None:
         if call in ("save_model", "save_checkpoint"):
@@ -272,7 +272,7 @@ class TorchAdapter(Adapter):
             for one in (*self._averaged, *self._carried):
                 one.give()
         for correction in self._corrections:
-            correction.model_replaced(self.follow)
+            correction.model_replaced(self.correct_momentum)
         for copies in self._copies:
             copies.forget()
         self._moments.forget()

@@ -93,6 +93,7 @@ template <typename Visitor>
 void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
   visit(session_fields::checkpoint_every(), w.checkpoint_every);
+  session_fields::visit_recording(w.session, visit);
   if (set == OptionSet::kTrain) visit(restarts_field(), config.restarts);
   if (set != OptionSet::kWorker) return;
   visit(

@@ -49,12 +49,14 @@ StopRequests::Meaning StopRequests::on_signal(Clock::time_point now) {
   return now - *first_ < kOneRequest ? Meaning::kSame : Meaning::kAgain;
 }
 
-SignalQueue::SignalQueue(bool children) {
+SignalQueue::SignalQueue(bool children, const std::vector<int>& more) {
   for (int i = 0; i < 3; ++i) terminals_[static_cast<std::size_t>(i)] = isatty(i) == 1;
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    if (signal == SIGCHLD && !children) continue;
+  std::vector<int> taken = {SIGINT, SIGTERM, SIGHUP};
+  if (children) taken.push_back(SIGCHLD);
+  taken.insert(taken.end(), more.begin(), more.end());
+  for (const int signal : taken) {
     struct sigaction now {};
     sigaction(signal, nullptr, &now);
     if (now.sa_handler == SIG_IGN && signal != SIGCHLD) continue;
@@ -96,8 +98,11 @@ bool SignalQueue::terminal_gone() const {
   return false;
 }
 
-StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded)
-    : stop_(stop), heeded_(heeded), signals_(false) {
+StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded, std::atomic<bool>* asked)
+    : stop_(stop),
+      heeded_(heeded),
+      asked_(asked),
+      signals_(false, asked == nullptr ? std::vector<int>() : std::vector<int>{SIGUSR1}) {
   end_ = eventfd(0, EFD_CLOEXEC);
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   try {
@@ -123,7 +128,11 @@ void StopOnSignal::watch() {
   for (;;) {
     if (poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) return;
     if (wait[1].revents != 0) return;
-    while (signals_.next() != 0) {
+    while (const int signal = signals_.next()) {
+      if (signal == SIGUSR1) {
+        *asked_ = true;
+        continue;
+      }
       const StopRequests::Meaning meaning = requests.on_signal(StopRequests::Clock::now());
       if (meaning == StopRequests::Meaning::kAgain || !heeded_) {
         _exit(static_cast<int>(ExitCode::kInterrupted));

@@ -53,7 +53,8 @@ class StopRequests {
 /// the calling thread's mask and the handlers.
 class SignalQueue {
  public:
-  explicit SignalQueue(bool children);
+  /// `more` are signals that are taken too.
+  explicit SignalQueue(bool children, const std::vector<int>& more = {});
   ~SignalQueue();
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
@@ -74,11 +75,13 @@ class SignalQueue {
 
 /// A thread that sets `stop` at the first such signal. At the next request (see StopRequests) it
 /// ends the process at once with ExitCode::kInterrupted. One that is not `heeded` yet, since nobody
-/// looks at `stop` while the program starts, does so at the first.
+/// looks at `stop` while the program starts, does so at the first. SIGUSR1 is no such request:
+/// where `asked` is not null, it sets that.
 class StopOnSignal {
  public:
   /// Throws ResourceError where no thread is to be had.
-  explicit StopOnSignal(std::atomic<bool>& stop, bool heeded = true);
+  explicit StopOnSignal(std::atomic<bool>& stop, bool heeded = true,
+                        std::atomic<bool>* asked = nullptr);
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
@@ -91,6 +94,7 @@ class StopOnSignal {
 
   std::atomic<bool>& stop_;
   std::atomic<bool> heeded_;
+  std::atomic<bool>* asked_;
   SignalQueue signals_;
   int end_ = -1;  ///< eventfd that ends the thread
   std::thread thread_;

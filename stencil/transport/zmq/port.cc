@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kUnsentBytes = 32 << 10;
 constexpr int kConnectMilliseconds = 5'000;
+constexpr int kNeverMilliseconds = 1'000'000'000;  // libzmq adds as much again, at random
 /// A stranger who connects and says nothing.
 constexpr int kHandshakeMilliseconds = 5'000;
 /// When the other end does not acknowledge, or is silent and does not answer probes.
@@ -48,9 +49,10 @@ void set_up(zmq::socket_t& socket, zmq::socket_type type, const TransportOptions
     socket.set(router_mandatory, true);
     socket.set(router_handover, false);
   } else {
-    socket.set(immediate, true);
     socket.set(connect_timeout, kConnectMilliseconds);
-    socket.set(reconnect_ivl, -1);  // a new attempt has a new socket: see Dialled
+    // A new attempt has a new socket: see ZmqDialled. With -1, and with the option immediate,
+    // libzmq drops what came and is not read yet when the connection ends.
+    socket.set(reconnect_ivl, kNeverMilliseconds);
   }
 }
 

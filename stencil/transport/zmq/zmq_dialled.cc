@@ -34,7 +34,18 @@ ZmqDialled::ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address)
 
 ZmqDialled::~ZmqDialled() {
   shared_.ready.remove(*this);
-  if (port_ && connected_ && !ended_) outgoing_.hand_on_all(port_->socket);
+  if (!port_) return;
+  hear_monitor();
+  if (connected_ && !ended_) {
+    outgoing_.hand_on_all(port_->socket);
+  } else {
+    drop_unsent();
+  }
+}
+
+/// libzmq would wait for a connection with what it has taken and not sent.
+void ZmqDialled::drop_unsent() {
+  port_->socket.set(zmq::sockopt::linger, 0);
 }
 
 void ZmqDialled::attempt() {
@@ -137,6 +148,9 @@ void ZmqDialled::hear_monitor() {
       case ZMQ_EVENT_DISCONNECTED:
         end();
         break;
+      case ZMQ_EVENT_CONNECT_RETRIED:
+        passed_on_ = true;
+        break;
       default:
         // Whoever is dialled for another key than its own has no word for it, and names it itself.
         if (stranger_of(*event, true) == Stranger::kRefusesUs && key_) {
@@ -156,10 +170,11 @@ Received ZmqDialled::event(LinkEvent kind) const {
   return {.event = kind, .link = id_, .frame = {}, .proven = rank_};
 }
 
-/// The monitor may tell of the end before libzmq has passed on the last frames; it has once the
-/// socket cannot be written to.
+/// The monitor tells of the end before libzmq has passed on the last frames. It has once it sets
+/// out to connect again, or, where it does not, once the socket cannot be written to.
 bool ZmqDialled::is_gone() const {
-  return (port_->socket.get(zmq::sockopt::events) & ZMQ_POLLOUT) == 0;
+  const bool writable = (port_->socket.get(zmq::sockopt::events) & ZMQ_POLLOUT) != 0;
+  return passed_on_ || !connected_ || !writable;
 }
 
 std::optional<Received> ZmqDialled::next_frame() {
@@ -207,9 +222,10 @@ std::optional<Received> ZmqDialled::next() {
   }
   shared_.stats.discarded += outgoing_.size();
   outgoing_ = Outgoing(std::max<std::size_t>(shared_.options.queue_frames, 1), shared_.room);
+  drop_unsent();
   port_.reset();
   meter_.reset();
-  connected_ = ended_ = abandoned_ = false;
+  connected_ = ended_ = passed_on_ = abandoned_ = false;
   try_again();
   if (!std::exchange(up_, false)) return std::nullopt;
   return event(LinkEvent::kDown);

@@ -40,6 +40,8 @@ class ZmqDialled final : public EventSource {
   void end();
   /// Hangs up, on purpose: the next attempt comes as after any other end.
   void abandon();
+  void drop_unsent();
+  /// Whether libzmq has passed on all that came before the end.
   [[nodiscard]] bool is_gone() const;
   [[nodiscard]] std::size_t most_held() const;
   [[nodiscard]] std::optional<Received> next_frame();
@@ -60,6 +62,7 @@ class ZmqDialled final : public EventSource {
   Outgoing outgoing_;
   bool connected_ = false;  ///< the handshake has succeeded
   bool ended_ = false;      ///< and there may still be frames to read
+  bool passed_on_ = false;  ///< libzmq has passed on all that came of it
   bool abandoned_ = false;  ///< by us: nothing of it is waited for
   bool up_ = false;         ///< as the caller has been told
 };

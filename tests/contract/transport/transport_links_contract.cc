@@ -74,6 +74,39 @@ TEST_P(TransportContract, LastFramesOfOneWhoLeavesAreHeardBeforeItsEnd) {
   EXPECT_EQ(end->event, LinkEvent::kDown);
 }
 
+/// What it leaves unread makes TCP reset the connection, and drop what it may not send yet: of so
+/// few frames nothing.
+TEST_P(TransportContract, LastFramesOfOneWhoLeavesWithMuchUnreadAreHeardBeforeItsEnd) {
+  constexpr std::uint64_t kLast = 5;
+  for (const bool listener_leaves : {false, true}) {
+    SCOPED_TRACE(listener_leaves ? "the listener leaves" : "the dialler leaves");
+    auto server = listener();
+    auto client = dialler();
+    const LinkId link = connect(*client, *server);
+    send_in_time(*client, link, numbered_frame(0, 1));
+    const LinkId inbound = expect_frame(*server).link;
+    auto& leaving = listener_leaves ? server : client;
+    auto& staying = listener_leaves ? client : server;
+    const LinkId of_leaving = listener_leaves ? inbound : link;
+    const LinkId of_staying = listener_leaves ? link : inbound;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      send_in_time(*staying, of_staying, numbered_frame(i, 100));
+    }
+    for (std::uint64_t i = 0; i < kLast; ++i) {
+      send_in_time(*leaving, of_leaving, numbered_frame(i, 100));
+    }
+    leaving.reset();
+    for (std::uint64_t i = 0; i < kLast; ++i) {
+      const auto received = next_event(*staying);
+      ASSERT_TRUE(received && received->event == LinkEvent::kFrame) << i;
+      expect_numbered(received->frame, i, 100);
+    }
+    const auto end = next_event(*staying);
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->event, LinkEvent::kDown);
+  }
+}
+
 TEST_P(TransportContract, ADialledLinkComesBackAfterARestart) {
   const std::string endpoint = world_->free_endpoint();
   auto client = dialler();

@@ -25,10 +25,10 @@ namespace {
 constexpr int kWorkers = 9;
 constexpr std::chrono::seconds kWhole{500};
 
-/// FAST_CHAOS_SEEDS ("41-60"), or a few.
+/// FAST_CHAOS_SEEDS ("41-60"), or one.
 std::vector<int> seeds() {
   const char* const range = std::getenv("FAST_CHAOS_SEEDS");
-  int first = 42, last = 43;
+  int first = 42, last = 42;
   if (range != nullptr && std::sscanf(range, "%d-%d", &first, &last) != 2) first = last + 1;
   std::vector<int> out;
   for (int seed = first; seed <= last; ++seed) out.push_back(seed);

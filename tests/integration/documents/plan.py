@@ -7,8 +7,10 @@ run by a test nor named here, and where a name here is no snippet any more.
 # Whole snippets that no test runs.
 NOT_RUN = {
     "CONTRIBUTING.md:sh:1": "the tests themselves and steps of CI",
+    "CONTRIBUTING.md:sh:2": "installs libraries of another architecture and builds for minutes",
     "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run wheel` does it",
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
+    "examples/container/README.md:sh:1": "builds for minutes, and takes an image from a registry",
     "fast/session/README.md:sh:3": "needs Slurm; tests/integration/cluster has fast-worker by it",
     "fast/momentum.h:cpp:1": "a formula",
     "fast/model/averaged_at_end.h:cpp:1": "a formula",

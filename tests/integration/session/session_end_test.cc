@@ -195,6 +195,44 @@ TEST_F(SessionTest, WhoeverIsAskedToWaitsAtTheEndForANeighbourThatIsAway) {
   EXPECT_LT(distance(models[0].x, models[1].x), 1e-3F);
 }
 
+/// Rank 1 has no neighbour that is away. If it left with the model of the three, the other two and
+/// the late one would agree on another.
+TEST_F(SessionTest, ThoseBeyondWaitAtTheEndTooForOneThatIsAway) {
+  Quadratic models[4] = {Quadratic(0), Quadratic(1), Quadratic(2), Quadratic(3)};
+  const auto patient = [this](int rank) {
+    SessionOptions of = options("ring:4", rank);
+    of.exchange.start_deadline = 0.05;
+    of.exchange.wait_at_end = 300;
+    return of;
+  };
+  const auto train = [&models](int rank, const SessionOptions& of) {
+    Quadratic& model = models[rank];
+    Session session(model.adapter, of);
+    session.join();
+    for (int step = 0; step < 5; ++step) {
+      model.step();
+      session.exchange({.samples = 1, .loss = 1});
+    }
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+  };
+  std::atomic<int> waiting = 0;
+  std::promise<void> all_wait;
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < 3; ++rank) {
+    SessionOptions of = patient(rank);
+    of.log = [&](stencil::LogLevel, std::string_view line) {
+      if (line.starts_with("waits for") && ++waiting == 3) all_wait.set_value();
+    };
+    threads.emplace_back([&train, rank, of] { train(rank, of); });
+  }
+  EXPECT_EQ(all_wait.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  train(3, patient(3));
+  threads.clear();
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_LT(distance(models[rank].x, models[3].x), 1e-3F) << rank;
+  }
+}
+
 TEST_F(SessionTest, WhoeverWaitsForANeighbourThatMakesNoStepEndsAtTheDeadline) {
   Quadratic models[2] = {Quadratic(0), Quadratic(1)};
   SessionOptions hasty = options("ring:2", 0);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <thread>
 
@@ -65,6 +66,14 @@ TEST(SignalQueueTest, TakesThoseToAThreadThatWasThereBefore) {
   sem_post(&end);
   before.join();
   sem_destroy(&end);
+}
+
+TEST(StopOnSignalTest, AskingForARecordingStopsNothing) {
+  std::atomic<bool> stop = false, asked = false;
+  const StopOnSignal watch(stop, true, &asked);
+  ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+  while (!asked) std::this_thread::yield();  // ctest has the deadline
+  EXPECT_FALSE(stop);
 }
 
 TEST(WritesMayFailTest, WritingToAClosedPipeFailsAndEndsNobody) {

@@ -149,6 +149,19 @@ TEST_F(KeyWatchTest, a_link_to_other_files_is_followed) {
   })) << "as Kubernetes replaces a secret";
 }
 
+TEST_F(KeyWatchTest, who_must_have_a_key_follows_the_grid) {
+  const auto keys = watch();
+  keys->follow({2});
+  replace(files_.public_keys, public_keys({{0, 10}, {2, 12}}));
+  EXPECT_TRUE(eventually(*keys, [](const auto& ring) { return ring.of(1).empty(); }))
+      << "the key of one that has left may go";
+  keys->follow({1, 2});
+  replace(files_.public_keys, public_keys({{0, 20}, {2, 12}}));
+  replace(files_.key, secret_file(20));
+  EXPECT_TRUE(eventually(*keys, [this](const auto&) { return said_.size() > 1; }));
+  EXPECT_THAT(said_.back(), HasSubstr("keys stay as they were"));
+}
+
 TEST_F(KeyWatchTest, what_is_wrong_at_the_start_is_thrown) {
   replace(files_.key, "nonsense");
   EXPECT_THROW((void)watch(), ConfigError);

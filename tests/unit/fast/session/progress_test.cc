@@ -25,6 +25,17 @@ TEST(Progress, CountsForAllWhatOthersHaveBeenTold) {
   EXPECT_NEAR(progress.share(), 1.01, 1e-9);
 }
 
+TEST(Progress, OfAGridThatGrewCountsWhatIsDoneFromThenOnAsOneOfMore) {
+  Progress progress(2, Aim{.budget = 400}, 0);
+  for (int step = 0; step < 100; ++step) progress.add(1, 1);
+  progress.heard();
+  EXPECT_NEAR(progress.share(), 0.5, 1e-9) << "both have done as much";
+  progress.follow(4);
+  progress.add(10, 1);
+  EXPECT_NEAR(progress.share(), 0.525, 1e-9);
+  EXPECT_NEAR(progress.scalars()[1], 0.6, 1e-9);
+}
+
 TEST(Progress, IsStoppedByWhoeverSaysSoAndNotByScalarsThatLackIt) {
   Progress progress(2, Aim{}, 0);
   EXPECT_FALSE(Progress::stopped(progress.scalars()));

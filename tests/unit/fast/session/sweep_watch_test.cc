@@ -17,7 +17,7 @@ constexpr stencil::TimePoint kNow{};
 
 SweepWatch watch_of(double sweeps, const char* mode = "async", const char* codec = "fp32") {
   stencil::EngineConfig config;
-  config.sweeps_per_mille = static_cast<std::uint32_t>(sweeps * 1000);
+  config.grid.sweeps_per_mille = static_cast<std::uint32_t>(sweeps * 1000);
   config.mode = stencil::Mode::parse(mode);
   config.hello.codec = stencil::parse_codec(codec);
   return SweepWatch(config);
@@ -63,11 +63,20 @@ TEST(SweepWatchTest, WhoSitsOutTurnsIsNotAskedForThem) {
   stencil::EngineConfig config;
   const auto star = stencil::Topology::from_edges("0 1\n0 2\n0 3\n0 4\n", "edges:star");
   config.stand(star, 1);  // one turn of four
-  config.sweeps_per_mille = 4000;
+  config.grid.sweeps_per_mille = 4000;
   SweepWatch watch(config);
   EXPECT_FALSE(watch.look(kNow, 0, 0, true));
   EXPECT_FALSE(watch.look(kNow, kSteps, kSteps / 2, true));
   EXPECT_TRUE(watch.look(kNow, 2 * kSteps, kSteps - 1, true));
+}
+
+TEST(SweepWatchTest, WhatIsAskedForFollowsTheGrid) {
+  SweepWatch watch = watch_of(4);
+  EXPECT_FALSE(watch.look(kNow, 0, 0, true));
+  watch.follow({.version = 1, .turns = 2, .reach = 1, .sweeps_per_mille = 1000}, 2);
+  EXPECT_FALSE(watch.look(kNow, kSteps, 0, true)) << "those of another grid are not judged";
+  EXPECT_FALSE(watch.look(kNow, 2 * kSteps, kSteps / 2, true));
+  EXPECT_TRUE(watch.look(kNow, 3 * kSteps, kSteps - 1, true));
 }
 
 TEST(SweepWatchTest, LockStepMissesNone) {

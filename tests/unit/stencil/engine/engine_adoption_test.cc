@@ -27,7 +27,7 @@ class Adoption : public testing::Test {
   /// The neighbour greets anew, in the state that it last told, and tells of so many steps.
   void greet(Rank rank, double progress) {
     Hello hello = lone_.hello(++generation_);
-    hello.life = lone_.at(rank).life.id;
+    hello.life = lone_.at(rank).neighbour.life.id;
     hello.progress = progress;
     lone_.hear(rank, hello);  // learns our new epoch
     lone_.hear(rank, hello);

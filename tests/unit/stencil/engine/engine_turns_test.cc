@@ -24,7 +24,7 @@ class EngineTurns : public testing::Test {
     EngineConfig config;
     config.stand(Topology::parse("ring:4"), 0);
     config.buckets = 3;
-    config.sweeps_per_mille = 2000;
+    config.grid.sweeps_per_mille = 2000;
     config.hello.generation = 1;
     engine_.emplace(config, neighbours_, now_);
     for (Neighbour& neighbour : neighbours_) {

@@ -61,7 +61,7 @@ class HandshakeTest : public testing::Test {
   }
 
   test::LoneSelf lone_{"ring:2"};
-  SweepBook sweeps_{lone_.self.config.buckets, 1000, lone_.self.counters.looked};
+  SweepBook sweeps_{lone_.self.config.buckets, lone_.self.counters.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
   OfferExchange exchange_{lone_.self, sweeps_, turns_};
   Handshake handshake_{lone_.self, exchange_};
@@ -150,6 +150,14 @@ TEST_F(HandshakeTest, another_run_is_refused_and_learns_no_value_of_ours) {
   ASSERT_EQ(refusals.size(), 1U);
   EXPECT_THAT(refusals[0].text, HasSubstr("run"));
   EXPECT_THAT(refusals[0].text, ::testing::Not(HasSubstr("first")));
+}
+
+TEST_F(HandshakeTest, who_refused_us_is_greeted_again_soon_where_the_grid_has_changed) {
+  handshake_.on_refusal(lone_.now, them(), {.text = "rank 0 is no neighbour"}, lone_.out);
+  const auto pause = [this] { return handshake_.repeat_at(them()) - them().times.hello_sent; };
+  EXPECT_EQ(pause(), lone_.self.config.gone_after);
+  lone_.self.config.grid.version = 1;
+  EXPECT_EQ(pause(), lone_.self.config.heartbeat_every);
 }
 
 TEST_F(HandshakeTest, a_rank_that_is_taken_may_be_our_own_life_before_for_a_while) {

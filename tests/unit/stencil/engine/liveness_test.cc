@@ -29,8 +29,7 @@ class LivenessTest : public testing::Test {
   }
 
   test::LoneSelf lone_{"ring:2"};
-  SweepBook sweeps_{lone_.self.config.buckets, lone_.self.config.sweeps_per_mille,
-                    lone_.self.counters.looked};
+  SweepBook sweeps_{lone_.self.config.buckets, lone_.self.counters.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
   OfferExchange exchange_{lone_.self, sweeps_, turns_};
   Handshake handshake_{lone_.self, exchange_};

@@ -20,7 +20,7 @@ class OfferExchangeTest : public testing::Test {
   SequenceBook& book() { return them().book; }
   /// Begins a sweep and offers as many buckets as the windows allow; all of them are made.
   std::vector<action::MakeOffer> ask() {
-    sweeps_.earn();
+    sweeps_.earn(1000);
     sweeps_.begin(them(), false);
     return go_on();
   }
@@ -56,7 +56,7 @@ class OfferExchangeTest : public testing::Test {
 
   test::LoneSelf lone_{"ring:2"};
   EngineCounters& counters_ = lone_.self.counters;
-  SweepBook sweeps_{lone_.self.config.buckets, 1000, counters_.looked};
+  SweepBook sweeps_{lone_.self.config.buckets, counters_.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
   OfferExchange exchange_{lone_.self, sweeps_, turns_};
 };
@@ -184,6 +184,9 @@ TEST_F(OfferExchangeTest, with_another_life_what_was_under_way_is_lost_and_count
   EXPECT_GT(counters_.lost_in_flight, 0U);
   EXPECT_THAT(book().open, IsEmpty());
   EXPECT_EQ(book().answered, 0U);
+  std::vector<Rank> lost;
+  for (int i = 0; i < 2; ++i) exchange_.take_lost(lost);
+  EXPECT_THAT(lost, ElementsAre(them().rank)) << "the runtime is told once";
   EXPECT_TRUE(exchange_.has_room());
 }
 

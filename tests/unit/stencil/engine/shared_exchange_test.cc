@@ -16,7 +16,7 @@ class SharedExchangeTest : public testing::Test {
   SharedExchangeTest() {
     them().shared = true;
     sweeps_.sharing_changed();
-    sweeps_.earn();
+    sweeps_.earn(1000);
     lone_.step_to(1);  // whose sweep it is
     sweeps_.begin(them(), false);
     turns_.open_sweeps();
@@ -35,7 +35,7 @@ class SharedExchangeTest : public testing::Test {
 
   test::LoneSelf lone_{"ring:2", "async", 4};
   EngineCounters& counters_ = lone_.self.counters;
-  SweepBook sweeps_{lone_.self.config.buckets, 1000, counters_.looked};
+  SweepBook sweeps_{lone_.self.config.buckets, counters_.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
   OfferExchange exchange_{lone_.self, sweeps_, turns_};
   SharedExchange shared_{lone_.self, sweeps_, turns_, exchange_};

@@ -12,9 +12,7 @@ namespace {
 
 /// A SweepBook and its neighbours.
 struct Sweeps : testing::Test {
-  SweepBook& make(std::uint32_t buckets, std::uint32_t per_mille) {
-    return book.emplace(buckets, per_mille, looked);
-  }
+  SweepBook& make(std::uint32_t buckets) { return book.emplace(buckets, looked); }
   Neighbour& with(Rank rank) {
     Neighbour* found = neighbours.find(rank);
     return found ? *found : neighbours.add({.rank = rank});
@@ -26,10 +24,10 @@ struct Sweeps : testing::Test {
     return bucket;
   }
   int begun_in(std::uint32_t per_mille, int steps) {
-    make(4, per_mille);
+    make(4);
     int begun = 0;
     for (int step = 0; step < steps; ++step) {
-      book->earn();
+      book->earn(per_mille);
       while (book->may_begin()) {
         book->spend();
         book->end(book->begin(with(begun++), true));
@@ -51,8 +49,8 @@ TEST_F(Sweeps, fractions_of_a_sweep_per_step_add_up) {
 }
 
 TEST_F(Sweeps, credit_does_not_pile_up_while_nobody_can_be_asked) {
-  make(4, 2000);
-  for (int step = 0; step < 100; ++step) book->earn();
+  make(4);
+  for (int step = 0; step < 100; ++step) book->earn(2000);
   int begun = 0;
   for (; book->may_begin(); ++begun) book->spend();
   EXPECT_EQ(begun, 2);
@@ -71,7 +69,7 @@ TEST(BucketBook, a_bucket_answers_a_half_then_a_third_three_times_then_is_busy) 
 }
 
 TEST_F(Sweeps, a_sweep_offers_each_bucket_once_and_passes_over_open_ones) {
-  make(3, 1000).open(1);
+  make(3).open(1);
   Sweep& sweep = book->begin(with(5), false);
   EXPECT_EQ(book->find(with(5)), &sweep);
   EXPECT_EQ(ask(sweep, 3), 0U);
@@ -86,8 +84,8 @@ TEST_F(Sweeps, a_sweep_offers_each_bucket_once_and_passes_over_open_ones) {
 }
 
 TEST_F(Sweeps, a_bucket_waits_for_the_turns_before_of_the_same_step) {
-  make(2, 3000).begin(with(7), true);
-  book->earn();
+  make(2).begin(with(7), true);
+  book->earn(3000);
   book->begin(with(5), true);
   book->begin(with(6), false);
   book->begin(with(8), true);
@@ -103,7 +101,7 @@ TEST_F(Sweeps, a_bucket_waits_for_the_turns_before_of_the_same_step) {
 }
 
 TEST_F(Sweeps, the_first_with_a_neighbour_asks_and_each_counts_what_it_has_still_to_bring) {
-  make(2, 3000).earn();
+  make(2).earn(3000);
   book->begin(with(5), true);
   book->begin(with(6), false);
   book->begin(with(5), true);
@@ -124,7 +122,7 @@ TEST_F(Sweeps, finding_the_next_bucket_costs_the_same_however_many_there_are) {
   const std::array<std::uint32_t, 2> sizes = {1'000, 64'000};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     looked = 0;
-    make(sizes[i], 2000).earn();
+    make(sizes[i]).earn(2000);
     book->begin(with(1), true);
     book->begin(with(2), true);
     book->set_rules(true, 0);

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 /// first() in its first turn and second() in its second.
 class TurnKeeperTest : public testing::Test {
  protected:
-  TurnKeeperTest() { lone_.self.config.sweeps_per_mille = 2000; }
+  TurnKeeperTest() { lone_.self.config.grid.sweeps_per_mille = 2000; }
   [[nodiscard]] Neighbour& first() { return *lone_.neighbours.in_turn(0); }
   [[nodiscard]] Neighbour& second() { return *lone_.neighbours.in_turn(1); }
   void boundary(Pause pause) {
@@ -54,7 +54,7 @@ class TurnKeeperTest : public testing::Test {
   }
 
   test::LoneSelf lone_{"ring:4"};
-  SweepBook sweeps_{3, 2000, lone_.self.counters.looked};
+  SweepBook sweeps_{3, lone_.self.counters.looked};
   TurnKeeper turns_{lone_.self, sweeps_};
 };
 
@@ -69,8 +69,8 @@ TEST_F(TurnKeeperTest, a_step_plans_its_sweeps_in_the_order_of_the_turns) {
 }
 
 TEST_F(TurnKeeperTest, where_a_step_has_fewer_sweeps_than_turns_the_turns_go_on_from_step_to_step) {
-  lone_.self.config.sweeps_per_mille = 1000;
-  SweepBook sweeps{3, 1000, lone_.self.counters.looked};
+  lone_.self.config.grid.sweeps_per_mille = 1000;
+  SweepBook sweeps{3, lone_.self.counters.looked};
   TurnKeeper turns{lone_.self, sweeps};
   std::vector<const Neighbour*> with;
   for (std::uint64_t step = 1; step <= 3; ++step) {

@@ -344,5 +344,14 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   EXPECT_EQ(reopened, 0) << "times that an answer under way undid close()";
 }
 
+TEST(Mixer, a_copy_of_y_takes_the_lock_of_each_bucket_and_leaves_out_what_another_holds) {
+  const Layout layout = Layout::flat(10, 4);
+  const std::vector<float> x(10, 1);
+  Mixer mixer(layout, x, {}, Segment(layout, 0, Segment::Reach::kShared));
+  EXPECT_EQ(mixer.copy_y(), x);
+  const BucketGuard held = BucketGuard::try_once(mixer.segment().control(1));
+  EXPECT_EQ(mixer.copy_y(), (std::vector<float>{1, 1, 1, 1, 0, 0, 0, 0, 1, 1}));
+}
+
 }  // namespace
 }  // namespace stencil

@@ -37,7 +37,7 @@ std::vector<float> values_of(const Payload& payload) {
 class ExecutorTest : public testing::Test {
  protected:
   explicit ExecutorTest(std::size_t payloads = SIZE_MAX) : payloads_(payloads) {
-    for (Neighbour& neighbour : lone_.neighbours) neighbour.codec = forms_.make_codec(model_);
+    for (auto& [rank, edge] : lone_.edges) edge.codec = forms_.make_codec(model_);
     lone_.meet(1, kLink);
     run();
     transport_.frames.clear();
@@ -55,7 +55,7 @@ class ExecutorTest : public testing::Test {
     lone_.engine.on_state(lone_.now, state, lone_.out);
     run();
   }
-  [[nodiscard]] SequenceBook& book() { return lone_.at(1).book; }
+  [[nodiscard]] SequenceBook& book() { return lone_.neighbours.at(1).book; }
   [[nodiscard]] std::vector<float> z() const {
     std::vector<float> values(4);
     mixer_.read_z(values);
@@ -75,12 +75,12 @@ class ExecutorTest : public testing::Test {
   test::KeptFrames transport_;
   PumpCounters counters_;
   Complaints complaints_{[this](LogLevel, std::string_view text) { log_.emplace_back(text); }};
-  Settlement settlement_{lone_.neighbours, 2, 1e-3};
+  Settlement settlement_{lone_.edges, 2, 1e-3};
   std::size_t payloads_;
   PayloadForms forms_{{}, mixer_, carried_, payloads_};
   Outbox outbox_{transport_, 4, counters_.frames_dropped};
-  Executor executor_{lone_.engine, lone_.neighbours, mixer_,      carried_, forms_,
-                     outbox_,      settlement_,      complaints_, counters_};
+  Executor executor_{lone_.engine, lone_.edges, mixer_,      carried_, forms_,
+                     outbox_,      settlement_, complaints_, counters_};
 };
 
 TEST_F(ExecutorTest, an_offer_shows_the_bucket_and_is_kept_as_it_was_sent) {

@@ -40,13 +40,14 @@ class LinkBookTest : public testing::Test {
  protected:
   /// Rank 1 between ranks 0 and 2.
   LinkBookTest() {
-    for (const Rank rank : {0, 2}) neighbours_.add({.rank = rank});
+    for (const Rank rank : {0, 2}) edges_.try_emplace(rank, neighbours_.add({.rank = rank}));
   }
-  Neighbour& of(Rank rank) { return neighbours_.at(rank); }
+  Edge& of(Rank rank) { return edges_.at(rank); }
   LinkId link_of(Rank rank) { return of(rank).link.in_service; }
 
   Neighbours neighbours_;
-  LinkBook book_{1, neighbours_, transport_,
+  Edges edges_;
+  LinkBook book_{1, edges_, transport_,
                  [this](Rank rank) -> std::vector<PeerAddress> {
                    const auto it = where_.find(rank);
                    if (it == where_.end()) return addresses_[rank];
@@ -149,11 +150,11 @@ TEST_F(LinkBookTest, of_two_links_that_of_the_higher_rank_stays_while_it_is_aliv
   where_[0] = "a";
   book_.tend(at(0));
   EXPECT_EQ(book_.dialled_up(1), &of(0));
-  of(0).state = LinkState::kUp;
+  neighbours_.at(0).state = LinkState::kUp;
   EXPECT_FALSE(book_.accept(kTheirs, of(0)));
   EXPECT_EQ(link_of(0), 1U);
   for (const LinkState silent : {LinkState::kSuspect, LinkState::kGone}) {
-    of(0).state = silent;
+    neighbours_.at(0).state = silent;
     EXPECT_TRUE(book_.accept(kTheirs, of(0))) << name(silent) << ": it has come back elsewhere";
     EXPECT_EQ(link_of(0), kTheirs);
     EXPECT_EQ(book_.down(kTheirs), &of(0));
@@ -244,7 +245,7 @@ TEST_F(LinkBookTest, an_edge_that_is_removed_takes_its_connections_along) {
   book_.tend(at(0));
   EXPECT_EQ(book_.dialled_up(1), &of(0));
   book_.drop(of(0));
-  neighbours_.remove(0);
+  edges_.erase(0);
   EXPECT_EQ(transport_.dropped, std::vector<LinkId>{1});
   EXPECT_EQ(book_.served_by(1), nullptr);
   EXPECT_EQ(book_.down(1), nullptr);

@@ -46,7 +46,8 @@ class OutboxTest : public testing::Test {
   NarrowTransport transport_;
   std::uint64_t dropped_ = 0;
   Outbox outbox_{transport_, kWindow, dropped_};
-  Neighbour to_{1};
+  Neighbour neighbour_{1};
+  Edge to_{neighbour_};
 };
 
 TEST_F(OutboxTest, what_a_full_link_does_not_take_waits_in_its_order) {

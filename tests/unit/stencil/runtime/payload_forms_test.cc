@@ -17,7 +17,7 @@ class PayloadFormsTest : public testing::Test {
   PayloadFormsTest() { use("fp32"); }
   void use(const char* codec) {
     forms_.emplace(parse_codec(codec), mixer_, carried_);
-    neighbour_.codec = forms_->make_codec(model_);
+    codec_ = forms_->make_codec(model_);
   }
   template <typename Body>
   bool fits(const char* codec, std::size_t bytes, std::uint32_t bucket = 0) {
@@ -28,14 +28,14 @@ class PayloadFormsTest : public testing::Test {
     // Joining is exact; rounds in lock step use the run's codec.
     if constexpr (requires { body.round; }) body.round = body.codec == kExact ? 0 : 1;
     if (bytes > 0) body.payload = Payload(Bytes(bytes));
-    return forms_->fits(neighbour_, {{}, body});
+    return forms_->fits(*codec_, {{}, body});
   }
 
   std::vector<float> model_ = std::vector<float>(1500, 1.0F);
   std::vector<double> telemetry_ = {1.0, 2.0};
   Mixer mixer_{Layout::flat(1500, 1000), model_, telemetry_};
   Carried carried_{Bytes(10), 8};  ///< numbered 3 and 4, after the telemetry
-  Neighbour neighbour_{1};
+  std::unique_ptr<EdgeCodec> codec_;
   std::optional<PayloadForms> forms_;
 };
 
@@ -69,7 +69,7 @@ TEST_F(PayloadFormsTest, parts_and_residues_have_the_sizes_of_their_forms) {
   EXPECT_TRUE(fits<Reply>("topk:0.01", 20));
   EXPECT_FALSE(fits<Snapshot>("topk:0.01", 20));
   use("int4");
-  EXPECT_TRUE(fits<Offer>("int4", neighbour_.codec->offer_form(1000).bytes));
+  EXPECT_TRUE(fits<Offer>("int4", codec_->offer_form(1000).bytes));
   EXPECT_FALSE(fits<Offer>("fp16", 2000));
   EXPECT_TRUE(fits<Snapshot>("fp16", 2000));
 }
@@ -77,9 +77,9 @@ TEST_F(PayloadFormsTest, parts_and_residues_have_the_sizes_of_their_forms) {
 TEST_F(PayloadFormsTest, an_offer_of_nothing_is_one_and_so_is_a_decline) {
   EXPECT_TRUE(fits<Offer>("fp32", 0));
   Message declined{{}, Reply{.bucket = 0, .status = ReplyStatus::kBusy}};
-  EXPECT_TRUE(forms_->fits(neighbour_, declined));
+  EXPECT_TRUE(forms_->fits(*codec_, declined));
   EXPECT_FALSE(fits<Reply>("fp32", 0)) << "a delta without one";
-  EXPECT_TRUE(forms_->fits(neighbour_, {{}, Heartbeat{}}));
+  EXPECT_TRUE(forms_->fits(*codec_, {{}, Heartbeat{}}));
 }
 
 TEST_F(PayloadFormsTest, what_is_carried_comes_in_its_chunks_and_only_with_a_whole_model) {

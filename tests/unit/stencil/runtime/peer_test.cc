@@ -39,12 +39,12 @@ TEST(Peer, one_whose_link_is_full_is_not_asked_again_and_again) {
   pair.meet();
   pair.wire.full = true;
   pair.boundary(0);
-  EXPECT_FALSE(pair.edge(0).link.backlog.empty());
+  EXPECT_FALSE(pair.pump(0).edges().at(1).link.backlog.empty());
   const TimePoint next = pair.pump(0).turn(pair.now, pair.standing[0]);
   EXPECT_GT(next - pair.now, std::chrono::milliseconds(20));
   pair.wire.full = false;
   pair.turn(0);
-  EXPECT_TRUE(pair.edge(0).link.backlog.empty());
+  EXPECT_TRUE(pair.pump(0).edges().at(1).link.backlog.empty());
   pair.settle();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }

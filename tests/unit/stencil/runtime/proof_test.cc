@@ -79,7 +79,7 @@ TEST(Proof, who_dials_without_a_proof_is_refused_counted_and_named_once) {
   pair.meet();
   pair.pass(4);
   EXPECT_FALSE(pair.edge(0).up());
-  EXPECT_TRUE(pair.edge(0).memory.token.empty());
+  EXPECT_TRUE(pair.pump(0).edges().at(1).memory.token.empty());
   EXPECT_EQ(pair.wire.under_way(0), 0U);
   EXPECT_GT(unproven(pair, 0), 1U);
   EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("has proven no key of this run")));
@@ -105,7 +105,7 @@ TEST(Proof, a_key_that_is_taken_back_speaks_for_nobody_from_then_on) {
   pair.settle();
   EXPECT_EQ(pair.z(0), before) << "a reply of an unproven link was taken";
   EXPECT_GT(unproven(pair, 0), 0U);
-  EXPECT_EQ(pair.edge(0).link.in_service, 0U);
+  EXPECT_EQ(pair.pump(0).edges().at(1).link.in_service, 0U);
   (void)pair.wire.deliver(0);
   pair.pass(2);
   EXPECT_EQ(pair.wire.under_way(0), 0U) << "it was told something still";

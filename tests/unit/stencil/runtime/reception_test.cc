@@ -28,7 +28,7 @@ class ReceptionTest : public testing::Test {
   void use(bool keys) {
     reception_.emplace(keys, lone_.engine, links_, transport_, complaints_, counters_);
   }
-  Neighbour* hear(Rank rank, MessageBody body) {
+  Edge* hear(Rank rank, MessageBody body) {
     Message message{.header = {.from = rank}, .body = std::move(body)};
     return reception_->hear(lone_.now, kLink, message);
   }
@@ -47,7 +47,7 @@ class ReceptionTest : public testing::Test {
   std::vector<std::string> log_;
   PumpCounters counters_;
   Complaints complaints_{[this](LogLevel, std::string_view text) { log_.emplace_back(text); }};
-  LinkBook links_{0, lone_.neighbours, transport_, [](Rank) { return std::vector<PeerAddress>(); },
+  LinkBook links_{0, lone_.edges, transport_, [](Rank) { return std::vector<PeerAddress>(); },
                   [](LogLevel, std::string_view) {}};
   std::optional<Reception> reception_;
 };
@@ -117,7 +117,7 @@ TEST_F(ReceptionTest, a_refusal_about_a_term_is_answered_once_with_our_value) {
 
 TEST_F(ReceptionTest, while_a_life_of_its_rank_is_up_another_process_is_refused) {
   lone_.meet(1, kOther);
-  ASSERT_TRUE(lone_.at(1).up());
+  ASSERT_TRUE(lone_.at(1).neighbour.up());
   EXPECT_EQ(hear(1, lone_.hello(2)), nullptr);
   const auto refusals = transport_.sent_of<Refusal>();
   ASSERT_THAT(refusals, SizeIs(1));

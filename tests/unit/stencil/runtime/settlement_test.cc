@@ -21,22 +21,19 @@ class SettlementTest : public testing::Test {
     }
   }
   Settlement& of_buckets(std::uint32_t buckets) {
-    settlement_.emplace(neighbours_, buckets, 0.1);
-    for (Neighbour& edge : neighbours_) settlement_->add(edge);
+    edges_ = edges_of(neighbours_);
+    settlement_.emplace(edges_, buckets, 0.1);
+    for (auto& [rank, edge] : edges_) settlement_->add(edge);
     return *settlement_;
   }
-  Neighbour& edge(Rank rank) { return neighbours_.at(rank); }
+  Edge& edge(Rank rank) { return edges_.at(rank); }
+  Neighbour& neighbour(Rank rank) { return neighbours_.at(rank); }
 
  private:
   Neighbours neighbours_;
+  Edges edges_;
   std::optional<Settlement> settlement_;
 };
-
-TEST(SettleThreshold, follows_lambda2_and_degree) {
-  // ring:4: lambda2 = 2, every degree 2.
-  EXPECT_NEAR(settle_threshold(Topology::parse("ring:4"), 1e-4), 1e-4 * std::sqrt(2.0), 1e-9);
-  EXPECT_EQ(settle_threshold(Topology::parse("ring:1"), 1e-4), 1e-4);
-}
 
 TEST_F(SettlementTest, is_settled_only_when_every_bucket_of_every_edge_was_measured) {
   Settlement& settlement = of_buckets(2);
@@ -88,8 +85,8 @@ TEST_F(SettlementTest, is_not_settled_by_distances_that_overflow) {
 
 TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
   Settlement& settlement = of_buckets(1);
-  edge(1).report.state = WorkerState::kFrozen;
-  edge(2).state = LinkState::kSuspect;
+  neighbour(1).report.state = WorkerState::kFrozen;
+  neighbour(2).state = LinkState::kSuspect;
   EXPECT_TRUE(settlement.settled());
   EXPECT_EQ(settlement.relative_distance(), 0);
 }
@@ -97,12 +94,12 @@ TEST_F(SettlementTest, asks_nothing_of_neighbours_that_are_frozen_or_away) {
 /// What it has shown by asking would never be measured anew.
 TEST_F(SettlementTest, waits_for_nobody_whom_it_does_not_ask) {
   Settlement& settlement = of_buckets(1);
-  edge(1).life.doubted = true;
-  edge(2).life.behind = true;
+  neighbour(1).life.doubted = true;
+  neighbour(2).life.behind = true;
   for (const Rank rank : {1, 2}) settlement.measured(edge(rank), 0, 4, 1, 1000);
   EXPECT_TRUE(settlement.settled());
   EXPECT_FALSE(settlement.compared());
-  edge(2).life.behind = false;
+  neighbour(2).life.behind = false;
   EXPECT_FALSE(settlement.settled());
   settlement.measured(edge(2), 0, 0, 1, 1000);
   EXPECT_TRUE(settlement.settled());
@@ -111,7 +108,7 @@ TEST_F(SettlementTest, waits_for_nobody_whom_it_does_not_ask) {
 
 TEST_F(SettlementTest, has_compared_with_one_that_froze_near_it_and_not_with_one_far_away) {
   Settlement& settlement = of_buckets(1);
-  for (const Rank rank : {1, 2}) edge(rank).report.state = WorkerState::kFrozen;
+  for (const Rank rank : {1, 2}) neighbour(rank).report.state = WorkerState::kFrozen;
   EXPECT_FALSE(settlement.compared());
   settlement.measured(edge(1), 0, 4, 1, 1000);
   EXPECT_FALSE(settlement.compared());

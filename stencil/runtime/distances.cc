@@ -1,4 +1,4 @@
-#include "stencil/neighbour/distances.h"
+#include "stencil/runtime/distances.h"
 
 #include <algorithm>
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "fast/options/session_options.h"
+#include "stencil/runtime/journal.h"
+
+namespace fast {
+
+/// The recording of a session's engine, where the options ask for one; see SessionOptions::record.
+/// Background thread, until that has ended.
+class Recording {
+ public:
+  /// `options` must outlive this. Throws FileError where the file cannot be written.
+  explicit Recording(const SessionOptions& options);
+
+  /// Null where nothing is recorded.
+  [[nodiscard]] stencil::Witness* witness() { return journal_ ? &*journal_ : nullptr; }
+  /// Writes the file where somebody has asked for it since the last call.
+  void heed() const;
+  /// Writes the file, where there is to be one: the complete new one or none. Logs a failure.
+  void write() const;
+
+ private:
+  const SessionOptions& options_;
+  std::optional<stencil::Journal> journal_;
+};
+
+}  // namespace fast
