@@ -13,6 +13,7 @@ FILE = pathlib.Path(__file__).parent / "fast_training" / "_option_types.py"
 _TEXT = "str | os.PathLike[str] | None"
 # Options whose values are more than their defaults show.
 _TYPES = {
+    "memory_budget": "str | int | None",
     "means": "str | Sequence[str] | None",
     "peer": "str | Mapping[int, str] | None",
     "peers": "str | os.PathLike[str] | Mapping[int, str] | None",

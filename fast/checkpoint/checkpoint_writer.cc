@@ -26,6 +26,7 @@ StateWriter& CheckpointWriter::begin() {
 }
 
 void CheckpointWriter::write(std::filesystem::path file, stencil::Terms terms) {
+  held_ = state_.held();
   writing_ =
       std::async(std::launch::async, [this, file = std::move(file), terms = std::move(terms)] {
         try {

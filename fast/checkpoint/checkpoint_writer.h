@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <future>
 
@@ -10,7 +12,8 @@
 namespace fast {
 
 /// Writes checkpoints while training goes on. The training thread only copies the state; another
-/// thread writes it. All methods belong to the training thread.
+/// thread writes it. All methods but held() belong to the training
+/// thread.
 class CheckpointWriter {
  public:
   explicit CheckpointWriter(stencil::LogSink log) : log_(std::move(log)) {}
@@ -26,11 +29,14 @@ class CheckpointWriter {
   /// See write_checkpoint(). Logs a checkpoint that cannot be written; training goes on.
   void write(std::filesystem::path file, stencil::Terms terms);
   void wait();
+  /// Bytes that the copies of the state take. Any thread.
+  [[nodiscard]] std::size_t held() const { return held_; }
 
  private:
   stencil::LogSink log_;
   StateWriter state_;  ///< belongs to the writing thread while busy()
   std::future<void> writing_;
+  std::atomic<std::size_t> held_{0};
 };
 
 }  // namespace fast

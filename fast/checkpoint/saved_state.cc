@@ -14,6 +14,10 @@ constexpr char kModel[] = "model/";
 
 void StateWriter::put(std::string name, std::string_view dtype, std::span<const std::int64_t> shape,
                       std::span<const std::byte> bytes) {
+  if (only_counts_) {
+    counted_ += bytes.size();
+    return;
+  }
   if (count_ == entries_.size()) entries_.emplace_back();
   Entry& entry = entries_[count_++];
   if (entry.capacity < bytes.size()) {
@@ -25,6 +29,12 @@ void StateWriter::put(std::string name, std::string_view dtype, std::span<const 
   entry.tensor.dtype = dtype;
   entry.tensor.shape.assign(shape.begin(), shape.end());
   entry.tensor.bytes = {entry.memory.get(), bytes.size()};
+}
+
+std::size_t StateWriter::held() const {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries_) bytes += entry.capacity;
+  return bytes;
 }
 
 std::vector<NamedTensor> StateWriter::tensors() {
@@ -83,6 +93,13 @@ void load_model(ModelAdapter& adapter, const StateReader& from) {
     from.read(kModel + tensor.name, tensor.dtype, tensor.shape, tensor.bytes);
   }
   for (Resumable* const part : adapter.parts()) part->load(from);
+}
+
+std::size_t saved_bytes(ModelAdapter& adapter) {
+  StateWriter counter;
+  counter.only_counts_ = true;
+  save_model(adapter, counter);
+  return counter.counted_;
 }
 
 }  // namespace fast

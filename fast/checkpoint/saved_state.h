@@ -47,6 +47,8 @@ class StateWriter {
     put(std::move(name), std::span<const T>(&value, 1));
   }
 
+  /// Bytes of memory that the copies take.
+  [[nodiscard]] std::size_t held() const;
   /// The tensors put since clear(). Valid until the next call of another method.
   [[nodiscard]] std::vector<NamedTensor> tensors();
 
@@ -56,8 +58,12 @@ class StateWriter {
     std::unique_ptr<std::byte[]> memory;
     std::size_t capacity = 0;
   };
+  friend std::size_t saved_bytes(ModelAdapter& adapter);
+
   std::vector<Entry> entries_;
-  std::size_t count_ = 0;  ///< entries in use
+  std::size_t count_ = 0;     ///< entries in use
+  bool only_counts_ = false;  ///< and copies nothing
+  std::size_t counted_ = 0;   ///< bytes
 };
 
 /// Reads such tensors back. The bytes belong to the file that they come from. All methods throw
@@ -128,5 +134,7 @@ class Resumable {
 /// its adapter. load_model() restores them.
 void save_model(ModelAdapter& adapter, StateWriter& to);
 void load_model(ModelAdapter& adapter, const StateReader& from);
+/// The bytes that save_model() would copy now.
+[[nodiscard]] std::size_t saved_bytes(ModelAdapter& adapter);
 
 }  // namespace fast

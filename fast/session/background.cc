@@ -8,6 +8,7 @@
 #include "fast/errors.h"
 #include "fast/options/addresses.h"
 #include "fast/options/security.h"
+#include "fast/session/pump_options.h"
 #include "fast/session/sharing.h"
 #include "stencil/core/text.h"
 #include "stencil/transport/factory.h"
@@ -35,18 +36,11 @@ std::vector<stencil::Rank> ranks_of(const std::vector<stencil::Place>& places) {
   return ranks;
 }
 
-/// Bytes.
-std::size_t largest_payload(const stencil::Layout& layout, const stencil::PumpOptions& config) {
-  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
-  const stencil::Carried* const carried = config.carried;
-  if (carried == nullptr || carried->chunks() == 0) return bucket;
-  return std::max(bucket, carried->size(0));
-}
-
 }  // namespace
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
-                       const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary)
+                       const stencil::Bounds& bounds, const stencil::Layout& layout,
+                       stencil::Mixer& mixer, BoundaryWait& boundary)
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       complaints_(options.log),
@@ -62,9 +56,10 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       {.loop = &loop_,
        .listen = options.listen,
        .usual_scheme = usual_scheme(options),
-       .max_frame_bytes = largest_payload(layout, config) + kFrameSlack,
-       .queue_frames = static_cast<std::size_t>(32 * options.exchange.window),
+       .max_frame_bytes = largest_payload(layout, *config.carried) + kFrameSlack,
+       .queue_frames = bounds.queue_frames,
        .seed = static_cast<std::uint64_t>(config.engine.rank),
+       .max_partial_payloads = bounds.partial_payloads,
        .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
        .complain = [this](const std::string& cause,
                           std::string_view text) { complaints_.about_stranger(cause, text); },

@@ -23,6 +23,7 @@
 #include "fast/session/recording.h"
 #include "fast/session/sweep_watch.h"
 #include "stencil/io/event_loop.h"
+#include "stencil/runtime/budget.h"
 #include "stencil/runtime/pump.h"
 #include "stencil/shared/unix_meeting.h"
 
@@ -35,10 +36,12 @@ class Background {
  public:
   using Condition = std::function<bool(const stencil::PumpStatus&)>;
 
-  /// Binds the address and starts the thread. `options`, `mixer` and `boundary` must outlive this.
+  /// Binds the address and starts the thread. `options`, `mixer`, `boundary` and
+  /// `config.carried` must outlive this. `bounds`: of the transport.
   /// Throws ConfigError (NetworkError for the address).
   Background(const SessionOptions& options, stencil::PumpOptions config,
-             const stencil::Layout& layout, stencil::Mixer& mixer, BoundaryWait& boundary);
+             const stencil::Bounds& bounds, const stencil::Layout& layout, stencil::Mixer& mixer,
+             BoundaryWait& boundary);
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave.
   ~Background();

@@ -1,5 +1,6 @@
 #include "fast/session/pump_options.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -20,13 +21,21 @@ stencil::LifeId new_life() {
 
 }  // namespace
 
+std::size_t largest_payload(const stencil::Layout& layout, const stencil::Carried& carried) {
+  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
+  return carried.chunks() == 0 ? bucket : std::max(bucket, carried.size(0));
+}
+
 stencil::PumpOptions make_pump_options(const SessionOptions& options, const stencil::Grid& grid,
                                        const stencil::Layout& layout, std::uint64_t initial_hash,
                                        ModelAdapter& adapter, stencil::Carried& carried,
-                                       double progress, bool trained) {
+                                       const stencil::Bounds& bounds, double progress,
+                                       bool trained) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, grid, options.rank, buckets);
+  bounds.apply_to(pump.engine);
+  pump.payloads = bounds.payloads;
   pump.engine.seed = options.seed;
   pump.engine.naming = options.naming;
   stencil::Hello& hello = pump.engine.hello;

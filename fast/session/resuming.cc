@@ -9,6 +9,7 @@
 #include "fast/options/terms.h"
 #include "fast/run/atomic_file.h"
 #include "fast/session/progress.h"
+#include "stencil/core/byte_size.h"
 
 namespace fast {
 namespace {
@@ -111,8 +112,21 @@ bool Resuming::due(stencil::TimePoint now) {
   return true;
 }
 
+bool Resuming::has_room(ModelAdapter& adapter) const {
+  if (most_ == SIZE_MAX) return true;
+  const std::size_t bytes = saved_bytes(adapter);
+  if (bytes <= most_) return true;
+  const std::string budget = options_.naming("memory_budget");
+  options_.log(LogLevel::kError,
+               "no checkpoint: its copy of the state takes " + stencil::bytes_text(bytes) +
+                   ", and " + budget + " " + options_.exchange.memory_budget + " keeps " +
+                   stencil::bytes_text(most_) + " for it; give a larger " + budget);
+  return false;
+}
+
 void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
                     const SessionRecord& record) {
+  if (!has_room(adapter)) return;
   StateWriter& state = writer_.begin();
   state.put(kRank, static_cast<std::int64_t>(options_.rank));
   state.put(kSteps, record.steps);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -42,8 +43,12 @@ class Resuming {
   void begin();
   /// Whether the options ask for a checkpoint now.
   [[nodiscard]] bool due(stencil::TimePoint now);
+  /// No checkpoint is to take more than so many bytes of memory.
+  void keep_within(std::size_t bytes) { most_ = bytes; }
+  /// Bytes of memory that checkpoints take now. Any thread.
+  [[nodiscard]] std::size_t held() const { return writer_.held(); }
   /// Copies the state; another thread writes it. Waits only for a checkpoint that is still being
-  /// written.
+  /// written. Logs an error instead where it would take more memory than it may.
   void save(const std::filesystem::path& file, ModelAdapter& adapter, const SessionRecord& record);
   /// No more checkpoints come: when the last one stands, another session may write that file.
   void end() {
@@ -52,12 +57,14 @@ class Resuming {
   }
 
  private:
+  [[nodiscard]] bool has_room(ModelAdapter& adapter) const;
   void check_terms(const stencil::Terms& saved, const std::string& file) const;
 
   const SessionOptions& options_;
   stencil::Terms terms_;
   std::optional<LockFile> lock_;  ///< of options.checkpoint
   CheckpointWriter writer_;
+  std::size_t most_ = SIZE_MAX;
   std::optional<stencil::TimePoint> next_;
 };
 

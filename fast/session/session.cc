@@ -45,12 +45,13 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       resuming_(options_, make_terms(options_, grid_.topology(), layout_)),
       record_(first_record()),
       carried_(carry()),
+      memory_(make_memory_budget(options_, grid_, layout_, adapter_, carried_)),
       means_(mean_names(options_.means, options_.naming("means")), grid_.size(), record_.said,
              record_.scalars.empty() ? 0 : record_.scalars.front()),
       progress_(grid_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                 record_.scalars, means_.size()),
       config_(make_pump_options(options_, grid_, layout_, record_.initial_hash, adapter_, carried_,
-                                progress_.steps(), record_.resumed)),
+                                memory_.bounds, progress_.steps(), record_.resumed)),
       pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
       self_weight_(config_.engine.self_weight()),
       mixer_(layout_, values_.get(), progress_.scalars(),
@@ -59,9 +60,10 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
              options_.exchange.mix_threads),
       steps_(mixer_),
       boundary_(options_.exchange.phase_lock, options_.exchange.linger),
-      background_(options_, config_, layout_, mixer_, boundary_) {
+      background_(options_, config_, memory_.bounds, layout_, mixer_, boundary_) {
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) { ready_from(first); });
+  if (memory_.allowed > 0) resuming_.keep_within(memory_.checkpoint);
   resuming_.begin();
 }
 
@@ -81,7 +83,10 @@ void Session::Impl::save_model(const std::filesystem::path& file) {
 }
 
 SessionStatus Session::Impl::status() const {
-  SessionStatus out = status_of(background_.status(), EventLoop::now());
+  const PumpStatus pump = background_.status();
+  SessionStatus out = status_of(pump, EventLoop::now());
+  out.counters["memory_held"] = pump.memory + memory_.copy + carried_.bytes() + resuming_.held();
+  out.counters["memory_budget"] = memory_.allowed;
   out.mean_data_size = mean_data_size_;
   out.counters["non_finite_losses"] = non_finite_losses_;
   out.not_learnt = losses_.grown();

@@ -18,6 +18,7 @@
 #include "fast/session/boundary_wait.h"
 #include "fast/session/loss_watch.h"
 #include "fast/session/means.h"
+#include "fast/session/memory_budget.h"
 #include "fast/session/model_values.h"
 #include "fast/session/patience.h"
 #include "fast/session/patient_fold.h"
@@ -165,6 +166,7 @@ class Session::Impl {
   Resuming resuming_;     ///< training thread
   SessionRecord record_;  ///< as this life began
   stencil::Carried carried_;
+  const MemoryBudget memory_;
   Means means_;        ///< training thread
   Progress progress_;  ///< likewise
   std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};

@@ -36,6 +36,10 @@ class ReturnedPayloads {
 
   void give(PooledMemory* memory);
   [[nodiscard]] PooledMemory* take();  ///< null where none has been returned
+  /// Whether take() would return one.
+  [[nodiscard]] bool any() const {
+    return taken_ != nullptr || given_.load(std::memory_order_relaxed) != nullptr;
+  }
 
  private:
   std::atomic<PooledMemory*> given_{nullptr};
@@ -61,6 +65,8 @@ class PayloadPool {
   }
   /// Pieces in existence.
   [[nodiscard]] std::size_t made() const { return made_; }
+  /// Whether take() could do with `most` pieces.
+  [[nodiscard]] bool has_room(std::size_t most) const { return made_ < most || returned_->any(); }
 
  private:
   std::shared_ptr<ReturnedPayloads> returned_ = std::make_shared<ReturnedPayloads>();
@@ -96,6 +102,14 @@ class BucketPool {
     BucketMemory* const memory = (small ? small_ : large_).take();
     payload = Payload(memory);
     return memory->use(size, small ? std::min(kSmall, largest) : largest);
+  }
+  /// Whether give() of that size could do with `most` pieces of each of the two sizes.
+  [[nodiscard]] bool has_room(std::size_t size, std::size_t most) const {
+    return (size <= kSmall ? small_ : large_).has_room(most);
+  }
+  /// Bytes of all pieces.
+  [[nodiscard]] std::size_t bytes(std::size_t largest) const {
+    return small_.made() * std::min(kSmall, largest) + large_.made() * largest;
   }
   /// Pieces in existence, and those of them that are large.
   [[nodiscard]] std::size_t made() const { return small_.made() + large_.made(); }

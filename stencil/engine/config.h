@@ -42,6 +42,8 @@ struct EngineConfig {
   /// The most answers kept until settled, on all edges. At this number a worker answers "busy" and
   /// makes no offers. With window_total it bounds the exchanges in flight, in buckets.
   std::uint32_t retained_total = 64;
+  /// The most held offers of one neighbour; further ones are answered out of turn.
+  std::uint32_t most_held = 64;
 
   /// Neighbours are told of each boundary as soon as it is reached, but not more often than this.
   /// 0: they are not told, except in mode bounded, which tells them every boundary.

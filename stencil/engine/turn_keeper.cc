@@ -5,8 +5,6 @@
 namespace stencil {
 namespace {
 
-/// The most held offers of one neighbour; further ones are answered out of turn.
-constexpr std::size_t kMostHeld = 64;
 /// Sweeps planned at a time.
 constexpr std::size_t kMostPlanned = 16;
 /// Nobody waits for a worker whose steps are longer by more than this share.
@@ -96,7 +94,7 @@ bool TurnKeeper::must_hold(TimePoint now, Neighbour& neighbour, const HeldOffer&
   const OpenOffer* const crossing = book.find_crossing(offer.bucket);
   if (crossing != nullptr && !crossing->made) return true;
   if (!self_.training() || now >= held_until(held) || crossing != nullptr) return false;
-  if (book.held.size() >= kMostHeld) return false;
+  if (book.held.size() >= self_.config.most_held) return false;
   if (pause_ == Pause::kNone) {
     const bool in_step = alike(neighbour.report.steps.every, self_.steps.every, kUnlike);
     if (!paused_ || !in_step) return false;

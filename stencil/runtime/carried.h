@@ -19,6 +19,7 @@ class Carried {
   Carried(std::vector<std::byte> bytes, std::size_t chunk);
 
   [[nodiscard]] std::uint32_t chunks() const;
+  [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }  ///< of all chunks
   /// Bytes of chunk `index`, which is one of chunks().
   [[nodiscard]] std::size_t size(std::uint32_t index) const { return place(index).size(); }
 

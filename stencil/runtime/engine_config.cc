@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stencil/mix/codecs/kinds.h"
+#include "stencil/runtime/budget.h"
 #include "stencil/runtime/phase_lock.h"
 
 namespace stencil {
@@ -23,9 +24,7 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Grid& grid
   engine.mode = Mode::parse(options.mode);
   engine.buckets = buckets;
   engine.grid = figures_of(grid, options);
-  engine.window = static_cast<std::uint32_t>(options.window);
-  engine.window_total = 4 * engine.window;
-  engine.retained_total = 16 * engine.window;
+  usual_bounds(static_cast<std::uint32_t>(options.window)).apply_to(engine);
   engine.suspect_after = seconds(options.suspect_after);
   engine.gone_after = seconds(options.gone_after);
   engine.heartbeat_every = std::min(engine.heartbeat_every, engine.suspect_after / 4);

@@ -15,6 +15,7 @@ void check_codec_name(const std::string& codec);
 void check_transport(const std::string& transport);
 void check_sharing(const std::string& sharing);
 void check_initial(const std::string& initial);
+void check_budget(const std::string& budget);
 [[nodiscard]] std::string codec_help();
 }  // namespace internal
 
@@ -144,6 +145,18 @@ void visit_fields(Options& options, Visitor& visit) {
                          .example = 8,
                          .before = 4},
         options.window);
+  visit(
+      OptionField<std::string>{
+          .key = "memory_budget",
+          .unit = "BYTES",
+          .help = "all that a worker may hold for the exchange beside its model, checkpoints "
+                  "included, e.g. 64MB: window and queues follow from it, and less than the model "
+                  "needs is refused; 0: no bound",
+          .check = internal::check_budget,
+          .example = "64MB",
+          .before = "0",
+          .simulated = false},
+      options.memory_budget);
   const auto visit_seconds = [&visit](std::string_view key, auto& value, const char* help,
                                       double before, bool simulated) {
     visit(OptionField<double>{.key = key,

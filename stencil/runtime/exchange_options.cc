@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "stencil/core/byte_size.h"
 #include "stencil/core/error.h"
 #include "stencil/core/mode.h"
 #include "stencil/core/option_checks.h"
@@ -31,6 +32,12 @@ void check_sharing(const std::string& sharing) {
 
 void check_initial(const std::string& initial) {
   check_choice("initial", initial, kInitials);
+}
+
+void check_budget(const std::string& budget) {
+  if (parse_bytes(budget)) return;
+  throw ConfigError("memory budget " + in_quotes(budget) + " is no number of bytes",
+                    "write e.g. 64MB, 1.5GB or 512KiB, or 0 for no bound");
 }
 
 std::string codec_help() {

@@ -29,6 +29,7 @@ struct ExchangeOptions {
   int mix_threads = 1;
   int bucket_kib = 0;
   int window = 4;
+  std::string memory_budget = "0";
   double suspect_after = 3;
   double gone_after = 60;
   double wait_deadline = 60;

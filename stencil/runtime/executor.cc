@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace stencil {
+namespace {
+
+/// Own payloads take all the memory that they may: as where another process holds the bucket.
+constexpr MixReport kNoRoom{.why = MixReport::Why::kHeld};
+
+}  // namespace
 
 Executor::Executor(Engine& engine, Edges& edges, Mixer& mixer, Carried& carried,
                    PayloadForms& forms, Outbox& outbox, Settlement& settlement,
@@ -89,13 +95,13 @@ void Executor::operator()(action::MakeOffer& offer) {
   const bool exact = finishing();
   const CodedForm form = forms_.offer(*to.codec, offer.bucket, exact);
   MadeOffer made{.codec = form.codec, .finishing = exact};
-  const std::span<std::byte> bytes = forms_.give(made.payload, form.bytes);
+  const auto bytes = forms_.give(made.payload, form.bytes);
   const MixReport report =
-      mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), bytes);
+      bytes ? mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), *bytes) : kNoRoom;
   if (!report.applied) {
-    // Another process holds the bucket, or our own model is not finite, which the training thread
-    // will notice at its boundary. Sequence numbers must not have a gap and cannot wait, so this is
-    // an offer without values.
+    // Another process holds the bucket, there is no memory for it, or our own model is not finite,
+    // which the training thread will notice at its boundary. Sequence numbers must not have a gap
+    // and cannot wait, so this is an offer without values.
     ++(report.why == MixReport::Why::kNotFinite ? counters_.own_non_finite : counters_.put_off);
     made.payload = Payload();
   }
@@ -125,10 +131,11 @@ void Executor::operator()(action::Answer& answer) {
               .bucket = offer.bucket,
               .divisor = answer.divisor,
               .codec = form.codec};
-  const std::span<std::byte> bytes = forms_.give(reply.payload, form.bytes);
+  const auto bytes = forms_.give(reply.payload, form.bytes);
   const MixReport report =
-      mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload), answer.divisor,
-                    bytes, to.neighbour.unlike);
+      bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
+                            answer.divisor, *bytes, to.neighbour.unlike)
+            : kNoRoom;
   if (report.applied) {
     measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
     return this->reply(answer.to, reply);
@@ -228,15 +235,18 @@ bool Executor::apply(const action::Serve& serve) {
   const CodedForm form = forms_.snapshot(serve.bucket, joining);
   Message message = engine_.message(
       serve.to, Snapshot{.bucket = serve.bucket, .round = serve.round, .codec = form.codec});
-  const std::span<std::byte> bytes =
-      forms_.give(std::get<Snapshot>(message.body).payload, form.bytes);
+  const auto bytes = forms_.give(std::get<Snapshot>(message.body).payload, form.bytes);
+  if (!bytes) {
+    ++counters_.frames_dropped;  // it is asked for again
+    return true;
+  }
   if (const auto carried = chunk(serve.bucket)) {
-    carried_.copy(*carried, bytes);
+    carried_.copy(*carried, *bytes);
     outbox_.send(edges_.at(serve.to), message);
     return true;
   }
-  const MixReport report = joining ? mixer_.copy(serve.bucket, bytes)
-                                   : mixer_.snapshot(serve.bucket, forms_.pulled(), bytes);
+  const MixReport report = joining ? mixer_.copy(serve.bucket, *bytes)
+                                   : mixer_.snapshot(serve.bucket, forms_.pulled(), *bytes);
   if (report.applied) {
     outbox_.send(edges_.at(serve.to), message);
     return true;

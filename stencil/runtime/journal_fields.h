@@ -216,10 +216,10 @@ void fields(A& a, T& v) {
 template <typename A, Is<EngineConfig> T>
 void fields(A& a, T& v) {
   all(a, v.rank, v.neighbours, v.grid, v.topology, v.mode, v.buckets, v.carried, v.window,
-      v.window_total, v.retained_total, v.tell_every, v.heartbeat_every, v.suspect_after,
-      v.gone_after, v.hello_every, v.reply_deadline, v.hello, v.terms, v.behind_share,
-      v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial, v.trained, v.proven,
-      v.seed);
+      v.window_total, v.retained_total, v.most_held, v.tell_every, v.heartbeat_every,
+      v.suspect_after, v.gone_after, v.hello_every, v.reply_deadline, v.hello, v.terms,
+      v.behind_share, v.behind_steps, v.missed_steps, v.most_progress, v.lowest_initial, v.trained,
+      v.proven, v.seed);
 }
 
 // An engine's state, beside what its parts name themselves.
@@ -238,7 +238,8 @@ void fields(A& a, T& v) {
 template <typename A, Is<Life> T>
 void fields(A& a, T& v) {
   all(a, v.our_epoch, v.their_epoch, v.acknowledged, v.told, v.id, v.generation, v.host, v.met,
-      v.taken_since, v.initial, v.progress, v.behind, v.fresh, v.apart, v.ever_heard, v.raised);
+      v.taken_since, v.initial, v.progress, v.behind, v.doubted, v.fresh, v.apart, v.ever_heard,
+      v.raised);
 }
 template <typename A, Is<Report> T>
 void fields(A& a, T& v) {

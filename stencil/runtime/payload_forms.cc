@@ -9,13 +9,15 @@
 
 namespace stencil {
 
-PayloadForms::PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried)
+PayloadForms::PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried,
+                           std::size_t most)
     : spec_(spec),
       mixer_(mixer),
       carried_(carried),
       exact_(std::make_unique<DenseEdgeCodec>()),
       pulled_as_(pulled_as(spec)),
-      pulled_(stencil::make_codec(pulled_as_)) {
+      pulled_(stencil::make_codec(pulled_as_)),
+      most_(most) {
   const auto codec = make_codec({});
   if (carried.chunks() > 0) largest_ = carried.size(0);
   for (std::uint32_t bucket = 0; bucket < mixer.bucket_count(); ++bucket) {
@@ -95,7 +97,8 @@ bool PayloadForms::is_sound(const Message& message) const {
   return finite;
 }
 
-std::span<std::byte> PayloadForms::give(Payload& payload, std::size_t bytes) {
+std::optional<std::span<std::byte>> PayloadForms::give(Payload& payload, std::size_t bytes) {
+  if (!payloads_.has_room(bytes, most_)) return std::nullopt;
   return payloads_.give(payload, bytes, largest_);
 }
 

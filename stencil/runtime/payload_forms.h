@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "stencil/core/codec_spec.h"
@@ -18,7 +20,9 @@ namespace stencil {
 class PayloadForms {
  public:
   /// `mixer` and `carried` must outlive this.
-  PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried);
+  /// `most`: payloads of large and of small size, each, that may exist at once.
+  PayloadForms(const CodecSpec& spec, const Mixer& mixer, const Carried& carried,
+               std::size_t most = SIZE_MAX);
 
   /// The codec of a new edge.
   [[nodiscard]] std::unique_ptr<EdgeCodec> make_codec(std::span<const float> initial) const;
@@ -41,10 +45,12 @@ class PayloadForms {
   /// How whole models are pulled in lock step.
   [[nodiscard]] const Codec& pulled() const { return *pulled_; }
 
-  /// Allocates memory of `bytes` for `payload`, which the caller fills before it sends.
-  [[nodiscard]] std::span<std::byte> give(Payload& payload, std::size_t bytes);
-  /// The most payloads that existed at once.
+  /// Gives `payload` memory of `bytes`, which the caller fills before it sends. Nothing where as
+  /// many payloads exist as may: some that were sent on a link that stands still.
+  [[nodiscard]] std::optional<std::span<std::byte>> give(Payload& payload, std::size_t bytes);
+  /// The most payloads that existed at once, and the memory of all.
   [[nodiscard]] std::size_t made() const { return payloads_.made(); }
+  [[nodiscard]] std::size_t bytes() const { return payloads_.bytes(largest_); }
 
  private:
   [[nodiscard]] CodedForm in_fp32(std::uint32_t bucket) const;
@@ -59,6 +65,7 @@ class PayloadForms {
   CodecNumber pulled_as_;
   std::unique_ptr<const Codec> pulled_;
   BucketPool payloads_;
+  std::size_t most_;
   std::size_t largest_ = 0;  ///< bytes
 };
 

@@ -29,6 +29,19 @@ EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
   return config;
 }
 
+/// See PumpStatus::memory.
+std::size_t held(Mixer& mixer, const PayloadForms& forms, const Neighbours& neighbours,
+                 const CodecSpec& codec) {
+  std::size_t bytes = mixer.segment().bytes() + forms.bytes() +
+                      neighbours.size() * edge_codec_bytes(codec, mixer.layout());
+  for (const Neighbour& neighbour : neighbours) {
+    for (const HeldOffer& offer : neighbour.book.held) {
+      bytes += view(offer.offer().payload).size();
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver resolver,
@@ -43,7 +56,7 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       links_(engine_.config().rank, edges_, transport, std::move(resolver), log),
       settlement_(edges_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
-             options.carried == nullptr ? nothing_ : *options.carried),
+             options.carried == nullptr ? nothing_ : *options.carried, options.payloads),
       outbox_(transport, engine_.config().window, counters_.frames_dropped, served_),
       executor_(engine_, edges_, mixer, options.carried == nullptr ? nothing_ : *options.carried,
                 forms_, outbox_, settlement_, complaints_, counters_),
@@ -334,6 +347,7 @@ const PumpStatus& Pump::status() {
   s.settle_threshold = settlement_.threshold();
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
+  s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec);
   s.refused = executor_.refused();
   s.turned_away = reception_.turned_away();
   s.engine = engine_.counters();

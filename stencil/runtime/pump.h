@@ -26,10 +26,11 @@ namespace stencil {
 
 struct PumpOptions {
   EngineConfig engine;
-  double settle_threshold = 1e-3;  ///< see Grid::settle_threshold()
-  bool keys = false;               ///< only links whose other end has proven its rank count
-  Carried* carried = nullptr;      ///< what newcomers take over beside the model; must outlive it
-  Witness* witness = nullptr;      ///< of the engine; must outlive it
+  double settle_threshold = 1e-3;   ///< see Grid::settle_threshold()
+  bool keys = false;                ///< only links whose other end has proven its rank count
+  std::size_t payloads = SIZE_MAX;  ///< own ones that may exist at once, see PayloadForms
+  Carried* carried = nullptr;       ///< what newcomers take over beside the model; must outlive it
+  Witness* witness = nullptr;       ///< of the engine; must outlive it
 };
 
 /// Joins the protocol (Engine), the arithmetic (Mixer) and the network (Transport). All background

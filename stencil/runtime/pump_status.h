@@ -74,6 +74,7 @@ struct PumpStatus {
   double settle_threshold = 0;
   double relative_distance = 0;
   std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
+  std::size_t memory = 0;    ///< bytes of y, p, codecs, own payloads and offers held
   std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match
   std::string turned_away;   ///< see Reception::turned_away()
   EngineCounters engine;

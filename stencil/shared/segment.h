@@ -97,6 +97,7 @@ class Segment {
   [[nodiscard]] BucketControl& control(std::uint32_t bucket) const { return controls_[bucket]; }
   [[nodiscard]] SharedNote& note(std::uint32_t bucket) const { return notes_[bucket]; }
 
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The rank of the owner.
   [[nodiscard]] Rank rank() const;
   /// An identifier that no other segment has.

@@ -26,7 +26,7 @@ fast_test_room(integration/programs
 # Runs of many processes with real time-outs: minutes each under a sanitizer, on code that the other
 # tests and the fuzzers try there. `slow` leaves them out.
 fast_test_room(integration/faults
-  LINK fast_test_faults fast_test_data_files fast_test_key_rings fast_session stencil_core
+  LINK fast_test_faults fast_test_data_files fast_test_key_rings fast_session fast_flat stencil_core
        stencil_transport stencil_wire
   LABELS integration slow TIMEOUT 600 ONE_CORE
   DEPENDS plain_fast plain_fast_worker DEFINES ${plain_programs})

@@ -73,6 +73,9 @@ class Options(TypedDict, total=False):
     bucket_kib: size of a bucket, the piece in which a model travels; 0: 16 to 256, by the size
         of the model (default: 0)
     window: the most buckets in flight per sweep (default: 4)
+    memory_budget: all that a worker may hold for the exchange beside its model, checkpoints
+        included, e.g. 64MB: window and queues follow from it, and less than the model needs is
+        refused; 0: no bound (default: 0)
     suspect_after: a neighbour that is silent for so long is not asked for averages (default: 3)
     gone_after: a neighbour that is silent for so long is given up (default: 60)
     wait_deadline: bounded and sync: longest wait for a neighbour that is not heard of (default:
@@ -125,6 +128,7 @@ class Options(TypedDict, total=False):
     mix_threads: float | None
     bucket_kib: float | None
     window: float | None
+    memory_budget: str | int | None
     suspect_after: float | None
     gone_after: float | None
     wait_deadline: float | None

@@ -130,6 +130,8 @@
     bytes_sent: 'bytes sent, headers included', bytes_received: 'bytes received, headers included',
     strangers: 'connections or messages that were none of a worker’s, such as a port scan’s, or that a broken connection cut short; turned away',
     discarded: 'messages that the transport gave up, as where a link broke',
+    memory_held: 'bytes that it held for the exchange at its end, beside the model',
+    memory_budget: 'bytes that it might hold for the exchange (memory_budget)',
     non_finite_losses: 'losses that were NaN or infinite; left out of the mean',
   };
   const word = name => {

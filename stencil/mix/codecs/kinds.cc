@@ -76,11 +76,13 @@ constexpr CodecKind kKinds[] = {
      .name = "int4",
      .dense = make<IntCodec, 4>,
      .values = kFp16,
-     .edge = make_residues},
+     .edge = make_residues,
+     .kept = ResidueEdgeCodec::kept},
     {.number = kTopK,
      .name = "topk",
      .in_lock_step = false,
      .edge = make_top_k,
+     .kept = TopKEdgeCodec::kept,
      .form = "topk:F",
      .range = "0 < F <= 0.5, e.g. topk:0.01",
      .parse = parse_share,
@@ -115,6 +117,11 @@ std::unique_ptr<EdgeCodec> make_edge_codec(const CodecSpec& spec, const Layout& 
   return std::make_unique<DenseEdgeCodec>(
       DenseEdgeCodec::Numbered{make_codec(kind->values), kind->values},
       DenseEdgeCodec::Numbered{kind->dense(), kind->number});
+}
+
+std::size_t edge_codec_bytes(const CodecSpec& spec, const Layout& layout) {
+  const CodecKind* const kind = find(spec.number);
+  return kind == nullptr || kind->kept == nullptr ? 0 : kind->kept(layout);
 }
 
 CodecNumber pulled_as(const CodecSpec& spec) {

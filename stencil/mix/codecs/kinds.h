@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct CodecKind {
   /// What travels on one edge; null: DenseEdgeCodec of `values` and `dense`.
   std::unique_ptr<EdgeCodec> (*edge)(const CodecSpec& spec, const Layout& layout,
                                      std::span<const float> initial) = nullptr;
+  /// Bytes that such an edge keeps; null: none worth counting.
+  std::size_t (*kept)(const Layout& layout) = nullptr;
 
   // Of a codec with a parameter.
   std::string_view form = {};   ///< "topk:F"
@@ -50,6 +53,9 @@ struct CodecKind {
 [[nodiscard]] std::unique_ptr<EdgeCodec> make_edge_codec(const CodecSpec& spec,
                                                          const Layout& layout,
                                                          std::span<const float> initial);
+
+/// Bytes that it keeps.
+[[nodiscard]] std::size_t edge_codec_bytes(const CodecSpec& spec, const Layout& layout);
 
 /// How whole models are pulled in mode sync, see CodecKind::values.
 [[nodiscard]] CodecNumber pulled_as(const CodecSpec& spec);

@@ -106,10 +106,14 @@ bool subtract(const CodedOffer& theirs, const CodedOffer& ours, std::size_t begi
 
 }  // namespace
 
+std::size_t ResidueEdgeCodec::blocks_of(const Layout& layout) {
+  return (layout.bucket_floats() + residue::kBlock - 1) / residue::kBlock;
+}
+
 ResidueEdgeCodec::ResidueEdgeCodec(CodecNumber number, const Layout& layout,
                                    std::span<const float> initial)
     : number_(number),
-      blocks_((layout.bucket_floats() + residue::kBlock - 1) / residue::kBlock),
+      blocks_(blocks_of(layout)),
       apart_(blocks_ * layout.bucket_count(), 0x1p-20F),
       found_(blocks_) {
   for (std::uint32_t b = 0; b < layout.bucket_count() && !initial.empty(); ++b) {

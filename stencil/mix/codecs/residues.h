@@ -21,6 +21,11 @@ class ResidueEdgeCodec final : public EdgeCodec {
   /// `initial` apart.
   ResidueEdgeCodec(CodecNumber number, const Layout& layout, std::span<const float> initial);
 
+  /// Bytes that one keeps.
+  [[nodiscard]] static std::size_t kept(const Layout& layout) {
+    return (layout.bucket_count() + 1) * blocks_of(layout) * sizeof(float);
+  }
+
   [[nodiscard]] CodedForm offer_form(std::size_t floats) const override;
   [[nodiscard]] CodedForm reply_form(std::size_t floats) const override;
   [[nodiscard]] edge_delta::Outcome offer(BucketValues ours, std::span<std::byte> out) override;
@@ -37,6 +42,8 @@ class ResidueEdgeCodec final : public EdgeCodec {
   }
 
  private:
+  [[nodiscard]] static std::size_t blocks_of(const Layout& layout);
+
   CodecNumber number_;
   IntCodec differences_{4};
   std::size_t blocks_;  ///< of a whole bucket

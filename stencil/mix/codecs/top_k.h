@@ -27,6 +27,12 @@ class TopKEdgeCodec final : public EdgeCodec {
   TopKEdgeCodec(TopK top_k, CodecNumber number, const Layout& layout,
                 std::span<const float> initial);
 
+  /// Bytes that one keeps.
+  [[nodiscard]] static std::size_t kept(const Layout& layout) {
+    const std::size_t scratch = layout.bucket_floats() * 2 + 1;
+    return (layout.size() + layout.bucket_count() + scratch) * sizeof(float);
+  }
+
   /// How many of an offer's `count` coordinates go by turns.
   [[nodiscard]] static constexpr std::size_t by_turns(std::size_t count) { return (count + 7) / 8; }
 

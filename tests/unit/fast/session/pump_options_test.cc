@@ -23,7 +23,8 @@ stencil::PumpOptions options_of(const SessionOptions& options) {
   const auto topology = stencil::Topology::parse(options.topology);
   stencil::Carried nothing;
   NoModel model;
-  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77, model, nothing);
+  return make_pump_options(options, topology, stencil::Layout::flat(10, 4), 77, model, nothing,
+                           stencil::usual_bounds(4));
 }
 
 TEST(PumpOptionsTest, TheHelloSaysWhatNeighboursCompare) {

@@ -69,6 +69,22 @@ TEST(BucketPool, SmallPayloadsTakeNoLargePiece) {
   EXPECT_EQ(pool.made_large(), 2U);
 }
 
+TEST(BucketPool, HasRoomForSoManyOfEachSizeAndForWhatHasComeBack) {
+  BucketPool pool;
+  constexpr std::size_t kLargest = 1 << 18;
+  Payload large, small;
+  EXPECT_FALSE(pool.has_room(kLargest, 0));
+  EXPECT_TRUE(pool.has_room(kLargest, 1));
+  (void)pool.give(large, kLargest, kLargest);
+  EXPECT_FALSE(pool.has_room(kLargest, 1));
+  EXPECT_TRUE(pool.has_room(1, 1));
+  (void)pool.give(small, 1, kLargest);
+  EXPECT_FALSE(pool.has_room(1, 1));
+  EXPECT_EQ(pool.bytes(kLargest), kLargest + BucketPool::kSmall);
+  large = Payload();
+  EXPECT_TRUE(pool.has_room(kLargest, 1));
+}
+
 TEST(PayloadPool, WhatWasTakenOutlivesThePool) {
   Payload survivor;
   {

@@ -36,7 +36,7 @@ std::vector<float> values_of(const Payload& payload) {
 /// test. Only the executor carries out what the engine decides.
 class ExecutorTest : public testing::Test {
  protected:
-  ExecutorTest() {
+  explicit ExecutorTest(std::size_t payloads = SIZE_MAX) : payloads_(payloads) {
     for (auto& [rank, edge] : lone_.edges) edge.codec = forms_.make_codec(model_);
     lone_.meet(1, kLink);
     run();
@@ -76,7 +76,8 @@ class ExecutorTest : public testing::Test {
   PumpCounters counters_;
   Complaints complaints_{[this](LogLevel, std::string_view text) { log_.emplace_back(text); }};
   Settlement settlement_{lone_.edges, 2, 1e-3};
-  PayloadForms forms_{{}, mixer_, carried_};
+  std::size_t payloads_;
+  PayloadForms forms_{{}, mixer_, carried_, payloads_};
   Outbox outbox_{transport_, 4, counters_.frames_dropped};
   Executor executor_{lone_.engine, lone_.edges, mixer_,      carried_, forms_,
                      outbox_,      settlement_, complaints_, counters_};
@@ -157,6 +158,37 @@ TEST_F(ExecutorTest, a_model_that_is_not_finite_is_offered_without_values) {
   EXPECT_TRUE(offers[1].payload);
   EXPECT_TRUE(book().open[0].made);
   EXPECT_EQ(counters_.own_non_finite, 1U);
+}
+
+/// As where frames that were sent stand on a link, and their memory with them.
+class FullExecutorTest : public ExecutorTest {
+ protected:
+  FullExecutorTest() : ExecutorTest(2) {}
+};
+
+TEST_F(FullExecutorTest, what_finds_no_memory_is_offered_without_values) {
+  boundary();
+  const auto offers = transport_.sent_of<Offer>();
+  ASSERT_THAT(offers, SizeIs(3));
+  EXPECT_TRUE(offers[1].payload);
+  EXPECT_FALSE(offers[2].payload);
+  EXPECT_EQ(counters_.put_off, 1U);
+  EXPECT_EQ(forms_.made(), 2U);
+}
+
+TEST_F(FullExecutorTest, what_finds_no_memory_is_declined_and_not_served) {
+  hear(Offer{.sequence = 1, .bucket = 0, .payload = of({3, 0})});
+  hear(Offer{.sequence = 2, .bucket = 1, .payload = of({3, 0})});
+  hear(Offer{.sequence = 3, .bucket = 0, .payload = of({5, 0})});
+  const auto replies = transport_.sent_of<Reply>();
+  ASSERT_THAT(replies, SizeIs(3));
+  EXPECT_EQ(replies[1].status, ReplyStatus::kDelta);
+  EXPECT_EQ(replies[2].status, ReplyStatus::kBusy);
+  EXPECT_THAT(z(), ElementsAre(2, 1, 3, 2)) << "as the first two offers have moved it";
+  hear(Pull{.bucket = 0, .round = 0});
+  EXPECT_THAT(transport_.sent_of<Snapshot>(), IsEmpty());
+  EXPECT_EQ(counters_.frames_dropped, 1U);
+  EXPECT_EQ(forms_.made(), 2U);
 }
 
 TEST_F(ExecutorTest, what_another_process_holds_is_owed_and_made_up_for) {
