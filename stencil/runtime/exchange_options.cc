@@ -36,8 +36,8 @@ void check_initial(const std::string& initial) {
 
 void check_budget(const std::string& budget) {
   if (parse_bytes(budget)) return;
-  throw ConfigError("memory budget " + in_quotes(budget) + " is no number of bytes",
-                    "write e.g. 64MB, 1.5GB or 512KiB, or 0 for no bound");
+  throw ConfigError("memory_budget " + in_quotes(budget) + " is no number of bytes",
+                    "use e.g. 64MB, 1.5GB or 512KiB, or 0 for no bound");
 }
 
 std::string codec_help() {

@@ -212,7 +212,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--linger", "2"}, "--linger 2"},
       {{"--phase-lock", "2"}, "--phase-lock 2"},
       {{"--mix-threads", "0"}, "--mix-threads 0"},
-      {{"--memory-budget", "64TB"}, "memory budget '64TB'"},
+      {{"--memory-budget", "64TB"}, "memory_budget '64TB'"},
       {{"--lr", "0"}, "--learning-rate 0"},
       {{"--momentum", "1"}, "--momentum 1"},
       {{"--warmup", "2"}, "--warmup 2"},
