@@ -31,6 +31,10 @@ class BucketBook {
     return 3;
   }
 
+  [[nodiscard]] bool is_of(std::uint32_t buckets) const {
+    return open_.is_like(BucketSet(buckets)) && answers_.size() == buckets;
+  }
+
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -81,6 +82,13 @@ class BucketSet {
       at = at / kBits + 1;
       ++level;
     }
+  }
+
+  /// Whether both are sets of as many buckets, to a multiple of 64.
+  [[nodiscard]] bool is_like(const BucketSet& other) const {
+    return std::ranges::equal(levels_, other.levels_, [](const auto& ours, const auto& theirs) {
+      return ours.size() == theirs.size();
+    });
   }
 
   /// See Engine::fields().

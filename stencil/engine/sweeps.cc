@@ -110,6 +110,13 @@ std::optional<std::uint32_t> SweepBook::next(const Sweep& sweep, std::uint32_t f
   return bucket && *bucket < from ? bucket : std::nullopt;
 }
 
+bool SweepBook::is_sound() const {
+  return buckets_.is_of(count_) && std::ranges::all_of(active_, [this](const Sweep& sweep) {
+           return sweep.pending.is_like(buckets_.all_open()) &&
+                  sweep.ready.is_like(buckets_.all_open());
+         });
+}
+
 void SweepBook::take(Sweep& sweep, std::uint32_t bucket) {
   sweep.cursor = bucket + 1;
   --sweep.unasked;

@@ -108,9 +108,12 @@ class SweepBook {
   template <typename A, typename T>
   static void fields(A& a, T& v) {
     a(v.credit_, v.earned_, v.buckets_, v.active_, v.in_turns_, v.made_from_, v.stale_);
+    a.expect(v.is_sound());
   }
 
  private:
+  /// Whether all sets are of the model's buckets, as they are unless they were read.
+  [[nodiscard]] bool is_sound() const;
   void set_pending(Sweep& sweep, std::uint32_t bucket, bool pending);
   void refresh(std::uint32_t bucket);
   void refresh_all();

@@ -23,6 +23,10 @@ std::uint64_t journal::hash_of(std::span<const Action> decided, Bytes& memory) {
   return XXH3_64bits(memory.data(), memory.size());
 }
 
+std::uint64_t journal::mark_of(std::span<const std::byte> beginning) {
+  return ~XXH3_64bits(beginning.data(), beginning.size());
+}
+
 void Journal::began(TimePoint now, const Engine& engine) {
   engine_ = &engine;
   made_ = now;
@@ -47,8 +51,8 @@ void Journal::begin_part(TimePoint now) {
   journal::walk(writer, *engine_);
   size = static_cast<std::uint32_t>(newer_.bytes.size() - at);
   std::memcpy(newer_.bytes.data() + at - sizeof(size), &size, sizeof(size));
-  const std::uint64_t hash = XXH3_64bits(newer_.bytes.data() + at, size);
-  journal::walk(writer, hash);
+  const std::uint64_t mark = journal::mark_of(newer_.bytes);
+  journal::walk(writer, mark);
   newer_.records = newer_.bytes.size();
 }
 

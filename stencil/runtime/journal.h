@@ -65,5 +65,10 @@ inline constexpr std::string_view kMagic = "FASTJRN2";
 /// A hash of all that a runtime acts on in `decided`: no texts. `memory` is overwritten.
 [[nodiscard]] std::uint64_t hash_of(std::span<const Action> decided, Bytes& memory);
 
+/// What the configuration and the state that a journal begins with, all before it, are followed by:
+/// the complement of their hash, which a fuzzer cannot copy from what is compared. An engine is
+/// only given a state that belongs to its configuration.
+[[nodiscard]] std::uint64_t mark_of(std::span<const std::byte> beginning);
+
 }  // namespace journal
 }  // namespace stencil

@@ -120,6 +120,7 @@ class Writer {
     for (const auto& [key, value] : values) all(*this, key, value);
   }
   void neighbour(const Neighbour* value) { number(value->rank); }
+  void expect(bool /*sound*/) {}
   void append(const void* from, std::size_t size);
 
  private:
@@ -208,6 +209,7 @@ class Reader {
     value = neighbours_ == nullptr ? nullptr : neighbours_->find(rank);
     bad_ |= value == nullptr;
   }
+  void expect(bool sound) { bad_ |= !sound; }
   std::span<const std::byte> take(std::size_t size) {
     bad_ |= size > in_.size();
     if (bad_) return {};

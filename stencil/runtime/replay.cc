@@ -174,13 +174,14 @@ Result<Replay> replay(std::span<const std::byte> journal,
   std::uint32_t size = 0;
   in.number(size);
   const std::span<const std::byte> state = in.take(size);
-  std::uint64_t hash = 0;
-  in.number(hash);
+  const std::size_t beginning = journal.size() - in.left();
+  std::uint64_t mark = 0;
+  in.number(mark);
   if (in.bad() || !may_be(config) || !may_be(made.time_since_epoch())) {
     return no_journal("its worker's configuration cannot be");
   }
-  if (XXH3_64bits(state.data(), state.size()) != hash) {
-    return no_journal("its worker's state is damaged");
+  if (journal::mark_of(journal.first(beginning)) != mark) {
+    return no_journal("its worker's configuration or state is damaged");
   }
   try {
     return play_all(in, config, made, state, told);

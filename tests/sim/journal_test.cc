@@ -295,6 +295,9 @@ TEST(Journals, what_is_no_journal_is_an_error) {
   Bytes damaged = fresh;
   damaged[damaged.size() - 9] ^= std::byte{1};
   EXPECT_THAT(error(damaged), HasSubstr("state is damaged"));
+  Bytes of_another = good;
+  of_another[8] ^= std::byte{1};  // the rank, in the configuration
+  EXPECT_THAT(error(of_another), HasSubstr("configuration or state is damaged"));
   Bytes other = good;
   other.back() ^= std::byte{1};
   EXPECT_EQ(error(other), "none") << "another hash is another decision, no fault of the file";
