@@ -13,17 +13,6 @@
 namespace stencil {
 namespace {
 
-MixReport report(const edge_delta::Outcome& outcome) {
-  return {.applied = outcome.finite,
-          .distance2 = outcome.distance2,
-          .norm2 = outcome.norm2,
-          .why = outcome.malformed ? MixReport::Why::kMalformed : MixReport::Why::kNotFinite};
-}
-
-MixReport held() {
-  return {.why = MixReport::Why::kHeld};
-}
-
 /// The model size, in floats, from which on a team saves more time than waking it costs.
 constexpr std::size_t kWorthATeam = 1 << 20;
 
@@ -177,8 +166,8 @@ FoldReport Mixer::fold_due(std::span<float> x) {
 MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out) {
   if (bucket == telemetry_bucket()) return copy(bucket, out);
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  const MixReport result = report(codec.offer(values(bucket), out));
+  if (!guard) return MixReport::held();
+  const MixReport result = MixReport::of(codec.offer(values(bucket), out));
   if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
   return result;
 }
@@ -192,10 +181,10 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
-  return report(change_p(bucket, aside,
-                         [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
+  return MixReport::of(change_p(
+      bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
@@ -207,9 +196,9 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(change_p(bucket, aside,
-                         [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
+  if (!guard) return MixReport::held();
+  return MixReport::of(change_p(
+      bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
@@ -221,8 +210,8 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(
+  if (!guard) return MixReport::held();
+  return MixReport::of(
       change_p(bucket, aside, [&](auto values) { return codec.merge(values, ours, theirs); }));
 }
 
@@ -233,7 +222,7 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   const BucketValues ours = values(bucket);
   return {.applied = edge_delta::offer(ours.y, ours.p, Fp32Codec(), out)};
 }
@@ -245,16 +234,16 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   const BucketValues ours = changing(bucket);
   aside_.clear(bucket);
-  return report(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
+  return MixReport::of(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
 
 MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
-  return report(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
+  if (!guard) return MixReport::held();
+  return MixReport::of(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
 }
 
 std::vector<float> Mixer::copy_y() {
@@ -280,7 +269,7 @@ MixReport Mixer::discard(std::uint32_t bucket) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   aside_.clear(bucket);
   std::ranges::fill(changing(bucket).p, 0);
   return {.applied = true};
@@ -291,17 +280,17 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
   const Rank self = segment_.rank();
   BucketGuard first =
       theirs_first ? counted(BucketGuard::try_for_a_while(control, self)) : lock(bucket);
-  if (!first) return held();
+  if (!first) return MixReport::held();
   BucketGuard second =
       theirs_first ? lock(bucket) : counted(BucketGuard::try_for_a_while(control, self));
-  if (!second) return held();
+  if (!second) return MixReport::held();
 
   const bool open = control.room != 0;
   if (!theirs.admits() || !take_room(control)) return {.why = MixReport::Why::kBusy};
   control.came = 1;
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
-  MixReport result = report(change_p(bucket, aside, [&](auto ours) {
+  MixReport result = MixReport::of(change_p(bucket, aside, [&](auto ours) {
     return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
                                     theirs.p().subspan(range.begin, range.size), divisor);
   }));
@@ -349,7 +338,7 @@ MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<st
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   return {.applied = codec.encode(y(bucket), out)};
 }
 
@@ -361,7 +350,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return held();
+  if (!guard) return MixReport::held();
   return {.applied = lock_step::absorb(changing(bucket).p, codec, s, weight)};
 }
 

@@ -42,6 +42,14 @@ struct MixReport {
     kMalformed,  ///< the payload does not fit this bucket
   };
   Why why = Why::kNotFinite;
+
+  [[nodiscard]] static MixReport held() { return {.why = Why::kHeld}; }
+  [[nodiscard]] static MixReport of(const edge_delta::Outcome& outcome) {
+    return {.applied = outcome.finite,
+            .distance2 = outcome.distance2,
+            .norm2 = outcome.norm2,
+            .why = outcome.malformed ? Why::kMalformed : Why::kNotFinite};
+  }
 };
 
 /// The memory of the exchange, y and p (as large as the model each), and the operations on it.

@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace stencil {
-namespace {
-
-/// Own payloads take all the memory that they may: as where another process holds the bucket.
-constexpr MixReport kNoRoom{.why = MixReport::Why::kHeld};
-
-}  // namespace
-
 Executor::Executor(Engine& engine, Edges& edges, Mixer& mixer, Carried& carried,
                    PayloadForms& forms, Outbox& outbox, Settlement& settlement,
                    Complaints& complaints, PumpCounters& counters)
@@ -95,9 +88,11 @@ void Executor::operator()(action::MakeOffer& offer) {
   const bool exact = finishing();
   const CodedForm form = forms_.offer(*to.codec, offer.bucket, exact);
   MadeOffer made{.codec = form.codec, .finishing = exact};
+  // Without room for an own payload it is as where another process holds the bucket.
   const auto bytes = forms_.give(made.payload, form.bytes);
   const MixReport report =
-      bytes ? mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), *bytes) : kNoRoom;
+      bytes ? mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), *bytes)
+            : MixReport::held();
   if (!report.applied) {
     // Another process holds the bucket, there is no memory for it, or our own model is not finite,
     // which the training thread will notice at its boundary. Sequence numbers must not have a gap
@@ -135,7 +130,7 @@ void Executor::operator()(action::Answer& answer) {
   const MixReport report =
       bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
                             answer.divisor, *bytes, to.neighbour.unlike)
-            : kNoRoom;
+            : MixReport::held();
   if (report.applied) {
     measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
     return this->reply(answer.to, reply);
