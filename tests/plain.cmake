@@ -18,9 +18,11 @@ set(fast_plain
   "FaultsAtTheEnd.*"
   "Networks/Large.*/1[0-9]"
   "Outage.*"
-  "Seeds/.*/[1-7]"
+  "Seeds/.*/([1-9]|[12][0-9])"
   "Seeds/Consensus.in_a_lossy_codec.*"
-  "TopKRun.(BringsAll|SixtyFour).*"
+  "TopKRun.(BringsAll|BrokenLinks|SixtyFour).*"
+  "Files/DamagedResume.*/(worker1life|worker1metricsjsonl)"
+  "Files/DamagedStart.*/(worker1endpoint|worker1life)"
   "Metrics.(ALongFile|AHistory|ALine|TheLastLine).*"
   "Page.LongHistories.*"
   # Processes that read command lines, wait and are killed: launchers and files, not the exchange.
