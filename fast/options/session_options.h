@@ -88,6 +88,7 @@ struct SessionOptions {
   /// saw and decided in the last `record_seconds`, and up to as long before, in 64 MiB at most. It
   /// holds no values of the model. It is written when the session ends, when its background thread
   /// fails, and when asked by `record_now`. {rank} stands for the rank. Empty: nothing is recorded.
+  /// Workers that would write the same file are refused.
   std::string record{};
   double record_seconds = 60;
   /// Set it to true to have the recording written soon; the session sets it to false. It must

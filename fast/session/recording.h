@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "fast/options/session_options.h"
+#include "fast/run/lock_file.h"
 #include "stencil/runtime/journal.h"
 
 namespace fast {
@@ -11,7 +12,8 @@ namespace fast {
 /// Background thread, until that has ended.
 class Recording {
  public:
-  /// `options` must outlive this. Throws FileError where the file cannot be written.
+  /// `options` must outlive this. Throws FileError where the file cannot be written,
+  /// ConfigError where another session writes the same file.
   explicit Recording(const SessionOptions& options);
 
   /// Null where nothing is recorded.
@@ -23,6 +25,7 @@ class Recording {
 
  private:
   const SessionOptions& options_;
+  std::optional<LockFile> lock_;
   std::optional<stencil::Journal> journal_;
 };
 

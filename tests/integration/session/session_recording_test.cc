@@ -19,6 +19,8 @@
 namespace fast {
 namespace {
 
+using ::testing::HasSubstr;
+
 class SessionRecordingTest : public SessionTest {
  protected:
   [[nodiscard]] std::string file(const std::string& rank) const {
@@ -86,6 +88,21 @@ TEST_F(SessionRecordingTest, a_file_that_cannot_be_written_is_refused_at_once) {
   SessionOptions options = this->options("ring:1", 0);
   options.record = "/dev/null/worker.journal";
   EXPECT_THROW(Session(worker.adapter, options), FileError);
+}
+
+TEST_F(SessionRecordingTest, two_that_would_write_one_file_are_refused) {
+  Quadratic first(0), second(1);
+  SessionOptions options = this->options("ring:2", 0);
+  options.record = file("shared");
+  const Session session(first.adapter, options);
+  SessionOptions others = this->options("ring:2", 1);
+  others.record = options.record;
+  try {
+    const Session another(second.adapter, others);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("{rank}"));
+  }
 }
 
 }  // namespace
