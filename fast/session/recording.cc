@@ -15,9 +15,9 @@ Recording::Recording(const SessionOptions& options) : options_(options) {
   const std::string lock = options.record + ".lock";
   lock_ = LockFile::take(lock);
   if (!lock_) {
-    throw ConfigError("the recording " + options.record + " is that of " +
-                          LockFile::holder_of(lock) + ", too",
-                      "give each worker its own: {rank} in the name stands for the rank");
+    throw ConfigError(
+        "the recording " + options.record + " is that of " + LockFile::holder_of(lock) + ", too",
+        "give each worker its own: {rank} in the name stands for the rank");
   }
   journal_.emplace(stencil::Journal::Keep{.time = stencil::seconds(options.record_seconds)});
 }

@@ -22,7 +22,7 @@ void Dialler::dial(LinkId id, const PeerAddress& address) {
   d.literal = literal_addresses(d.endpoint);
   d.key = address.key;
   d.id = id;
-  d.pause = options_.reconnect_min;
+  d.backoff.emplace(options_);
   d.alarm.emplace(loop_of(options_), [this, &d] {
     if (d.peer == nullptr) return attempt(d);
     events_.late(*d.peer);
@@ -65,8 +65,7 @@ void Dialler::connect(Dialled& d, const std::vector<Address>& addresses) {
 }
 
 void Dialler::try_again(Dialled& d) {
-  d.alarm->set_after(d.pause);
-  d.pause = std::min(2 * d.pause, options_.reconnect_max);
+  d.alarm->set_after(d.backoff->pause(jitter_));
 }
 
 }  // namespace stencil

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "stencil/core/random.h"
+#include "stencil/transport/backoff.h"
 #include "stencil/transport/stream/connection.h"
 #include "stencil/transport/stream/lookup.h"
 
@@ -21,7 +23,7 @@ struct Dialled {
   std::vector<Address> literal;  ///< empty for a name
   std::optional<PublicKey> key;  ///< that the other end must prove
   std::size_t attempts = 0;
-  Duration pause{};            ///< before the next attempt
+  std::optional<Backoff> backoff;
   std::optional<Alarm> alarm;  ///< for the next attempt, or the end of the present one
   std::optional<Lookup> lookup;
   Peer* peer = nullptr;
@@ -40,7 +42,7 @@ class Dialler {
   };
 
   Dialler(const TransportOptions& options, Events events)
-      : options_(options), events_(std::move(events)) {}
+      : options_(options), events_(std::move(events)), jitter_(options.seed) {}
 
   /// Begins the first attempt. Throws ConfigError for an address that it cannot parse.
   void dial(LinkId id, const PeerAddress& address);
@@ -60,6 +62,7 @@ class Dialler {
 
   const TransportOptions& options_;
   const Events events_;
+  Random jitter_;
   std::vector<std::unique_ptr<Dialled>> all_;
 };
 

@@ -221,7 +221,7 @@ class StreamTransport final : public Transport {
     stats_.bytes_received += frame.header.size() + view(frame.payload).size();
     peer.last_used = ++uses_;
     if (peer.dialled != nullptr) {
-      peer.dialled->pause = options_.reconnect_min;
+      peer.dialled->backoff->restart();
       return peer.dialled->id;
     }
     peer.stranger = false;

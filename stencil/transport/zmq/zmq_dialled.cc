@@ -24,7 +24,7 @@ ZmqDialled::ZmqDialled(ZmqShared& shared, LinkId id, const PeerAddress& address)
       endpoint_(parse_endpoint(address.endpoint, true, kZmqSchemes)),
       literal_(literal_addresses(endpoint_)),
       key_(address.key),
-      pause_(shared.options.reconnect_min),
+      backoff_(shared.options),
       alarm_(shared.loop, [this] { attempt(); }),
       outgoing_(std::max<std::size_t>(shared.options.queue_frames, 1), shared.room) {
   check_key(address, shared_.keys != nullptr);
@@ -83,10 +83,7 @@ void ZmqDialled::connect(const std::vector<Address>& addresses) {
 }
 
 void ZmqDialled::try_again() {
-  // Not all at once where many have lost the same worker.
-  const double share = 0.5 + 0.5 * shared_.jitter.uniform();
-  alarm_.set_after(std::chrono::duration_cast<Duration>(share * pause_));
-  pause_ = std::min(2 * pause_, shared_.options.reconnect_max);
+  alarm_.set_after(backoff_.pause(shared_.jitter));
 }
 
 void ZmqDialled::heed_keys(bool own_pair_changed) {
@@ -187,7 +184,7 @@ std::optional<Received> ZmqDialled::next_frame() {
       abandon();
       return std::nullopt;
     }
-    pause_ = shared_.options.reconnect_min;
+    backoff_.restart();
     shared_.ready.add(*this);
     Received received = event(LinkEvent::kFrame);
     received.frame = std::move(*incoming->frame);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "stencil/transport/backoff.h"
 #include "stencil/transport/stream/lookup.h"
 #include "stencil/transport/zmq/outgoing.h"
 #include "stencil/transport/zmq/port.h"
@@ -54,8 +55,8 @@ class ZmqDialled final : public EventSource {
   const std::optional<PublicKey> key_;
   std::optional<Rank> rank_;  ///< whose key it is, by the keys as they are now
   std::size_t attempts_ = 0;
-  Duration pause_;  ///< before the next attempt
-  Alarm alarm_;     ///< for the next attempt
+  Backoff backoff_;
+  Alarm alarm_;  ///< for the next attempt
   std::optional<Lookup> lookup_;
   std::optional<Port> port_;    ///< of the present attempt
   std::optional<Meter> meter_;  ///< of the present connection
