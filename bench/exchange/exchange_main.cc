@@ -1,6 +1,7 @@
 // exchange_bench: what it costs to exchange a model with neighbours, beside what others do.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -216,7 +217,7 @@ int bench(const std::vector<std::string>& args) {
   std::vector<std::string> names, all;
   for (const Kind& kind : kinds()) all.push_back(kind.name);
   names = all;
-  std::string json, folder = (fs::temp_directory_path() / "fast-exchange-bench").string();
+  std::string json, folder = fs::temp_directory_path().string();
   double seconds = 4, step = 20;
   CLI::App app("Exchanges models between processes of this machine, in several ways.",
                "exchange_bench");
@@ -227,10 +228,13 @@ int bench(const std::vector<std::string>& args) {
   app.add_option("--seconds", seconds, "how long FAST is watched")->check(CLI::PositiveNumber);
   app.add_option("--step", step, "of those who are paced, ms")->check(CLI::PositiveNumber);
   bench::add_json_option(app, json);
-  app.add_option("--folder", folder, "where processes meet")->type_name("DIR");
+  app.add_option("--folder", folder, "where processes meet, in a folder of this run's own")
+      ->type_name("DIR");
   if (const auto code = parse_arguments(app, args)) return *code;
 
-  Bench bench(folder, seconds, step / 1e3);
+  // Several may run at once.
+  const fs::path own = fs::path(folder) / ("fast-exchange-bench-" + std::to_string(getpid()));
+  Bench bench(own, seconds, step / 1e3);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t size : floats) {
     for (const int count : workers) {
@@ -243,7 +247,7 @@ int bench(const std::vector<std::string>& args) {
       }
     }
   }
-  fs::remove_all(folder);
+  fs::remove_all(own);
   bench::write_results(json, {{"watched_seconds", seconds}, {"step_ms", step}}, rows);
   return 0;
 }

@@ -34,6 +34,6 @@ if(FAST_WITH_TORCH)
     LABELS unit TIMEOUT 120)
 endif()
 if(TARGET compare)
-  fast_test_room(unit/bench/compare LINK compare fast_test_data_files LABELS unit TIMEOUT 120
+  fast_test_room(unit/bench/compare LINK compare fast_test_data_files LABELS unit TIMEOUT 300
     DEFINES FAST_SPECS="${PROJECT_SOURCE_DIR}/bench/specs")
 endif()

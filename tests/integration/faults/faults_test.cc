@@ -25,6 +25,12 @@ struct Ground {
 /// stop in the middle of a computation is stretched as well.
 class FaultsTest : public ::testing::TestWithParam<Ground> {
  protected:
+  /// A worker that a failed test has stopped would hear of nothing.
+  void TearDown() override {
+    if (!HasFailure()) return;
+    for (const auto& [rank, pid] : pids_) kill(pid, SIGKILL);
+  }
+
   /// Ends when each worker has taken about this many steps.
   void start(int steps, std::vector<std::string> more = {}, const std::string& slow = "50") {
     constexpr int kExamples = 512, kBatch = 32;
