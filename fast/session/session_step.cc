@@ -85,13 +85,15 @@ bool Session::Impl::await_phase() {
   const auto number = [this](std::uint64_t back) {
     return std::to_string(boundary_.next() - back);
   };
-  // A neighbour's model that is adopted now is taken over at the next boundary.
-  const auto over = [this](const PumpStatus& s) { return !s.joined || boundary_.over(s); };
+  const auto over = [this](const PumpStatus& s) { return boundary_.over(s); };
   switch (boundary_.phase()) {
     case Phase::kEntry:
       if (sync()) return await_neighbours([&] { return "to complete round " + number(1); }, over);
       if (mode().kind == stencil::Mode::Kind::kBounded) {
-        await_neighbours([this] { return "to come within " + mode().name() + " steps"; }, over);
+        // Also where the user stops, the step is shown. A model that is being adopted now is taken
+        // over at the next boundary.
+        await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
+                         [this](const PumpStatus& s) { return !s.joined || boundary_.over(s); });
       }
       return true;
     case Phase::kRound:
