@@ -40,14 +40,14 @@ std::vector<stencil::Rank> ranks_of(const std::vector<stencil::Place>& places) {
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
                        const stencil::Bounds& bounds, const stencil::Layout& layout,
-                       stencil::Mixer& mixer, BoundaryWait& boundary)
+                       stencil::Mixer& mixer, PauseWait& pause)
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       complaints_(options.log),
       recording_(options),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
-      boundary_(boundary) {
+      pause_(pause) {
   if (const auto files = key_files(options)) {
     keys_ = std::make_unique<KeyWatch>(*files, options.rank, ranks_of(config.engine.neighbours),
                                        options.log);
@@ -226,7 +226,7 @@ TimePoint Background::turn(TimePoint now) {
   const TimePoint next = pump_->turn(now, standing);
   if (meeting_watch_) meeting_watch_->wait_readable();
   if (standing.leave) left_ = true;
-  if (options_.exchange.linger > 0) boundary_.note(now, pump_->engine());
+  if (options_.exchange.linger > 0) pause_.note(now, pump_->engine());
   const bool joining = pump_->engine().state() == stencil::WorkerState::kJoining;
   const std::uint64_t adopted = pump_->engine().joining().adopted();
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;

@@ -14,12 +14,12 @@
 #include "fast/options/peers.h"
 #include "fast/options/session_options.h"
 #include "fast/session/batch_watch.h"
-#include "fast/session/boundary_wait.h"
 #include "fast/session/cadence.h"
 #include "fast/session/grid_change.h"
 #include "fast/session/key_watch.h"
 #include "fast/session/path_watch.h"
 #include "fast/session/patience.h"
+#include "fast/session/pause_wait.h"
 #include "fast/session/recording.h"
 #include "fast/session/sweep_watch.h"
 #include "stencil/io/event_loop.h"
@@ -36,12 +36,12 @@ class Background {
  public:
   using Condition = std::function<bool(const stencil::PumpStatus&)>;
 
-  /// Binds the address and starts the thread. `options`, `mixer`, `boundary` and
+  /// Binds the address and starts the thread. `options`, `mixer`, `pause` and
   /// `config.carried` must outlive this. `bounds`: of the transport.
   /// Throws ConfigError (NetworkError for the address).
   Background(const SessionOptions& options, stencil::PumpOptions config,
              const stencil::Bounds& bounds, const stencil::Layout& layout, stencil::Mixer& mixer,
-             BoundaryWait& boundary);
+             PauseWait& pause);
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave.
   ~Background();
@@ -112,7 +112,7 @@ class Background {
   bool codec_watched_ = false;  ///< whether the codec has anything to do has been decided
 
   // Provides its own locking.
-  BoundaryWait& boundary_;
+  PauseWait& pause_;
 
   std::atomic<bool> leave_{false}, left_{false}, watched_{false};
   std::atomic<bool> joining_{true};        ///< as of status_

@@ -13,7 +13,6 @@
 #include "fast/session/session_impl.h"
 #include "fast/session/sharing.h"
 #include "fast/session/status_of.h"
-#include "stencil/mix/codecs/kinds.h"
 
 namespace fast {
 namespace {
@@ -52,15 +51,13 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
                 record_.scalars, means_.size()),
       config_(make_pump_options(options_, grid_, layout_, record_.initial_hash, adapter_, carried_,
                                 memory_.bounds, progress_.steps(), record_.resumed)),
-      pulled_(stencil::make_codec(stencil::pulled_as(config_.engine.hello.codec))),
-      self_weight_(config_.engine.self_weight()),
       mixer_(layout_, values_.get(), progress_.scalars(),
              make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                           options_.log),
              options_.exchange.mix_threads),
-      steps_(mixer_),
-      boundary_(options_.exchange.phase_lock, options_.exchange.linger),
-      background_(options_, config_, memory_.bounds, layout_, mixer_, boundary_) {
+      boundary_(mixer_, options_.exchange, config_.engine.self_weight(), EventLoop::now),
+      pause_(boundary_.pauses()),
+      background_(options_, config_, memory_.bounds, layout_, mixer_, pause_) {
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) { ready_from(first); });
   if (memory_.allowed > 0) resuming_.keep_within(memory_.checkpoint);
@@ -90,7 +87,7 @@ SessionStatus Session::Impl::status() const {
   out.mean_data_size = mean_data_size_;
   out.counters["non_finite_losses"] = non_finite_losses_;
   out.not_learnt = losses_.grown();
-  out.likeness = boundary_.likeness();
+  out.likeness = boundary_.pauses().likeness(EventLoop::now());
   return out;
 }
 

@@ -42,7 +42,7 @@ Agreement Session::Impl::finish() {
   const bool before = over();
   const bool whole = !aims() || done();
   agreement_ = before ? Agreement::kAgreed : agree();
-  if (!before && joined_ && size() > 1 && steps_.standing().step == 0) {
+  if (!before && joined_ && size() > 1 && boundary_.standing().step == 0) {
     options_.log(LogLevel::kWarning,
                  "has made no step: exchange() was not called, so that its model was averaged at "
                  "the end alone");
@@ -62,13 +62,13 @@ Agreement Session::Impl::finish() {
 
 Agreement Session::Impl::agree() {
   if (!joined_) return Agreement::kAlone;
-  if (!sync() && background_.adopts(adopted_)) (void)await_model();
+  if (!sync() && background_.adopts(boundary_.adopted())) (void)await_model();
   const bool changed = end_training();
   if (saves()) save(options_.checkpoint);
   if (sync()) return agree_in_lock_step(changed);
   fold_all();  // buckets that were held at the last boundary still lack the last step
   mixer_.fold_telemetry(progress_.scalars());  // and stop_all() may have come since then
-  steps_.standing().awaits_until =
+  boundary_.standing().awaits_until =
       EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
   want(WorkerState::kSettling);
   const bool settled = settle();
@@ -85,7 +85,7 @@ Agreement Session::Impl::agree() {
 Agreement Session::Impl::agree_in_lock_step(bool changed) {
   if (changed) {
     try {
-      (void)exchange_in_lock_step(values_.pull());
+      (void)pass_boundary(values_.pull());
     } catch (const DeadlineError& error) {
       options_.log(LogLevel::kWarning, error.what());
       return Agreement::kDeadline;
@@ -111,7 +111,7 @@ bool Session::Impl::settle() {
 }
 
 void Session::Impl::want(WorkerState state) {
-  steps_.standing().wanted = state;
+  boundary_.standing().wanted = state;
   publish();
 }
 

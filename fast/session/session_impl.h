@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "fast/session/background.h"
-#include "fast/session/boundary_wait.h"
 #include "fast/session/loss_watch.h"
 #include "fast/session/means.h"
 #include "fast/session/memory_budget.h"
 #include "fast/session/model_values.h"
 #include "fast/session/patience.h"
 #include "fast/session/patient_fold.h"
+#include "fast/session/pause_wait.h"
 #include "fast/session/progress.h"
 #include "fast/session/resuming.h"
 #include "fast/session/session.h"
@@ -69,7 +69,7 @@ class Session::Impl {
   void stop_all(std::string_view reason);
   double mean(std::string_view name, std::optional<double> value);
   [[nodiscard]] double exchange_seconds() const;
-  [[nodiscard]] std::uint64_t steps() const { return record_.steps + steps_.standing().step; }
+  [[nodiscard]] std::uint64_t steps() const { return record_.steps + boundary_.standing().step; }
   [[nodiscard]] const SessionOptions& options() const { return options_; }
   [[nodiscard]] int size() const { return grid_.size(); }
 
@@ -115,7 +115,7 @@ class Session::Impl {
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
   /// Passes this thread's state to the background thread.
-  void publish() { background_.publish(steps_.standing()); }
+  void publish() { background_.publish(boundary_.standing()); }
 
   void want(WorkerState state);
 
@@ -128,8 +128,14 @@ class Session::Impl {
   void ready_from(std::size_t first);
   void fold_all() { fold_patiently(mixer_, values_, options_.log); }
 
-  bool exchange_edge_delta(std::span<float> x);
-  bool exchange_in_lock_step(std::span<float> x);
+  /// Takes the step that is complete in `x` through its boundary. Returns false where a parameter
+  /// is not finite.
+  bool pass_boundary(std::span<float> x);
+  /// Waits until the present phase of the boundary is over. Returns false where the user wants to
+  /// stop: the model then stays as its own step left it.
+  bool await_phase();
+  /// The scalars are those of others, too, as far as `phase`, which is over, has brought them.
+  void note_scalars(stencil::StepBoundary::Phase phase, std::uint64_t told);
 
   /// Waits for others with patience, and tells the user whom it waits for. `what` makes the text or
   /// is it.
@@ -171,8 +177,6 @@ class Session::Impl {
   Progress progress_;  ///< likewise
   std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};
   stencil::PumpOptions config_;
-  std::unique_ptr<const stencil::Codec> pulled_;  ///< how whole models travel in lock step
-  double self_weight_;
 
   // Training thread.
   Duration exchange_time_{};
@@ -180,16 +184,15 @@ class Session::Impl {
   bool joined_ = false;
   std::uint64_t told_ = 0;  ///< Mixer::told() as of the last boundary
   bool training_ended_ = false;
-  bool endless_ = false;       ///< it was said that done() never comes
-  bool loss_grown_ = false;    ///< that was said once
-  std::uint64_t adopted_ = 0;  ///< models of neighbours that were adopted
+  bool endless_ = false;     ///< it was said that done() never comes
+  bool loss_grown_ = false;  ///< that was said once
 
   // Each provides its own locking.
   std::atomic<std::uint64_t> non_finite_losses_{0};
   LossWatch losses_;
   stencil::Mixer mixer_;
-  stencil::StepBoundary steps_;  ///< training thread
-  mutable BoundaryWait boundary_;
+  stencil::StepBoundary boundary_;  ///< training thread, but for its pauses
+  PauseWait pause_;
   Background background_;  ///< last: its thread stops before what it uses is destroyed
 };
 

@@ -55,15 +55,13 @@ bool Session::Impl::await_model() {
   }
   if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);
   if (!ready) begin_alone(status);
-  if (status.adopted == adopted_) {
+  if (!boundary_.adopts(status)) {
     if (first && !sync()) begin_first_step();
     return false;
   }
-  adopted_ = status.adopted;
   record_.initial_hash = status.initial.hash;
   options_.log(LogLevel::kInfo, taken_over(status));
-  adapter_.followers().clear();  // this move is no part of any step
-  (void)steps_.take_over(values_.pull(), progress_.scalars());
+  boundary_.take_over(status, values_.pull(), progress_.scalars());
   means_.folded(/*heard=*/false, progress_.others());
   values_.push();
   fold_all();
@@ -74,7 +72,7 @@ bool Session::Impl::await_model() {
 }
 
 void Session::Impl::begin_first_step() {
-  (void)steps_.begin(values_.pull(), progress_.scalars());
+  (void)boundary_.advance(values_.pull(), progress_.scalars());
   means_.folded(/*heard=*/false, progress_.others());
   values_.push();
 }
@@ -88,10 +86,10 @@ void Session::Impl::begin_alone(const PumpStatus& status) {
   if (!background_.stopped()) {
     options_.log(LogLevel::kWarning, text + "; begins all the same");
   }
-  steps_.standing().stop_joining = true;
+  boundary_.standing().stop_joining = true;
   publish();
   background_.flush([](const PumpStatus& s) { return s.joined; });
-  steps_.standing().stop_joining = false;
+  boundary_.standing().stop_joining = false;
   publish();
 }
 

@@ -6,7 +6,7 @@
 
 namespace fast {
 
-using stencil::Pause;
+using Phase = stencil::StepBoundary::Phase;
 
 void Session::Impl::exchange(const StepReport& report) {
   record_.agreed = false;  // whatever an earlier life came to, this one trains on
@@ -15,7 +15,7 @@ void Session::Impl::exchange(const StepReport& report) {
   const TimePoint begun = EventLoop::now();
   std::span<float> x = values_.pull();
   for (Resumable* const part : adapter_.parts()) part->stepped(report.samples);
-  if (!sync() && background_.adopts(adopted_) && await_model()) return;
+  if (!sync() && background_.adopts(boundary_.adopted()) && await_model()) return;
   progress_.add(report.samples, report.loss);
   if (sync()) progress_.heard();
   if (report.loss) note_loss(*report.loss);
@@ -24,7 +24,7 @@ void Session::Impl::exchange(const StepReport& report) {
     (void)end_training();
     x = values_.pull();
   }
-  const bool finite = sync() ? exchange_in_lock_step(x) : exchange_edge_delta(x);
+  const bool finite = pass_boundary(x);
   values_.push();
   mean_data_size_ = progress_.data_size();
   exchange_time_ += EventLoop::now() - begun;
@@ -51,69 +51,67 @@ double Session::Impl::mean(std::string_view name, std::optional<double> value) {
 }
 
 void Session::Impl::note_first_batch(std::uint64_t hash) {
-  steps_.standing().first_batch = hash;
+  boundary_.standing().first_batch = hash;
   publish();
 }
 
 void Session::Impl::ready_from(std::size_t first) {
   if (!joined_ || agreement_ || background_.failed() || !options_.exchange.overlap ||
-      mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(adopted_)) {
+      mode().kind != stencil::Mode::Kind::kAsync || background_.adopts(boundary_.adopted())) {
     return;
   }
   const TimePoint begun = EventLoop::now();
-  if (const auto part = steps_.would_be_made(first); part.size > 0) {
-    if (steps_.made_from(values_.pull(part.begin, part.size), first)) publish();
+  if (const auto part = boundary_.would_be_made(first); part.size > 0) {
+    if (boundary_.made_from(values_.pull(part.begin, part.size), first)) publish();
   }
   exchange_time_ += EventLoop::now() - begun;
 }
 
-bool Session::Impl::exchange_edge_delta(std::span<float> x) {
-  const std::uint64_t next = steps_.next();
-  if (mode().kind == stencil::Mode::Kind::kBounded) {
-    await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
-                     [next](const PumpStatus& s) { return s.limit.step >= next; });
-  }
-  adapter_.followers().likeness = boundary_.likeness();
-  const std::uint64_t told = mixer_.told();
-  const bool finite = steps_.end_step(x, progress_.scalars());
-  const bool heard = std::exchange(told_, told) != told;
-  if (heard) progress_.heard();
-  means_.folded(heard, progress_.others());
-  Pause pause = boundary_.begin(next);
-  steps_.pause(pause);
-  publish();
-  while (pause != Pause::kNone) {
-    pause = boundary_.wait();
-    steps_.pause(pause);
+bool Session::Impl::pass_boundary(std::span<float> x) {
+  bool finite = true;
+  boundary_.reach();
+  while (await_phase()) {
+    const Phase phase = boundary_.phase();
+    const std::uint64_t told = mixer_.told();
+    finite = boundary_.advance(x, progress_.scalars()) && finite;
+    note_scalars(phase, told);
+    if (boundary_.passed()) break;
     publish();
   }
-  const bool finite_too = steps_.resume(x, progress_.scalars());
-  means_.folded(/*heard=*/false, progress_.others());
-  return finite_too && finite;
+  return finite;
 }
 
-bool Session::Impl::exchange_in_lock_step(std::span<float> x) {
-  const std::uint64_t next = steps_.next();
-  const bool ready =
-      await_neighbours([next] { return "to complete round " + std::to_string(next - 1); },
-                       [next](const PumpStatus& s) {
-                         return s.completed_round + 1 >= next && s.neighbours_completed;
-                       });
-  if (!ready) return true;  // the user stops: neighbours may still pull the round before
+bool Session::Impl::await_phase() {
+  const auto number = [this](std::uint64_t back) {
+    return std::to_string(boundary_.next() - back);
+  };
+  const auto over = [this](const PumpStatus& s) { return boundary_.over(s); };
+  switch (boundary_.phase()) {
+    case Phase::kEntry:
+      if (sync()) return await_neighbours([&] { return "to complete round " + number(1); }, over);
+      if (mode().kind == stencil::Mode::Kind::kBounded) {
+        // Also where the user stops, the step is shown. A model that is being adopted now is taken
+        // over at the next boundary.
+        await_neighbours([this] { return "to come within " + mode().name() + " steps"; },
+                         [this](const PumpStatus& s) { return !s.joined || boundary_.over(s); });
+      }
+      return true;
+    case Phase::kRound:
+      return await_neighbours([&] { return "in round " + number(0); }, over);
+    case Phase::kPause:
+      pause_.wait();
+      return true;
+    default:
+      return true;
+  }
+}
 
-  const stencil::FoldReport report = mixer_.publish(x, progress_.scalars(), *pulled_, self_weight_);
-  if (!report.finite) return false;
-  steps_.standing().round = next;
-  publish();
-  const bool complete =
-      await_neighbours([next] { return "in round " + std::to_string(next); },
-                       [next](const PumpStatus& s) { return s.completed_round >= next; });
-  if (!complete) return true;  // the user stops: the model stays as its own step left it
-  mixer_.collect(x, progress_.scalars());
-  means_.averaged(progress_.others());
-  steps_.standing().step = next;
-  publish();
-  return true;
+void Session::Impl::note_scalars(Phase phase, std::uint64_t told) {
+  if (phase == Phase::kRound) return means_.averaged(progress_.others());
+  if (sync() || phase == Phase::kPause) return;
+  const bool heard = phase == Phase::kEntry && std::exchange(told_, told) != told;
+  if (heard) progress_.heard();
+  means_.folded(heard, progress_.others());
 }
 
 }  // namespace fast

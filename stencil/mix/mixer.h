@@ -96,6 +96,8 @@ class Mixer {
   /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
   /// Call it before there are any.
   void follow(Followers& followers);
+  /// These; null where nothing follows. Training thread.
+  [[nodiscard]] Followers* followers() const { return followers_; }
   /// x as of the last boundary, or of the last fold of its bucket: what the worker's own step has
   /// changed since then is undone. Training thread.
   void undo_step(std::span<float> x) const { std::ranges::copy(segment_.y(), x.begin()); }

@@ -2,69 +2,116 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 
+#include "stencil/codec/codec.h"
 #include "stencil/core/layout.h"
+#include "stencil/core/mode.h"
 #include "stencil/mix/mixer.h"
+#include "stencil/runtime/exchange_options.h"
 #include "stencil/runtime/made_parts.h"
+#include "stencil/runtime/pauses.h"
 #include "stencil/runtime/pump_status.h"
 
 namespace stencil {
 
-/// The step boundaries of one worker in modes async and bounded, as its training thread passes
-/// them. It has no clock. The calls of one step:
+/// The step boundaries of one worker, in every mode: what its training thread does at them, in
+/// which order, and what it waits for. Sessions and the simulator pass them alike:
 ///
-///     begin()            once, before the first step
-///     made_from(first)   while a step is taken part by part: each part is folded, then told
-///     end_step()         the step is folded: neighbours are shown it
-///     pause(gathering)   told; waits for neighbours that are about to end theirs
-///     pause(sweeping)    told; waits for the sweeps of this boundary
-///     pause(none)        told; the next step may begin, once
-///     resume()           folds what the sweeps brought, where there was a wait
+///     reach()                  the step is complete
+///     until passed():
+///       wait for over()        a session sleeps, the simulator lets virtual time pass
+///       advance()
+///       tell                   hand standing() to Pump::turn(); not any more once passed()
+///     made_from()              while the next step is computed part by part: fold, then tell
 ///
-/// "Told" means that the caller hands standing() to the background work (Pump::turn()) after each
-/// of these. Boundary decides the length of the pauses. Sessions wait with a condition variable,
-/// the simulator with virtual time.
+/// A boundary goes through these phases (the first has kBegin instead of all of them):
+///
+///     kEntry    bounded: neighbours that are too far behind. sync: those that lack the last round
+///               advance(): the model is folded and shown; sync: published
+///     kPause    async, bounded: what Pauses decides
+///     kRound    sync: the models of this round; advance() takes their average
+///     kLeave    nothing, but the end is told first; advance() folds what the pause has brought
+///
+/// Where a neighbour's model was adopted (adopts()), the step in progress was of another model:
+/// take_over() then comes instead of advance(), in phase kBegin or kEntry.
 ///
 /// Training thread. Nothing here waits; a lock is held for one pass over a bucket (see Mixer).
 class StepBoundary {
  public:
-  /// `mixer` must outlive this.
-  explicit StepBoundary(Mixer& mixer) : mixer_(mixer), made_(mixer.layout()) {}
+  /// What it waits for, or kStep: the next step is computed.
+  enum class Phase : std::uint8_t { kBegin, kEntry, kPause, kRound, kLeave, kStep };
 
-  /// The first step begins. Takes in what neighbours that began earlier have moved this model by
-  /// while it waited. Returns false as end_step() does.
-  [[nodiscard]] bool begin(std::span<float> x, std::span<double> scalars);
-  /// All of `x` from `first` on holds the step in progress and does not change before end_step().
+  /// `mixer` must outlive this. `self_weight`: see EngineConfig. `clock` gives the time at which an
+  /// operation ends, since passes over a large model take their time.
+  StepBoundary(Mixer& mixer, const ExchangeOptions& options, double self_weight,
+               std::function<TimePoint()> clock);
+
+  /// The step is complete in all of the model; its boundary begins.
+  void reach() { phase_ = Phase::kEntry; }
+  [[nodiscard]] Phase phase() const { return phase_; }
+  /// The boundary is over.
+  [[nodiscard]] bool passed() const { return phase_ == Phase::kStep; }
+  /// Whether what the present phase waits for has come.
+  [[nodiscard]] bool over(const PumpStatus& status) const;
+  /// Ends the present phase, which is over(), and begins the next one. `x` is the model and
+  /// `scalars` the telemetry, whose own changes are all made (see Mixer::fold_telemetry()). Returns
+  /// false where a parameter of the worker's own is NaN or infinite; in mode sync nothing is
+  /// published then, and the boundary is passed.
+  [[nodiscard]] bool advance(std::span<float> x, std::span<double> scalars);
+
+  /// Whether a neighbour's model was adopted that x is to take over now. Once a step is shown, only
+  /// the next boundary takes it over.
+  [[nodiscard]] bool adopts(const PumpStatus& status) const {
+    return status.adopted != adopted_ && !shown();
+  }
+  /// Drops the step in progress, sets `x` to the adopted model, which no follower follows, and
+  /// passes the boundary.
+  void take_over(const PumpStatus& status, std::span<float> x, std::span<double> scalars);
+  /// Models taken over so far.
+  [[nodiscard]] std::uint64_t adopted() const { return adopted_; }
+
+  /// All of `x` from `first` on holds the step in progress and does not change before reach().
   /// Returns true where the caller must tell standing(). Values that are not finite are found at
-  /// the boundary, and locked buckets are folded there.
+  /// the boundary, and locked buckets are folded there. Mode async.
   bool made_from(std::span<float> x, std::size_t first);
   /// The part of x that made_from() would fold; of size 0 where it would do nothing.
   [[nodiscard]] BucketRange would_be_made(std::size_t first) const;
-  /// The step in progress is complete in all of `x` and in the `scalars` (see
-  /// Mixer::fold_telemetry()). Returns false where a parameter of the worker's own is NaN or
-  /// infinite.
-  [[nodiscard]] bool end_step(std::span<float> x, std::span<double> scalars);
-  /// Call it instead of end_step() where a neighbour's model was adopted since the last boundary.
-  /// Drops the step in progress, which was of another model, and sets `x` to the adopted model.
-  [[nodiscard]] bool take_over(std::span<float> x, std::span<double> scalars);
-  /// Sets what the boundary waits for from now on (Boundary::pause()); kNone ends the boundary.
-  void pause(Pause pause);
-  /// Call it after pause(kNone) has been told. Returns false as end_step() does.
-  [[nodiscard]] bool resume(std::span<float> x, std::span<double> scalars);
 
-  /// The number of the step whose boundary end_step() passes next.
+  /// The number of the step whose boundary comes next, or is passed now and not shown yet.
   [[nodiscard]] std::uint64_t next() const { return standing_.step + 1; }
   /// The state of the training thread. The caller sets here what it wants from the background work.
   [[nodiscard]] Standing& standing() { return standing_; }
   [[nodiscard]] const Standing& standing() const { return standing_; }
+  /// Whoever calls Pump::turn() lets it note() what the engine knows then.
+  [[nodiscard]] Pauses& pauses() { return pauses_; }
+  [[nodiscard]] const Pauses& pauses() const { return pauses_; }
 
  private:
+  [[nodiscard]] bool sync() const { return pulled_ != nullptr; }
+  [[nodiscard]] bool shown() const {
+    return phase_ == Phase::kPause || phase_ == Phase::kRound || phase_ == Phase::kLeave;
+  }
+  bool begin(std::span<float> x, std::span<double> scalars);
+  bool show(std::span<float> x, std::span<double> scalars);
+  bool publish(std::span<const float> x, std::span<const double> scalars);
+  bool leave(std::span<float> x, std::span<double> scalars);
+  void collect(std::span<float> x, std::span<double> scalars);
+  void pause(Pause pause);
+
   Mixer& mixer_;
+  std::unique_ptr<const Codec> pulled_;  ///< how whole models travel in lock step; else null
+  double self_weight_;
+  std::function<TimePoint()> clock_;
+  Pauses pauses_;  ///< any thread
   MadeParts made_;
   Standing standing_;
+  Phase phase_ = Phase::kBegin;
+  std::uint64_t adopted_ = 0;
   bool made_finite_ = true;  ///< all parts of the step in progress that are folded
-  bool waited_ = false;      ///< at the present boundary
+  bool paused_ = false;      ///< at the present boundary
 };
 
 }  // namespace stencil

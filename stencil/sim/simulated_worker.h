@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "stencil/core/random.h"
-#include "stencil/runtime/boundary.h"
 #include "stencil/runtime/step_boundary.h"
 #include "stencil/sim/direct_meeting.h"
 #include "stencil/sim/simulator.h"
@@ -27,17 +26,13 @@ struct Simulation::Worker {
   std::unique_ptr<Mixer> mixer;
   std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
   std::unique_ptr<Pump> pump;
-  bool waiting = false;     ///< at a boundary it may not pass yet
-  bool published = false;   ///< lock-step: waits for its round to complete
   bool stepping = false;    ///< a local step is in progress
   std::uint64_t parts = 0;  ///< parts of that step that are ready
-  Boundary boundary{0, 0};
-  std::optional<StepBoundary> steps;
+  std::optional<StepBoundary> boundary;
   bool frozen = false;
   bool still = false;           ///< see Freeze
   TimePoint still_since{};      ///< the present or last freeze
   std::vector<TimePoint> owed;  ///< when the parts of a step were due that it stood still at
-  std::uint64_t adopted = 0;    ///< models of neighbours that x has adopted
   std::uint64_t generation = 1;
   TimePoint made{};
   TimePoint next_turn = kNever;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "stencil/mix/codecs/kinds.h"
 #include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
@@ -76,7 +75,6 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   worker->rank = rank;
   worker->generation = generation;
   worker->made = now_;
-  worker->boundary = Boundary(config_.exchange.phase_lock, config_.exchange.linger);
   worker->random = Random(Random::derive(config_.seed, 0x776f726bULL + rank));
   worker->x.resize(layout_.size());
   objective_.initial(rank, worker->x);
@@ -89,14 +87,15 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   if (Followers* const followers = objective_.followers(rank)) worker->mixer->follow(*followers);
-  worker->steps.emplace(*worker->mixer);
-  // Unless they meet first, all workers begin together with the weights that they have; only a
-  // restarted worker copies a neighbour.
-  worker->steps->standing().stop_joining = generation == 1 && !config_.meet;
   PumpOptions options{.engine = engine_config(rank, worker->mixer->bucket_count()),
                       .settle_threshold = settle_threshold(),
                       .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
+  worker->boundary.emplace(*worker->mixer, config_.exchange, engine.self_weight(),
+                           [this] { return now_; });
+  // Unless they meet first, all workers begin together with the weights that they have; only a
+  // restarted worker copies a neighbour.
+  worker->boundary->standing().stop_joining = generation == 1 && !config_.meet;
   engine.seed = config_.seed;
   engine.trained = saved != nullptr;
   engine.hello.run_id = "simulation";
@@ -123,8 +122,8 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   workers_[rank] = std::move(worker);
   Worker& made = *workers_[rank];
   turn(made);
-  made.steps->standing().stop_joining = false;
-  if (!made.stepping && !made.waiting) proceed(made);
+  made.boundary->standing().stop_joining = false;
+  proceed(made);
 }
 
 bool Simulation::overlaps() const {
@@ -157,109 +156,53 @@ void Simulation::make_part(Worker& worker) {
     // Only whole buckets, which are folded.
     const std::size_t bucket = layout_.bucket_floats();
     worker.take(std::min(worker.taken, (first + bucket - 1) / bucket * bucket));
-    if (worker.steps->made_from(worker.x, first)) turn(worker);
+    if (worker.boundary->made_from(worker.x, first)) turn(worker);
     return;
   }
   worker.take(0);
   worker.stepping = false;
-  boundary(worker);
+  worker.boundary->reach();
+  proceed(worker);
 }
 
 void Simulation::turn(Worker& worker) {
   const bool patient = now_ - worker.made < seconds(config_.exchange.start_deadline);
-  if (config_.hashed && !patient) worker.steps->standing().stop_joining = true;
-  TimePoint next = worker.pump->turn(now_, worker.steps->standing());
-  worker.boundary.note(now_, worker.pump->engine());
-  if (worker.boundary.until() > now_) next = std::min(next, worker.boundary.until());
+  if (config_.hashed && !patient) worker.boundary->standing().stop_joining = true;
+  TimePoint next = worker.pump->turn(now_, worker.boundary->standing());
+  Pauses& pauses = worker.boundary->pauses();
+  pauses.note(now_, worker.pump->engine());
+  if (pauses.until() > now_) next = std::min(next, pauses.until());
   if (next != kNever && next != worker.next_turn) {
     worker.next_turn = std::max(next, now_ + Duration(1));
     agenda_.add(worker.next_turn, worker.rank, What::kTurn);
   }
 }
 
-void Simulation::take_over(Worker& worker) {
-  if (Followers* const followers = objective_.followers(worker.rank)) followers->clear();
-  (void)worker.steps->take_over(worker.x, worker.telemetry);
-  objective_.model_replaced(worker.rank);
-}
-
-/// Called at the end of a local step, and when a wait at its boundary may be over.
-void Simulation::boundary(Worker& worker) {
-  const PumpStatus status = worker.pump->status();
-  const bool sync = mode_.kind == Mode::Kind::kSync;
-  if (worker.steps->standing().wanted != WorkerState::kTraining) {
-    worker.waiting = false;
-    return;
-  }
-  worker.waiting = true;
-  if (status.state == WorkerState::kJoining) return;
-  if (status.adopted != worker.adopted) {
-    worker.adopted = status.adopted;
-    take_over(worker);
-    worker.waiting = false;
-    return begin_step(worker);
-  }
-  if (sync && !worker.published) {
-    if (!status.neighbours_completed) return;
-    worker.telemetry[0] += 1;
-    (void)worker.mixer->publish(worker.x, worker.telemetry,
-                                *make_codec(pulled_as(parse_codec(config_.exchange.codec))),
-                                worker.pump->engine().config().self_weight());
-    ++worker.steps->standing().round;
-    worker.published = true;
-    turn(worker);
-    return boundary(worker);
-  }
-  if (sync) {
-    if (status.completed_round < worker.steps->standing().round) return;
-    worker.mixer->collect(worker.x, worker.telemetry);
-    worker.published = false;
-    if (worker.steps->standing().round == config_.steps)
-      worker.steps->standing().wanted = WorkerState::kFrozen;
-  } else {
-    if (worker.steps->next() > status.limit.step) return;
-    worker.telemetry[0] += 1;
-    if (Followers* const followers = objective_.followers(worker.rank)) {
-      followers->likeness = worker.boundary.likeness(now_);
-    }
-    (void)worker.steps->end_step(worker.x, worker.telemetry);
-    worker.boundary.begin(now_, worker.steps->standing().step);
-    worker.steps->pause(worker.boundary.advance(now_));
-  }
-  worker.waiting = false;
-  turn(worker);
-  linger(worker);
-}
-
-/// Begins the next step once there is nothing more to wait for at this boundary.
-void Simulation::linger(Worker& worker) {
-  if (worker.boundary.over(now_)) {
-    worker.steps->pause(worker.boundary.advance(now_));
-    turn(worker);
-    return linger(worker);
-  }
-  if (worker.boundary.pause() != Pause::kNone) return;
-  if (worker.steps->standing().wanted != WorkerState::kTraining) return;
-  (void)worker.steps->resume(worker.x, worker.telemetry);
-  begin_step(worker);
-}
-
-/// Called after a turn: lets the worker join, pass a boundary that it waited at, or freeze, where
-/// that has become possible.
+/// Called where a step is complete, or where what the worker waits for may have come: takes it
+/// through its boundary as far as that goes, and into the next step.
 void Simulation::proceed(Worker& worker) {
-  if (!worker.alive) return;
-  const bool joined = worker.pump->engine().state() != WorkerState::kJoining;
-  if (!joined) return;
-  if (worker.waiting) return boundary(worker);
-  if (worker.boundary.pause() != Pause::kNone) return linger(worker);
-  if (!worker.stepping && worker.steps->standing().wanted == WorkerState::kTraining) {
-    const std::uint64_t adopted = worker.pump->engine().joining().adopted();
-    if (std::exchange(worker.adopted, adopted) != adopted) {
-      take_over(worker);
-    } else if (mode_.kind != Mode::Kind::kSync) {
-      (void)worker.steps->begin(worker.x, worker.telemetry);
+  if (!worker.alive || worker.stepping) return;
+  if (worker.pump->engine().state() == WorkerState::kJoining) return;
+  StepBoundary& boundary = *worker.boundary;
+  while (true) {
+    const PumpStatus& status = worker.pump->status();
+    const StepBoundary::Phase phase = boundary.phase();
+    if (!boundary.over(status)) return;
+    const bool training = boundary.standing().wanted == WorkerState::kTraining;
+    if (!training && phase != StepBoundary::Phase::kPause) return;
+    if (boundary.adopts(status)) {
+      boundary.take_over(status, worker.x, worker.telemetry);
+      objective_.model_replaced(worker.rank);
+    } else {
+      if (phase == StepBoundary::Phase::kEntry) worker.telemetry[0] += 1;
+      (void)boundary.advance(worker.x, worker.telemetry);
     }
-    begin_step(worker);
+    if (boundary.passed()) return begin_step(worker);
+    const bool last = boundary.standing().step == config_.steps;
+    if (last && mode_.kind == Mode::Kind::kSync) {
+      boundary.standing().wanted = WorkerState::kFrozen;
+    }
+    turn(worker);
   }
 }
 
@@ -273,7 +216,7 @@ void Simulation::take(const Due& due) {
   if (worker.still) {
     if (due.what == What::kStep) worker.owed.push_back(due.when);
   } else if (due.what == What::kStep) {
-    if (worker.steps->standing().wanted == WorkerState::kTraining) {
+    if (worker.boundary->standing().wanted == WorkerState::kTraining) {
       make_part(worker);
     } else {
       worker.stepping = false;
@@ -308,7 +251,7 @@ void Simulation::run_until(double until) {
 }
 
 void Simulation::settle(Worker& worker) {
-  worker.steps->standing().wanted = WorkerState::kSettling;
+  worker.boundary->standing().wanted = WorkerState::kSettling;
   // Completes a step whose gradient is already there.
   if (worker.stepping && worker.parts > 0) worker.take(0);
   objective_.last(worker.rank, worker.x);
@@ -321,7 +264,7 @@ bool Simulation::finish() {
     const double begun = std::chrono::duration<double>(now_.time_since_epoch()).count();
     run_until(begun + config_.exchange.settle_deadline);
     return std::ranges::all_of(workers_, [&](const auto& worker) {
-      return worker->steps->standing().round == config_.steps && !worker->published;
+      return worker->boundary->standing().step == config_.steps;
     });
   }
   for (auto& worker : workers_) {
@@ -337,7 +280,7 @@ bool Simulation::finish() {
     all = true;
     for (auto& worker : workers_) {
       if (!worker->alive || worker->frozen) continue;
-      if (!worker->still && worker->steps->standing().wanted == WorkerState::kTraining) {
+      if (!worker->still && worker->boundary->standing().wanted == WorkerState::kTraining) {
         settle(*worker);
       }
       if (worker->still || !worker->pump->status().may_freeze) {
@@ -345,7 +288,7 @@ bool Simulation::finish() {
         continue;
       }
       worker->frozen = true;
-      worker->steps->standing().wanted = WorkerState::kFrozen;
+      worker->boundary->standing().wanted = WorkerState::kFrozen;
       turn(*worker);
     }
   }

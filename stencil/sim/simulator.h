@@ -136,11 +136,7 @@ class Simulation {
   /// All workers follow the grid as it is now.
   void follow_grid();
   void turn(Worker& worker);
-  void boundary(Worker& worker);
   void proceed(Worker& worker);
-  /// Sets x to the model of a neighbour that it has adopted.
-  void take_over(Worker& worker);
-  void linger(Worker& worker);
   [[nodiscard]] bool overlaps() const;
   void begin_step(Worker& worker);
   void make_part(Worker& worker);

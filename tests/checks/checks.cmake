@@ -12,6 +12,14 @@ add_test(NAME include_directions_check_fails_on_each_bad_example
 set_tests_properties(include_directions_of_the_tree_hold
   include_directions_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
 
+# The picture of one bucket's way in stencil/README.md: its functions and their number.
+add_test(NAME the_way_of_a_bucket_is_as_documented
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/bucket_way.py ${PROJECT_SOURCE_DIR})
+add_test(NAME bucket_way_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/bucket_way.py --self-test)
+set_tests_properties(the_way_of_a_bucket_is_as_documented
+  bucket_way_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
+
 # No globals: of every library and of what the programs are made of.
 add_test(NAME no_globals_check_fails_on_each_bad_example
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py --self-test

@@ -11,7 +11,8 @@ fast_test_room(unit/stencil/shared LINK fast_test_engine_pair Threads::Threads L
 fast_test_room(unit/stencil/runtime LINK fast_test_engine_pair fast_test_allocations LABELS unit)
 
 fast_test_room(unit/fast/options LINK fast_options fast_test_key_rings LABELS unit)
-fast_test_room(unit/fast/session LINK fast_session stencil_runtime fast_test_key_rings LABELS unit)
+fast_test_room(unit/fast/session
+  LINK fast_session stencil_runtime fast_test_key_rings fast_test_engine_pair LABELS unit)
 fast_test_room(unit/fast/data LINK fast_data fast_test_data_files LABELS unit ONE_THREAD)
 fast_test_room(unit/fast/run LINK fast_run fast_report nlohmann_json::nlohmann_json LABELS unit
   ONE_THREAD

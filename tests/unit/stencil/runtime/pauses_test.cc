@@ -1,5 +1,5 @@
 // What a boundary waits for, with a neighbour on a wire that the test controls.
-#include "stencil/runtime/boundary.h"
+#include "stencil/runtime/pauses.h"
 
 #include <gtest/gtest.h>
 
@@ -14,25 +14,24 @@ using std::chrono::milliseconds;
 using test::EnginePair;
 
 /// Two workers with steps of a second; the boundaries of rank 0 wait.
-class BoundaryTest : public testing::Test {
+class PausesTest : public testing::Test {
  protected:
-  BoundaryTest() { pair_.meet(); }
+  PausesTest() { pair_.meet(); }
 
   Pause begin() {
-    boundary_.begin(pair_.now, pair_.standing[0].step + 1);
-    const Pause phase = boundary_.advance(pair_.now);
-    pair_.standing[0].pause = phase;
+    const Pause pause = pauses_.begin(pair_.now, pair_.standing[0].step + 1);
+    pair_.standing[0].pause = pause;
     pair_.boundary(0);
     note();
-    return phase;
+    return pause;
   }
-  void note() { boundary_.note(pair_.now, pair_.pump(0).engine()); }
+  void note() { pauses_.note(pair_.now, pair_.pump(0).engine()); }
   Pause advance() {
-    const Pause phase = boundary_.advance(pair_.now);
-    pair_.standing[0].pause = phase;
+    const Pause pause = pauses_.advance(pair_.now);
+    pair_.standing[0].pause = pause;
     pair_.turn(0);
     note();
-    return phase;
+    return pause;
   }
   /// Both end a step at once, and all is exchanged at once.
   void step_together() {
@@ -44,26 +43,26 @@ class BoundaryTest : public testing::Test {
       note();
       (void)advance();
     }
-    ASSERT_EQ(boundary_.pause(), Pause::kNone);
+    ASSERT_EQ(pair_.standing[0].pause, Pause::kNone);
   }
   std::uint64_t offers() { return pair_.counters(0).offers; }
 
   EnginePair pair_{{.tell_every = milliseconds(5)}};
-  Boundary boundary_{0.1, 0.1};
+  Pauses pauses_{0.1, 0.1};
 };
 
-TEST_F(BoundaryTest, knows_nothing_to_wait_for_at_first) {
+TEST_F(PausesTest, knows_nothing_to_wait_for_at_first) {
   EXPECT_EQ(begin(), Pause::kNone);
 }
 
-TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
+TEST_F(PausesTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   for (int i = 0; i < 5; ++i) step_together();
   pair_.now += milliseconds(1000);
   const std::uint64_t asked = offers();
   ASSERT_EQ(begin(), Pause::kGathering);
   pair_.settle();
   note();
-  EXPECT_FALSE(boundary_.over(pair_.now)) << "the neighbour has not come";
+  EXPECT_FALSE(pauses_.over(pair_.now)) << "the neighbour has not come";
   EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
   EXPECT_EQ(pair_.edge(1).report.steps.count, 6U) << "but it hears of our boundary at once";
 
@@ -73,27 +72,27 @@ TEST_F(BoundaryTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   pair_.wire.deliver(1, 2);
   pair_.turn(0);
   note();
-  ASSERT_TRUE(boundary_.over(pair_.now));
+  ASSERT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kSweeping);
   EXPECT_EQ(offers(), asked + 2);
-  EXPECT_FALSE(boundary_.over(pair_.now)) << "nothing has come back yet";
+  EXPECT_FALSE(pauses_.over(pair_.now)) << "nothing has come back yet";
   pair_.settle();
   note();
-  ASSERT_TRUE(boundary_.over(pair_.now));
+  ASSERT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kNone);
 }
 
-TEST_F(BoundaryTest, goes_on_without_a_neighbour_that_does_not_come) {
+TEST_F(PausesTest, goes_on_without_a_neighbour_that_does_not_come) {
   for (int i = 0; i < 5; ++i) step_together();
   pair_.now += milliseconds(1000);
   ASSERT_EQ(begin(), Pause::kGathering);
-  const TimePoint until = boundary_.until();
+  const TimePoint until = pauses_.until();
   EXPECT_LE(until, pair_.now + milliseconds(201));
   pair_.now = until;
-  EXPECT_TRUE(boundary_.over(pair_.now));
+  EXPECT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kSweeping) << "it may be late and still answer";
   pair_.now += milliseconds(101);
-  EXPECT_TRUE(boundary_.over(pair_.now));
+  EXPECT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kNone);
 }
 

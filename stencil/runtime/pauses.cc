@@ -1,14 +1,17 @@
-#include "stencil/runtime/boundary.h"
+#include "stencil/runtime/pauses.h"
 
 namespace stencil {
 
-void Boundary::begin(TimePoint now, std::uint64_t step) {
+Pause Pauses::begin(TimePoint now, std::uint64_t step) {
+  const std::lock_guard guard(mutex_);
   step_ = step;
   pause_ = Pause::kGathering;
   lock_.boundary(now, linger_.worthwhile());
+  return next(now);
 }
 
-void Boundary::note(TimePoint now, const Engine& engine) {
+void Pauses::note(TimePoint now, const Engine& engine) {
+  const std::lock_guard guard(mutex_);
   lock_.hear(engine.neighbours());
   likeness_.hear(engine.steps(), engine.neighbours());
   bool expected = false;
@@ -27,25 +30,36 @@ void Boundary::note(TimePoint now, const Engine& engine) {
   linger_.sweeping(now, engine.turns().due(), engine.turns().unswept(), expected);
 }
 
-bool Boundary::over(TimePoint now) const {
-  if (pause_ == Pause::kGathering) return lock_.until() <= now;
-  if (pause_ == Pause::kSweeping) return linger_.complete() || sweeps_until_ <= now;
-  return false;
+Pause Pauses::advance(TimePoint now) {
+  const std::lock_guard guard(mutex_);
+  return next(now);
 }
 
-Pause Boundary::advance(TimePoint now) {
-  if (pause_ == Pause::kGathering && over(now)) {
+Pause Pauses::next(TimePoint now) {
+  if (pause_ == Pause::kGathering && is_over(now)) {
     sweeps_until_ = linger_.boundary(now, lock_.resumed(now), reachable_);
     pause_ = Pause::kSweeping;
   }
-  if (pause_ == Pause::kSweeping && over(now)) {
+  if (pause_ == Pause::kSweeping && is_over(now)) {
     pause_ = Pause::kNone;
     linger_.resumed(now);
   }
   return pause_;
 }
 
-TimePoint Boundary::until() const {
+bool Pauses::over(TimePoint now) const {
+  const std::lock_guard guard(mutex_);
+  return is_over(now);
+}
+
+bool Pauses::is_over(TimePoint now) const {
+  if (pause_ == Pause::kGathering) return lock_.until() <= now;
+  if (pause_ == Pause::kSweeping) return linger_.complete() || sweeps_until_ <= now;
+  return false;
+}
+
+TimePoint Pauses::until() const {
+  const std::lock_guard guard(mutex_);
   switch (pause_) {
     case Pause::kGathering:
       return lock_.until();
@@ -54,6 +68,11 @@ TimePoint Boundary::until() const {
     default:
       return kNever;
   }
+}
+
+double Pauses::likeness(TimePoint now) const {
+  const std::lock_guard guard(mutex_);
+  return likeness_.at(now);
 }
 
 }  // namespace stencil

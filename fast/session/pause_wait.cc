@@ -1,0 +1,25 @@
+#include "fast/session/pause_wait.h"
+
+#include "stencil/io/event_loop.h"
+
+namespace fast {
+
+using stencil::EventLoop;
+
+void PauseWait::wait() {
+  std::unique_lock lock(mutex_);
+  stencil::TimePoint now = EventLoop::now();
+  while (!pauses_.over(now)) {
+    over_.wait_for(lock, pauses_.until() - now);
+    now = EventLoop::now();
+  }
+}
+
+void PauseWait::note(stencil::TimePoint now, const stencil::Engine& engine) {
+  pauses_.note(now, engine);
+  if (!pauses_.over(now)) return;
+  const std::lock_guard lock(mutex_);
+  over_.notify_all();
+}
+
+}  // namespace fast

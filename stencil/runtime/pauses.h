@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "stencil/core/types.h"
+#include "stencil/engine/engine.h"
+#include "stencil/runtime/likeness.h"
+#include "stencil/runtime/linger.h"
+#include "stencil/runtime/phase_lock.h"
+
+namespace stencil {
+
+/// Decides what a step boundary waits for in modes async and bounded once the step is shown, and
+/// how long: a share of a step at most. First it waits for neighbours that are about to end their
+/// step too (PhaseLock), so that the sweeps that follow bring their newest steps. Then it waits for
+/// these sweeps (Linger), so that the next gradient is taken near the mean. Where links are too
+/// slow for sweeps to come back in time, it waits for neither.
+///
+/// Any thread: the training thread passes boundaries (see StepBoundary) while the background thread
+/// notes what has come. Without a clock.
+class Pauses {
+ public:
+  Pauses(double phase_lock, double linger) : lock_(phase_lock), linger_(linger) {}
+
+  /// The boundary of `step` is reached, and the model may be folded. Returns what to wait for.
+  Pause begin(TimePoint now, std::uint64_t step);
+  /// Moves to the next pause where the present one is over(), and returns the pause that then
+  /// holds.
+  Pause advance(TimePoint now);
+  /// Takes over what the engine knows of neighbours and sweeps. Call it whenever that may have
+  /// changed.
+  void note(TimePoint now, const Engine& engine);
+
+  /// Whether the present pause is over as far as is known at `now`; advance() then changes it.
+  [[nodiscard]] bool over(TimePoint now) const;
+  /// When the present pause is over at the latest; kNever where nothing is waited for.
+  [[nodiscard]] TimePoint until() const;
+  /// How like the steps of this worker and its neighbours are in length; see Likeness.
+  [[nodiscard]] double likeness(TimePoint now) const;
+
+ private:
+  // Under mutex_.
+  [[nodiscard]] bool is_over(TimePoint now) const;
+  Pause next(TimePoint now);
+
+  mutable std::mutex mutex_;  ///< guards all of it
+  PhaseLock lock_;
+  Linger linger_;
+  Likeness likeness_;
+  Pause pause_ = Pause::kNone;
+  std::uint64_t step_ = 0;
+  bool reachable_ = false;  ///< a neighbour can be asked for an exchange, or soon
+  TimePoint sweeps_until_{};
+};
+
+}  // namespace stencil
