@@ -39,6 +39,7 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
              std::span<const double> telemetry, Segment segment, int threads)
     : layout_(layout),
       segment_(std::move(segment)),
+      scalars_(telemetry.size()),
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
       due_(layout.bucket_count()),
@@ -84,6 +85,7 @@ BucketGuard Mixer::try_lock(std::uint32_t bucket) {
 }
 
 void Mixer::follow(Followers& followers) {
+  const OneAtATime::Inside inside(training_, "Mixer::follow()");
   followers.cut_by(layout_.bucket_floats());
   followers_ = &followers;
 }
@@ -119,12 +121,14 @@ FoldReport Mixer::fold(std::span<float> x) {
 }
 
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
+  const OneAtATime::Inside inside(training_, "Mixer::fold()");
   due_.resize(to - from);
   std::iota(due_.begin(), due_.end(), from);
   return fold_due(x);
 }
 
 FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
+  const OneAtATime::Inside inside(training_, "Mixer::fold_news()");
   due_.clear();
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
     if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) due_.push_back(b);
@@ -164,6 +168,7 @@ FoldReport Mixer::fold_due(std::span<float> x) {
 }
 
 MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out) {
+  const OneAtATime::Inside inside(background_, "Mixer::offer()");
   if (bucket == telemetry_bucket()) return copy(bucket, out);
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
@@ -174,8 +179,9 @@ MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::by
 
 MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                         int divisor, std::span<std::byte> reply, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::answer()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
     ++told_;
     return {.applied = true};
@@ -189,8 +195,9 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                         std::span<const std::byte> reply, int divisor, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::settle()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, reply);
     ++told_;
     return {.applied = true};
@@ -203,8 +210,9 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
                        double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::merge()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
     ++told_;
     return {.applied = true};
@@ -216,8 +224,9 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
 }
 
 MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
+  const OneAtATime::Inside inside(background_, "Mixer::copy()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::offer(telemetry_y_, telemetry_p_, out);
     return {.applied = true};
   }
@@ -228,8 +237,9 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
 }
 
 MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
+  const OneAtATime::Inside inside(background_, "Mixer::adopt()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::adopt(telemetry_y_, telemetry_p_, s);
     return {.applied = true};
   }
@@ -241,12 +251,14 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
 }
 
 MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
+  const OneAtATime::Inside inside(background_, "Mixer::begin_with()");
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   return MixReport::of(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
 }
 
 std::vector<float> Mixer::copy_y() {
+  const OneAtATime::Inside inside(background_, "Mixer::copy_y()");
   std::vector<float> copy(layout_.size());
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
     const BucketGuard guard = lock(b);
@@ -258,13 +270,15 @@ std::vector<float> Mixer::copy_y() {
 }
 
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
+  const OneAtATime::Inside inside(background_, "Mixer::adopted()");
   if (bucket == telemetry_bucket()) return;
   if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));
 }
 
 MixReport Mixer::discard(std::uint32_t bucket) {
+  const OneAtATime::Inside inside(background_, "Mixer::discard()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     std::ranges::fill(telemetry_p_, 0);
     return {.applied = true};
   }
@@ -276,6 +290,7 @@ MixReport Mixer::discard(std::uint32_t bucket) {
 }
 
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::share()");
   BucketControl& control = theirs.control(bucket);
   const Rank self = segment_.rank();
   BucketGuard first =
@@ -312,6 +327,7 @@ void Mixer::close(std::uint32_t bucket) {
 
 FoldReport Mixer::publish(std::span<const float> x, std::span<const double> telemetry,
                           const Codec& codec, double self_weight) {
+  const OneAtATime::Inside inside(training_, "Mixer::publish()");
   std::atomic<bool> finite = true;
   auto publish_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
@@ -323,7 +339,7 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
   };
   team_.each(telemetry_bucket(), publish_bucket);
   const FoldReport result{.folded = telemetry_bucket(), .finite = finite};
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   for (std::size_t i = 0; i < telemetry.size(); ++i) {
     telemetry_y_[i] = telemetry[i];
     telemetry_p_[i] = self_weight * telemetry[i];
@@ -332,8 +348,9 @@ FoldReport Mixer::publish(std::span<const float> x, std::span<const double> tele
 }
 
 MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
+  const OneAtATime::Inside inside(background_, "Mixer::snapshot()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     std::ranges::copy(std::as_bytes(std::span(telemetry_y_)), out.begin());
     return {.applied = true};
   }
@@ -344,8 +361,9 @@ MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<st
 
 MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
                         double weight) {
+  const OneAtATime::Inside inside(background_, "Mixer::absorb()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::absorb(telemetry_p_, s, weight);
     return {.applied = true};
   }
@@ -355,6 +373,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
 }
 
 void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
+  const OneAtATime::Inside inside(training_, "Mixer::collect()");
   auto collect_bucket = [&](std::uint32_t b) {
     const BucketGuard guard = BucketGuard::wait(segment_.control(b));
     layout_.visit_parts(b, [&](TypedRange part) {
@@ -364,12 +383,13 @@ void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
     });
   };
   team_.each(telemetry_bucket(), collect_bucket);
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   std::ranges::copy(telemetry_p_, telemetry.begin());
 }
 
 void Mixer::fold_telemetry(std::span<double> x) {
-  const std::lock_guard lock(telemetry_lock_);
+  const OneAtATime::Inside inside(training_, "Mixer::fold_telemetry()");
+  const MutexLock lock(telemetry_lock_);
   telemetry::fold(x, telemetry_y_, telemetry_p_);
 }
 
@@ -384,12 +404,12 @@ void Mixer::read_z(std::span<float> z) const {
 }
 
 double Mixer::steps_known() const {
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   return telemetry_y_.empty() ? 0 : telemetry_y_.front() + telemetry_p_.front();
 }
 
 void Mixer::read_telemetry_z(std::span<double> z) const {
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = telemetry_y_[i] + telemetry_p_[i];
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -17,6 +16,8 @@
 #include "stencil/mix/set_aside.h"
 #include "stencil/mix/team.h"
 #include "stencil/shared/segment.h"
+#include "stencil/threads/mutex.h"
+#include "stencil/threads/thread_check.h"
 
 namespace stencil {
 
@@ -58,7 +59,9 @@ struct MixReport {
 /// counts a worker's steps, so that their mean is known to all.
 ///
 /// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
-/// background thread; the two share one lock per bucket, held for one pass over that bucket. The
+/// background thread; builds that check threads (thread_check.h) throw InvariantError where two
+/// threads are in operations of the same half. The two share one lock per bucket, held for one pass
+/// over that bucket. The
 /// training thread never waits for a lock in fold(): it tries a locked bucket once more at the end
 /// and then leaves it for the next boundary, which keeps z = y + p correct.
 ///
@@ -82,7 +85,7 @@ class Mixer {
   /// Values of a bucket; 0 for the telemetry's.
   [[nodiscard]] std::size_t floats(std::uint32_t bucket) const;
   /// Bytes of the scalars on the wire, which pass no codec.
-  [[nodiscard]] std::size_t telemetry_bytes() const { return telemetry_y_.size() * sizeof(double); }
+  [[nodiscard]] std::size_t telemetry_bytes() const { return scalars_ * sizeof(double); }
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   /// Where nothing has come for a bucket since its last fold, p is neither read nor written.
@@ -190,13 +193,16 @@ class Mixer {
   Followers* followers_ = nullptr;     ///< training thread and its team
   std::atomic<bool> followed_{false};  ///< anything follows
   SetAside aside_{layout_};
-  std::vector<double> telemetry_y_, telemetry_p_;
-  mutable std::mutex telemetry_lock_;
+  const std::size_t scalars_;
+  mutable Mutex telemetry_lock_;
+  std::vector<double> telemetry_y_ FAST_GUARDED_BY(telemetry_lock_);
+  std::vector<double> telemetry_p_ FAST_GUARDED_BY(telemetry_lock_);
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, told_{0};
   std::atomic<Rank> held_by_{kNoRank};
   std::vector<std::uint32_t> due_;    ///< what a fold goes over; training thread and its team
   std::vector<std::uint32_t> held_;   ///< its second tries; the same
   std::vector<std::uint8_t> behind_;  ///< by bucket: locked at its last fold; the same
+  OneAtATime training_, background_;  ///< which of the two threads is in which operation
   Team team_;
 };
 
