@@ -7,7 +7,6 @@
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/mix/following.h"
-#include "stencil/mix/lock_step.h"
 #include "stencil/mix/telemetry.h"
 
 namespace stencil {
@@ -53,20 +52,30 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
   std::ranges::fill(segment_.p(), 0.0F);
 }
 
-BucketValues Mixer::values(std::uint32_t bucket) {
+BucketValues Mixer::values(const BucketGuard& guard, std::uint32_t bucket) {
+  check(guard, bucket);
   const BucketRange range = layout_.bucket(bucket);
   return {bucket, segment_.y().subspan(range.begin, range.size),
           segment_.p().subspan(range.begin, range.size)};
 }
 
-BucketValues Mixer::changing(std::uint32_t bucket) {
+BucketValues Mixer::changing(const BucketGuard& guard, std::uint32_t bucket) {
   segment_.control(bucket).came = 1;
-  return values(bucket);
+  return values(guard, bucket);
 }
 
-std::span<float> Mixer::y(std::uint32_t bucket) {
+std::span<float> Mixer::y(const BucketGuard& guard, std::uint32_t bucket) {
+  check(guard, bucket);
   const BucketRange range = layout_.bucket(bucket);
   return segment_.y().subspan(range.begin, range.size);
+}
+
+void Mixer::check(const BucketGuard& guard, std::uint32_t bucket) const {
+  if constexpr (kThreadsChecked) {
+    if (!guard.guards(segment_.control(bucket))) {
+      throw InvariantError("Mixer: a bucket is used without its lock");
+    }
+  }
 }
 
 BucketGuard Mixer::counted(BucketGuard guard) {
@@ -94,7 +103,8 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
   return bucket == telemetry_bucket() ? 0 : layout_.bucket(bucket).size;
 }
 
-bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
+bool Mixer::fold_bucket(const BucketGuard& guard, std::uint32_t bucket, std::span<float> x) {
+  check(guard, bucket);
   bool finite = true;
   std::atomic<std::uint32_t>& came = segment_.control(bucket).came;
   const bool nothing = came == 0;
@@ -143,7 +153,7 @@ FoldReport Mixer::fold_due(std::span<float> x) {
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
-    if (!fold_bucket(bucket, x)) finite = false;
+    if (!fold_bucket(guard, bucket, x)) finite = false;
     behind_[bucket] = 0;
     return true;
   };
@@ -172,7 +182,7 @@ MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::by
   if (bucket == telemetry_bucket()) return copy(bucket, out);
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const MixReport result = MixReport::of(codec.offer(values(bucket), out));
+  const MixReport result = MixReport::of(codec.offer(values(guard, bucket), out));
   if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
   return result;
 }
@@ -190,7 +200,7 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (!guard) return MixReport::held();
   if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
   return MixReport::of(change_p(
-      bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
+      guard, bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
@@ -205,7 +215,7 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   return MixReport::of(change_p(
-      bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
+      guard, bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
@@ -219,8 +229,8 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  return MixReport::of(
-      change_p(bucket, aside, [&](auto values) { return codec.merge(values, ours, theirs); }));
+  return MixReport::of(change_p(guard, bucket, aside,
+                                [&](auto values) { return codec.merge(values, ours, theirs); }));
 }
 
 MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
@@ -232,7 +242,7 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const BucketValues ours = values(bucket);
+  const BucketValues ours = values(guard, bucket);
   return {.applied = edge_delta::offer(ours.y, ours.p, Fp32Codec(), out)};
 }
 
@@ -245,7 +255,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const BucketValues ours = changing(bucket);
+  const BucketValues ours = changing(guard, bucket);
   aside_.clear(bucket);
   return MixReport::of(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
@@ -254,7 +264,8 @@ MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) 
   const OneAtATime::Inside inside(background_, "Mixer::begin_with()");
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  return MixReport::of(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
+  const BucketValues ours = changing(guard, bucket);
+  return MixReport::of(edge_delta::begin_with(y(guard, bucket), ours.p, Fp32Codec(), s));
 }
 
 std::vector<float> Mixer::copy_y() {
@@ -264,7 +275,7 @@ std::vector<float> Mixer::copy_y() {
     const BucketGuard guard = lock(b);
     if (!guard) continue;
     const auto at = static_cast<std::ptrdiff_t>(layout_.bucket(b).begin);
-    std::ranges::copy(y(b), copy.begin() + at);
+    std::ranges::copy(values(guard, b).y, copy.begin() + at);
   }
   return copy;
 }
@@ -272,7 +283,7 @@ std::vector<float> Mixer::copy_y() {
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
   const OneAtATime::Inside inside(background_, "Mixer::adopted()");
   if (bucket == telemetry_bucket()) return;
-  if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));
+  if (const BucketGuard guard = lock(bucket)) codec.adopted(values(guard, bucket));
 }
 
 MixReport Mixer::discard(std::uint32_t bucket) {
@@ -285,7 +296,7 @@ MixReport Mixer::discard(std::uint32_t bucket) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   aside_.clear(bucket);
-  std::ranges::fill(changing(bucket).p, 0);
+  std::ranges::fill(changing(guard, bucket).p, 0);
   return {.applied = true};
 }
 
@@ -305,10 +316,11 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
   control.came = 1;
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
-  MixReport result = MixReport::of(change_p(bucket, aside, [&](auto ours) {
-    return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
-                                    theirs.p().subspan(range.begin, range.size), divisor);
-  }));
+  MixReport result =
+      MixReport::of(change_p(theirs_first ? second : first, bucket, aside, [&](auto ours) {
+        return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
+                                        theirs.p().subspan(range.begin, range.size), divisor);
+      }));
   result.divisor = divisor;
   if (!result.applied) return result;
   SharedNote& note = theirs.note(bucket);
@@ -323,68 +335,6 @@ void Mixer::close(std::uint32_t bucket) {
   // No lock is needed: the request is settled, and a neighbour that still reads it as open only
   // takes less.
   if (bucket < telemetry_bucket()) segment_.control(bucket).room = 0;
-}
-
-FoldReport Mixer::publish(std::span<const float> x, std::span<const double> telemetry,
-                          const Codec& codec, double self_weight) {
-  const OneAtATime::Inside inside(training_, "Mixer::publish()");
-  std::atomic<bool> finite = true;
-  auto publish_bucket = [&](std::uint32_t b) {
-    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    const BucketRange range = layout_.bucket(b);
-    const auto publish = layout_.rounded() ? lock_step::publish_with_rest : lock_step::publish;
-    if (!publish(x.subspan(range.begin, range.size), y(b), changing(b).p, codec, self_weight)) {
-      finite = false;
-    }
-  };
-  team_.each(telemetry_bucket(), publish_bucket);
-  const FoldReport result{.folded = telemetry_bucket(), .finite = finite};
-  const MutexLock lock(telemetry_lock_);
-  for (std::size_t i = 0; i < telemetry.size(); ++i) {
-    telemetry_y_[i] = telemetry[i];
-    telemetry_p_[i] = self_weight * telemetry[i];
-  }
-  return result;
-}
-
-MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
-  const OneAtATime::Inside inside(background_, "Mixer::snapshot()");
-  if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    std::ranges::copy(std::as_bytes(std::span(telemetry_y_)), out.begin());
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
-  return {.applied = codec.encode(y(bucket), out)};
-}
-
-MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
-                        double weight) {
-  const OneAtATime::Inside inside(background_, "Mixer::absorb()");
-  if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::absorb(telemetry_p_, s, weight);
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
-  return {.applied = lock_step::absorb(changing(bucket).p, codec, s, weight)};
-}
-
-void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
-  const OneAtATime::Inside inside(training_, "Mixer::collect()");
-  auto collect_bucket = [&](std::uint32_t b) {
-    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    layout_.visit_parts(b, [&](TypedRange part) {
-      change_followed(followers_, x, part.begin, part.size, [&](std::size_t begin, std::size_t n) {
-        lock_step::collect(x.subspan(begin, n), segment_.p().subspan(begin, n), part.type);
-      });
-    });
-  };
-  team_.each(telemetry_bucket(), collect_bucket);
-  const MutexLock lock(telemetry_lock_);
-  std::ranges::copy(telemetry_p_, telemetry.begin());
 }
 
 void Mixer::fold_telemetry(std::span<double> x) {

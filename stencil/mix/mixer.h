@@ -169,12 +169,17 @@ class Mixer {
  private:
   /// Folds the buckets of due_.
   FoldReport fold_due(std::span<float> x);
-  /// Under the bucket's lock, of the whole model's x. False: see FoldReport.
-  bool fold_bucket(std::uint32_t bucket, std::span<float> x);
-  BucketValues values(std::uint32_t bucket);
-  /// The same for an operation that changes p, under the bucket's lock.
-  BucketValues changing(std::uint32_t bucket);
-  std::span<float> y(std::uint32_t bucket);
+
+  // `guard` holds the lock of the bucket. (Clang's analysis knows no locks in an array, nor one
+  // that may not be had.)
+  /// Throws InvariantError where it does not, in builds that check threads.
+  void check(const BucketGuard& guard, std::uint32_t bucket) const;
+  /// `x` is the whole model's. False: see FoldReport.
+  bool fold_bucket(const BucketGuard& guard, std::uint32_t bucket, std::span<float> x);
+  BucketValues values(const BucketGuard& guard, std::uint32_t bucket);
+  std::span<float> y(const BucketGuard& guard, std::uint32_t bucket);
+  /// As values(), for an operation that changes p.
+  BucketValues changing(const BucketGuard& guard, std::uint32_t bucket);
   /// Locks the bucket for an operation that can be put off. It can fail only where the memory is
   /// shared.
   BucketGuard lock(std::uint32_t bucket);
@@ -183,8 +188,8 @@ class Mixer {
   BucketGuard counted(BucketGuard guard);
   /// Makes `change`, of this bucket's p; see SetAside.
   template <typename Change>
-  auto change_p(std::uint32_t bucket, double aside, Change change) {
-    const BucketValues ours = changing(bucket);
+  auto change_p(const BucketGuard& guard, std::uint32_t bucket, double aside, Change change) {
+    const BucketValues ours = changing(guard, bucket);
     return aside_.around(bucket, ours.p, followed_ ? aside : 0, [&] { return change(ours); });
   }
 
