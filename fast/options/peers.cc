@@ -2,9 +2,7 @@
 
 #include <cerrno>
 #include <charconv>
-#include <condition_variable>
 #include <fstream>
-#include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -12,6 +10,7 @@
 
 #include "fast/errors.h"
 #include "stencil/core/text.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 namespace {
@@ -139,21 +138,21 @@ Peers::Found Peers::look(int rank) const {
   return found;
 }
 
-/// Both threads use it under the mutex, except `peers`, which belongs to the reader.
+/// What the two threads share.
 struct PeersOnAThread::Shared {
   explicit Shared(Peers where) : peers(std::move(where)) {}
   const Peers peers;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::set<int> wanted;
-  std::map<int, std::optional<std::string>> found;
-  std::string trouble;
-  bool over = false;
+  stencil::Mutex mutex;
+  stencil::Condition changed;
+  std::set<int> wanted FAST_GUARDED_BY(mutex);
+  std::map<int, std::optional<std::string>> found FAST_GUARDED_BY(mutex);
+  std::string trouble FAST_GUARDED_BY(mutex);
+  bool over FAST_GUARDED_BY(mutex) = false;
 
   void read_on() {
-    std::unique_lock lock(mutex);
+    stencil::MutexLock lock(mutex);
     while (true) {
-      changed.wait(lock, [this] { return over || !wanted.empty(); });
+      while (!over && wanted.empty()) changed.wait(lock);
       if (over) return;
       const int rank = *wanted.begin();
       lock.unlock();
@@ -170,7 +169,7 @@ PeersOnAThread::PeersOnAThread(Peers peers, stencil::LogSink log)
     : shared_(std::make_shared<Shared>(std::move(peers))), log_(std::move(log)) {}
 
 PeersOnAThread::~PeersOnAThread() {
-  const std::lock_guard lock(shared_->mutex);
+  const stencil::MutexLock lock(shared_->mutex);
   shared_->over = true;
   shared_->changed.notify_all();
 }
@@ -183,7 +182,7 @@ std::optional<std::string> PeersOnAThread::find(int rank) {
   std::optional<std::string> endpoint;
   std::string trouble;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const stencil::MutexLock lock(shared_->mutex);
     shared_->wanted.insert(rank);
     shared_->changed.notify_all();
     endpoint = shared_->found[rank];

@@ -17,6 +17,7 @@ namespace fast {
 namespace {
 
 using stencil::EventLoop;
+using stencil::MutexLock;
 using stencil::PumpStatus;
 using stencil::Standing;
 using stencil::TimePoint;
@@ -60,11 +61,21 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
        .queue_frames = bounds.queue_frames,
        .seed = static_cast<std::uint64_t>(config.engine.rank),
        .max_partial_payloads = bounds.partial_payloads,
-       .keys = keys_ ? stencil::KeySource([this] { return keys_->current(); }) : nullptr,
-       .complain = [this](const std::string& cause,
-                          std::string_view text) { complaints_.about_stranger(cause, text); },
-       .unresolved = [this](const std::string& name,
-                            const std::string& error) { report_unresolved(name, error); },
+       .keys = keys_ ? stencil::KeySource([this] {
+         loop_.check_thread("the transport's keys");
+         return keys_->current();
+       })
+                     : nullptr,
+       .complain =
+           [this](const std::string& cause, std::string_view text) {
+             loop_.check_thread("the transport's complaint");
+             complaints_.about_stranger(cause, text);
+           },
+       .unresolved =
+           [this](const std::string& name, const std::string& error) {
+             loop_.check_thread("the transport's unresolved name");
+             report_unresolved(name, error);
+           },
        .inproc = options.inproc});
   endpoint_ = transport_->endpoint();
   if (mixer.segment().descriptor() >= 0) {
@@ -74,13 +85,23 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
   config.witness = recording_.witness();
   pump_ = std::make_unique<stencil::Pump>(
       std::move(config), mixer, *transport_,
-      [this](stencil::Rank rank) { return addresses_of(rank); }, options.log, EventLoop::now(),
-      meeting_.get());
+      [this](stencil::Rank rank) {
+        loop_.check_thread("Background::addresses_of()");
+        return addresses_of(rank);
+      },
+      options.log, EventLoop::now(), meeting_.get());
   status_ = pump_->status();
   joining_ = !status_.joined;
   if (meeting_) meeting_watch_.emplace(loop_, meeting_->descriptor(), [this] { loop_.ask(); });
-  loop_.start([this](TimePoint now) { return turn(now); },
-              [this](const std::string& what) { fail(what); });
+  loop_.start(
+      [this](TimePoint now) {
+        loop_.check_thread("Background::turn()");
+        return turn(now);
+      },
+      [this](const std::string& what) {
+        loop_.check_thread("Background::fail()");
+        fail(what);
+      });
 }
 
 Background::~Background() {
@@ -94,7 +115,7 @@ Background::~Background() {
 
 void Background::publish(const Standing& standing) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     standing_ = standing;
   }
   loop_.wake();
@@ -102,7 +123,7 @@ void Background::publish(const Standing& standing) {
 
 void Background::change(GridChange change) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     changes_.push_back(std::move(change));
   }
   loop_.wake();
@@ -118,21 +139,29 @@ void Background::make(TimePoint now, const GridChange& change) {
 }
 
 PumpStatus Background::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return status_;
 }
 
-template <typename GiveUp>
-bool Background::wait(GiveUp give_up, const Condition& condition, bool heed_stop) {
+template <typename Judge>
+bool Background::wait(Judge judge, const Condition& condition, bool heed_stop,
+                      const std::function<void(const PumpStatus&)>& tell) {
   watched_ = true;
   loop_.wake();
-  std::unique_lock lock(mutex_);
-  bool met = false;
+  MutexLock lock(mutex_);
+  bool fulfilled = false;
   TimePoint call_at = EventLoop::now() + kWaitingEvery;
-  while (!(met = condition(status_)) && failure_.empty() && !(heed_stop && stopped())) {
-    if (give_up(EventLoop::now(), lock)) {
-      met = condition(status_);
+  while (!(fulfilled = condition(status_)) && failure_.empty() && !(heed_stop && stopped())) {
+    const Verdict verdict = judge(EventLoop::now(), status_);
+    if (verdict == Verdict::kGiveUp) {
+      fulfilled = condition(status_);
       break;
+    }
+    if (verdict == Verdict::kTell) {
+      const PumpStatus status = status_;
+      lock.unlock();  // the log is the user's
+      tell(status);
+      lock.lock();
     }
     // A signal handler may set `stop`, and it must not notify; so this wait polls.
     changed_.wait_for(lock, kWaitingEvery);
@@ -144,44 +173,43 @@ bool Background::wait(GiveUp give_up, const Condition& condition, bool heed_stop
     }
   }
   watched_ = false;
-  return met;
+  return fulfilled;
+}
+
+auto Background::until_time(TimePoint until) {
+  return [until](TimePoint now, const PumpStatus&) {
+    return now >= until ? Verdict::kGiveUp : Verdict::kWait;
+  };
 }
 
 bool Background::await(double deadline, const Condition& condition) {
   const TimePoint until = EventLoop::now() + stencil::seconds(deadline);
-  const bool met =
-      wait([until](TimePoint now, auto&) { return now >= until; }, condition, /*heed_stop=*/true);
+  const bool fulfilled = wait(until_time(until), condition, /*heed_stop=*/true);
   rethrow_failure();
-  return met;
+  return fulfilled;
 }
 
 bool Background::await(Patience patience, const Condition& condition,
                        const std::function<void(const PumpStatus&)>& waits) {
-  const auto give_up = [&](TimePoint now, std::unique_lock<std::mutex>& lock) {
-    if (patience.over(now, status_)) return true;
-    if (!patience.worth_a_line(now)) return false;
-    const PumpStatus status = status_;
-    lock.unlock();  // the log is the user's
-    waits(status);
-    lock.lock();
-    return false;
+  const auto judge = [&](TimePoint now, const PumpStatus& status) {
+    if (patience.over(now, status)) return Verdict::kGiveUp;
+    return patience.worth_a_line(now) ? Verdict::kTell : Verdict::kWait;
   };
-  const bool met = wait(give_up, condition, /*heed_stop=*/true);
+  const bool fulfilled = wait(judge, condition, /*heed_stop=*/true, waits);
   rethrow_failure();
-  return met;
+  return fulfilled;
 }
 
 void Background::flush(const Condition& condition) {
   const TimePoint until = EventLoop::now() + stencil::seconds(kFlushSeconds);
-  (void)wait([until](TimePoint now, auto&) { return now >= until; }, condition,
-             /*heed_stop=*/false);
+  (void)wait(until_time(until), condition, /*heed_stop=*/false);
 }
 
 /// Notes the failure that ends the background thread.
 void Background::fail(const std::string& what) {
   options_.log(LogLevel::kError, "the background thread failed: " + what);
   recording_.write();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   failure_ = what;
   failed_ = true;
   changed_.notify_all();
@@ -189,7 +217,7 @@ void Background::fail(const std::string& what) {
 
 void Background::rethrow_failure() const {
   if (!failed_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   throw std::runtime_error("the background thread failed: " + failure_);
 }
 
@@ -217,7 +245,7 @@ TimePoint Background::turn(TimePoint now) {
   Standing standing;
   std::vector<GridChange> changes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     standing = standing_;
     changes.swap(changes_);
   }
@@ -242,7 +270,7 @@ TimePoint Background::turn(TimePoint now) {
             batch_watch_.look(standing.first_batch, options_.rank, status.neighbours)) {
       options_.log(LogLevel::kWarning, BatchWatch::advice(options_.rank, *rank));
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status_ = status;
     joining_ = joining;
     adopted_ = adopted;

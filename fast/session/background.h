@@ -1,11 +1,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +24,7 @@
 #include "stencil/runtime/budget.h"
 #include "stencil/runtime/pump.h"
 #include "stencil/shared/unix_meeting.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 
@@ -77,16 +76,25 @@ class Background {
   [[nodiscard]] stencil::PumpStatus status() const;
 
  private:
-  /// `give_up(now, lock)`, called under the lock, tells whether to wait no longer.
-  template <typename GiveUp>
-  bool wait(GiveUp give_up, const Condition& condition, bool heed_stop);
-  void fail(const std::string& what);
-  [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank);
-  void report_unresolved(const std::string& name, const std::string& error);
-  stencil::TimePoint turn(stencil::TimePoint now);
-  void make(stencil::TimePoint now, const GridChange& change);
-  void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step);
-  void watch_codec(const stencil::PumpStatus& status);
+  enum class Verdict { kWait, kTell, kGiveUp };
+  /// `judge(now, status)`, called under the lock, tells whether to wait on; kTell calls `tell`
+  /// without the lock before that.
+  template <typename Judge>
+  bool wait(Judge judge, const Condition& condition, bool heed_stop,
+            const std::function<void(const stencil::PumpStatus&)>& tell = {});
+  /// A judge that gives up then.
+  [[nodiscard]] static auto until_time(stencil::TimePoint until);
+  void fail(const std::string& what) FAST_REQUIRES(loop_) FAST_EXCLUDES(mutex_);
+
+  // Background thread.
+  [[nodiscard]] std::vector<stencil::PeerAddress> addresses_of(stencil::Rank rank)
+      FAST_REQUIRES(loop_);
+  void report_unresolved(const std::string& name, const std::string& error) FAST_REQUIRES(loop_);
+  stencil::TimePoint turn(stencil::TimePoint now) FAST_REQUIRES(loop_);
+  void make(stencil::TimePoint now, const GridChange& change) FAST_REQUIRES(loop_);
+  void watch_sweeps(stencil::TimePoint now, const stencil::PumpStatus& status, std::uint64_t step)
+      FAST_REQUIRES(loop_);
+  void watch_codec(const stencil::PumpStatus& status) FAST_REQUIRES(loop_);
 
   stencil::EventLoop loop_;  ///< first: the transport's destructor still needs it
 
@@ -95,21 +103,23 @@ class Background {
   std::string endpoint_;
 
   // Background thread, once the loop has started.
-  PeersOnAThread peers_;
-  std::map<int, std::string> came_;   ///< endpoints of workers that came to the grid
-  std::unique_ptr<KeyWatch> keys_;    ///< null: no keys are in use
-  stencil::Complaints complaints_;    ///< of the transport
-  std::set<std::string> unresolved_;  ///< names, as logged
-  std::unique_ptr<stencil::Transport> transport_;
-  std::unique_ptr<stencil::UnixMeeting> meeting_;  ///< null: nothing is shared
-  std::optional<stencil::Watch> meeting_watch_;
-  Recording recording_;
-  std::unique_ptr<stencil::Pump> pump_;
-  Cadence shown_;  ///< of status_
-  SweepWatch sweep_watch_;
-  PathWatch path_watch_;
-  BatchWatch batch_watch_;
-  bool codec_watched_ = false;  ///< whether the codec has anything to do has been decided
+  PeersOnAThread peers_ FAST_GUARDED_BY(loop_);
+  std::map<int, std::string> came_ FAST_GUARDED_BY(loop_);   ///< endpoints of who came to the grid
+  std::unique_ptr<KeyWatch> keys_ FAST_GUARDED_BY(loop_);    ///< null: no keys are in use
+  stencil::Complaints complaints_ FAST_GUARDED_BY(loop_);    ///< of the transport
+  std::set<std::string> unresolved_ FAST_GUARDED_BY(loop_);  ///< names, as logged
+  std::unique_ptr<stencil::Transport> transport_ FAST_GUARDED_BY(loop_);
+  /// Null: nothing is shared.
+  std::unique_ptr<stencil::UnixMeeting> meeting_ FAST_GUARDED_BY(loop_);
+  std::optional<stencil::Watch> meeting_watch_ FAST_GUARDED_BY(loop_);
+  Recording recording_ FAST_GUARDED_BY(loop_);
+  std::unique_ptr<stencil::Pump> pump_ FAST_GUARDED_BY(loop_);
+  Cadence shown_ FAST_GUARDED_BY(loop_);  ///< of status_
+  SweepWatch sweep_watch_ FAST_GUARDED_BY(loop_);
+  PathWatch path_watch_ FAST_GUARDED_BY(loop_);
+  BatchWatch batch_watch_ FAST_GUARDED_BY(loop_);
+  /// Whether the codec has anything to do has been decided.
+  bool codec_watched_ FAST_GUARDED_BY(loop_) = false;
 
   // Provides its own locking.
   PauseWait& pause_;
@@ -119,13 +129,12 @@ class Background {
   std::atomic<std::uint64_t> adopted_{0};  ///< likewise
   std::atomic<bool> failed_{false};        ///< the background thread has ended with an error
 
-  // Guarded by mutex_.
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  stencil::Standing standing_;
-  std::vector<GridChange> changes_;  ///< handed over, not made yet
-  stencil::PumpStatus status_;
-  std::string failure_;
+  mutable stencil::Mutex mutex_;
+  stencil::Condition changed_;
+  stencil::Standing standing_ FAST_GUARDED_BY(mutex_);
+  std::vector<GridChange> changes_ FAST_GUARDED_BY(mutex_);  ///< handed over, not made yet
+  stencil::PumpStatus status_ FAST_GUARDED_BY(mutex_);
+  std::string failure_ FAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fast

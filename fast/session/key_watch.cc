@@ -3,13 +3,12 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "fast/errors.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 namespace {
@@ -40,7 +39,7 @@ std::array<Trace, 2> traces(const KeyFiles& files) {
 
 }  // namespace
 
-/// Guarded by the mutex, except constants, `seen` and `failed`, which belong to the reader.
+/// What the reader shares with the thread that asks; `seen` and `failed` are the reader's alone.
 struct KeyWatch::Shared {
   Shared(KeyFiles where, int own, std::vector<Rank> whose, std::chrono::milliseconds wait)
       : files(std::move(where)),
@@ -56,28 +55,34 @@ struct KeyWatch::Shared {
   std::array<Trace, 2> seen;
   std::string failed;  ///< why the last attempt to read them did: there is another
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Rank> neighbours;
-  std::shared_ptr<const KeyRing> ring;
-  std::optional<std::string> news;  ///< for the log: "" for replaced keys, or an error
-  bool wanted = false, over = false;
+  stencil::Mutex mutex;
+  stencil::Condition changed;
+  std::vector<Rank> neighbours FAST_GUARDED_BY(mutex);
+  std::shared_ptr<const KeyRing> ring FAST_GUARDED_BY(mutex);
+  /// For the log: "" for replaced keys, or an error.
+  std::optional<std::string> news FAST_GUARDED_BY(mutex);
+  bool wanted FAST_GUARDED_BY(mutex) = false, over FAST_GUARDED_BY(mutex) = false;
 
   void read_on() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [this] { return over || wanted; });
-      if (over) return;
-      look(lock);
+    while (await_wish()) {
+      look();
+      stencil::MutexLock lock(mutex);
       wanted = false;
-      changed.wait_for(lock, pause, [this] { return over; });
+      const auto until = std::chrono::steady_clock::now() + pause;
+      while (!over && changed.wait_until(lock, until)) {
+      }
     }
   }
 
-  /// Called, and returns, with the lock held.
-  void look(std::unique_lock<std::mutex>& lock) {
-    const std::vector<Rank> whose = neighbours;
-    lock.unlock();
+  /// Returns false where nobody will want keys any more.
+  bool await_wish() {
+    stencil::MutexLock lock(mutex);
+    while (!over && !wanted) changed.wait(lock);
+    return !over;
+  }
+
+  void look() FAST_EXCLUDES(mutex) {
+    const std::vector<Rank> whose = followed();
     std::shared_ptr<const KeyRing> found;
     std::string error;
     const auto now = traces(files);
@@ -90,9 +95,14 @@ struct KeyWatch::Shared {
       }
     }
     const bool said = error == std::exchange(failed, error);
-    lock.lock();
+    const stencil::MutexLock lock(mutex);
     if (found) ring = std::move(found);
     if (!said || (other && error.empty())) news = std::move(error);
+  }
+
+  std::vector<Rank> followed() {
+    const stencil::MutexLock lock(mutex);
+    return neighbours;
   }
 };
 
@@ -104,13 +114,13 @@ KeyWatch::KeyWatch(KeyFiles files, int rank, std::vector<Rank> neighbours, stenc
 }
 
 KeyWatch::~KeyWatch() {
-  const std::lock_guard lock(shared_->mutex);
+  const stencil::MutexLock lock(shared_->mutex);
   shared_->over = true;
   shared_->changed.notify_all();
 }
 
 void KeyWatch::follow(std::vector<Rank> neighbours) {
-  const std::lock_guard lock(shared_->mutex);
+  const stencil::MutexLock lock(shared_->mutex);
   shared_->neighbours = std::move(neighbours);
 }
 
@@ -118,7 +128,7 @@ std::shared_ptr<const KeyRing> KeyWatch::current() {
   std::shared_ptr<const KeyRing> ring;
   std::optional<std::string> news;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const stencil::MutexLock lock(shared_->mutex);
     ring = shared_->ring;
     news = std::exchange(shared_->news, std::nullopt);
     if (!std::exchange(shared_->wanted, true)) shared_->changed.notify_all();

@@ -59,7 +59,10 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       pause_(boundary_.pauses()),
       background_(options_, config_, memory_.bounds, layout_, mixer_, pause_) {
   mixer_.follow(adapter_.followers());
-  adapter_.on_ready([this](std::size_t first) { ready_from(first); });
+  adapter_.on_ready([this](std::size_t first) {
+    const auto inside = enter("ModelAdapter::ready_from()");
+    ready_from(first);
+  });
   if (memory_.allowed > 0) resuming_.keep_within(memory_.checkpoint);
   resuming_.begin();
 }
@@ -117,10 +120,12 @@ Session::~Session() {
 }
 
 void Session::join() {
+  const auto inside = impl_->enter("Session::join()");
   impl_->join();
   if (writer_) writer_->begin(*this);
 }
 void Session::exchange(const StepReport& report) {
+  const auto inside = impl_->enter("Session::exchange()");
   if (!writer_) return impl_->exchange(report);
   join();
   const double before = exchange_seconds();
@@ -128,40 +133,51 @@ void Session::exchange(const StepReport& report) {
   writer_->add(report, exchange_seconds() - before, *this);
 }
 bool Session::done() const {
+  const auto inside = impl_->enter("Session::done()");
   return impl_->done();
 }
 void Session::stop_all(std::string_view reason) {
+  const auto inside = impl_->enter("Session::stop_all()");
   impl_->stop_all(reason);
   if (writer_) writer_->stop_all(reason);
 }
 double Session::progress() const {
+  const auto inside = impl_->enter("Session::progress()");
   return impl_->share();
 }
 double Session::network_loss() const {
+  const auto inside = impl_->enter("Session::network_loss()");
   return impl_->progress().loss();
 }
 double Session::mean(std::string_view name, std::optional<double> value) {
+  const auto inside = impl_->enter("Session::mean()");
   return impl_->mean(name, value);
 }
 void Session::note_first_batch(std::uint64_t hash) {
+  const auto inside = impl_->enter("Session::note_first_batch()");
   impl_->note_first_batch(hash);
 }
 Agreement Session::finish() {
+  const auto inside = impl_->enter("Session::finish()");
   if (writer_) writer_->end_training(*this);
   const Agreement agreement = impl_->finish();
   if (writer_) writer_->finish(agreement, *this);
   return agreement;
 }
 void Session::add(int rank, const std::vector<int>& neighbours, const std::string& listen) {
+  const auto inside = impl_->enter("Session::add()");
   impl_->add(rank, neighbours, listen);
 }
 void Session::remove(int rank) {
+  const auto inside = impl_->enter("Session::remove()");
   impl_->remove(rank);
 }
 void Session::save_checkpoint(const std::filesystem::path& file) {
+  const auto inside = impl_->enter("Session::save_checkpoint()");
   impl_->save(file);
 }
 void Session::save_model(const std::filesystem::path& file) {
+  const auto inside = impl_->enter("Session::save_model()");
   impl_->save_model(file);
 }
 std::string Session::endpoint() const {
@@ -171,9 +187,11 @@ SessionStatus Session::status() const {
   return impl_->status();
 }
 double Session::exchange_seconds() const {
+  const auto inside = impl_->enter("Session::exchange_seconds()");
   return impl_->exchange_seconds();
 }
 std::uint64_t Session::steps() const {
+  const auto inside = impl_->enter("Session::steps()");
   return impl_->steps();
 }
 std::optional<int> Session::joined_from() const {

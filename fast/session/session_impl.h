@@ -30,6 +30,7 @@
 #include "stencil/io/event_loop.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/step_boundary.h"
+#include "stencil/threads/thread_check.h"
 
 namespace fast {
 
@@ -55,6 +56,10 @@ class Session::Impl {
   Agreement finish();
   void add(int rank, const std::vector<int>& neighbours, const std::string& listen);
   void remove(int rank);
+
+  /// Where a function of the training thread begins; hold the result until its end. Throws
+  /// InvariantError where another thread is in one, in builds that check threads.
+  [[nodiscard]] stencil::OneAtATime::Inside enter(const char* what) { return {training_, what}; }
 
   [[nodiscard]] SessionStatus status() const;
   /// The process of the background thread.
@@ -179,6 +184,7 @@ class Session::Impl {
   stencil::PumpOptions config_;
 
   // Training thread.
+  stencil::OneAtATime training_;
   Duration exchange_time_{};
   std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;

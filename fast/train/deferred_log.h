@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fast/options/session_options.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 
@@ -16,7 +16,7 @@ namespace fast {
 class DeferredLog {
  public:
   void operator()(LogLevel level, std::string_view text) {
-    const std::lock_guard lock(mutex_);
+    const stencil::MutexLock lock(mutex_);
     if (target_) {
       target_(level, text);
     } else if (kept_.size() < kMost) {
@@ -25,7 +25,7 @@ class DeferredLog {
   }
   /// Writes the lines kept to `target`, and all later lines directly.
   void open(LogSink target) {
-    const std::lock_guard lock(mutex_);
+    const stencil::MutexLock lock(mutex_);
     target_ = std::move(target);
     for (const auto& [level, text] : kept_) target_(level, text);
     kept_.clear();
@@ -33,9 +33,9 @@ class DeferredLog {
 
  private:
   static constexpr std::size_t kMost = 100;
-  std::mutex mutex_;
-  LogSink target_;
-  std::vector<std::pair<LogLevel, std::string>> kept_;
+  stencil::Mutex mutex_;
+  LogSink target_ FAST_GUARDED_BY(mutex_);
+  std::vector<std::pair<LogLevel, std::string>> kept_ FAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fast

@@ -32,11 +32,11 @@ namespace stencil {
 ///     those that it had. Telemetry is not taken over: it says what each worker brings.
 ///  6. Weights that are equal, by their hash, do not travel; that rank 0 holds them does, from
 ///     neighbour to neighbour.
-///  7. It begins once it and all neighbours hold the weights of rank 0, none of which can change
-///  any
-///     more, whatever its neighbours held before. Where those do not come, it begins with the
-///     lowest that have come, when it gives up waiting (give_up()), or a moment after a neighbour
-///     of the same weights has begun. In lock step nobody begins before all neighbours have come.
+///  7. It begins once it and all neighbours hold the weights of rank 0, which are final, whatever
+///     the neighbours held before. If those weights do not arrive, it begins with the weights of
+///     the lowest origin that has arrived: when it gives up waiting (give_up()), or a moment after
+///     a neighbour with the same weights has begun. In lock step no worker begins before all its
+///     neighbours have been heard.
 ///  8. Whoever has begun keeps what it has. Weights of a lower origin that come later count no
 ///     more: the one that brings them is a newcomer to an established neighbour (1.). Workers of
 ///     two origins that have both begun average, and say so (compare_origins()).

@@ -10,10 +10,14 @@
 #include <memory_resource>
 #include <new>
 
+#include "stencil/threads/thread_check.h"
+
 namespace stencil {
 
 /// Asio's context of an EventLoop, and the memory of what waits there. For stencil/io alone.
 struct IoContext {
+  /// The loop's, while it runs.
+  OwningThread thread;
   /// Of handlers of the loop's thread, kept and used again. The context gives it back when it goes.
   std::pmr::unsynchronized_pool_resource memory;
   boost::asio::io_context asio{1};

@@ -30,8 +30,10 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::start(Turn turn, std::function<void(const std::string&)> on_failure) {
+  const MutexLock lock(join_mutex_);
   if (thread_.joinable()) throw InvariantError("EventLoop::start() called twice");
   thread_ = std::thread([this, turn = std::move(turn), on_failure = std::move(on_failure)] {
+    context_->thread.take();
     try {
       run(turn);
     } catch (const std::bad_alloc&) {
@@ -47,8 +49,18 @@ void EventLoop::start(Turn turn, std::function<void(const std::string&)> on_fail
 void EventLoop::stop() {
   stopping_.store(true, std::memory_order_release);
   wake();
-  const std::lock_guard lock(join_mutex_);
+  const MutexLock lock(join_mutex_);
   if (thread_.joinable()) thread_.join();
+  context_->thread.give();
+}
+
+void EventLoop::check_thread(const char* what) const {
+  context_->thread.check(what);
+}
+
+void EventLoop::ask() {
+  check_thread("EventLoop::ask()");
+  asked_ = true;
 }
 
 void EventLoop::run(const Turn& turn) {
@@ -56,10 +68,12 @@ void EventLoop::run(const Turn& turn) {
 }
 
 void EventLoop::poll() {
+  check_thread("EventLoop::poll()");
   context_->asio.poll();
 }
 
 bool EventLoop::wait(TimePoint until) {
+  check_thread("EventLoop::wait()");
   late_ = until <= now();
   if (late_ || asked_) {
     poll();

@@ -3,12 +3,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "stencil/core/types.h"
 #include "stencil/io/waits.h"
+#include "stencil/threads/mutex.h"
 
 namespace stencil {
 
@@ -19,7 +19,10 @@ struct IoContext;
 /// was called, or the time that the last turn asked for has come; it sleeps otherwise. Once some
 /// turns have passed, it allocates nothing. Whoever has a thread of its own calls wait() there and
 /// starts none. The only place where Boost.Asio is used and the real clock is read.
-class EventLoop {
+///
+/// Clang takes its thread for something that is held: a member is FAST_GUARDED_BY(loop), a function
+/// FAST_REQUIRES(loop).
+class FAST_CAPABILITY("thread") EventLoop {
  public:
   /// Called in the loop's thread with the current time; returns when to be called next at the
   /// latest (kNever: only when asked for).
@@ -44,8 +47,12 @@ class EventLoop {
 
   // The loop's thread: the one that runs turns, or before start() and after stop() its owner's.
 
+  /// Throws InvariantError on another thread, in builds that check threads (thread_check.h). `what`
+  /// is the function that belongs to the loop's.
+  void check_thread(const char* what) const FAST_ASSERT_CAPABILITY(this);
+
   /// Asks for a turn, after the present one where one is under way.
-  void ask() { asked_ = true; }
+  void ask();
   /// Lets all that has happened be noted, without waiting; for use within a turn.
   void poll();
   /// Sleeps until a turn is asked for, or this time has come. Returns whether one was.
@@ -71,8 +78,8 @@ class EventLoop {
   bool asked_ = false, late_ = false;
 
   std::atomic<bool> stopping_{false};
-  std::mutex join_mutex_;
-  std::thread thread_;
+  Mutex join_mutex_;
+  std::thread thread_ FAST_GUARDED_BY(join_mutex_);
 };
 
 }  // namespace stencil

@@ -55,6 +55,7 @@ void Watch::wait_writable() {
 }
 
 void Watch::wait(Wait& wait) {
+  state_->context.thread.check("Watch::wait()");
   if (std::exchange(wait.under_way, true)) return;
   state_->descriptor.async_wait(
       wait.what, Handler{&state_->context.memory,
@@ -76,20 +77,27 @@ Alarm::Alarm(EventLoop& loop, std::function<void()> on_time)
                        std::move(on_time)}) {}
 
 Alarm::~Alarm() {
-  cancel();
+  end();
 }
 
 void Alarm::set(TimePoint time) {
+  state_->context.thread.check("Alarm::set()");
   state_->timer.expires_at(time);
   begin();
 }
 
 void Alarm::set_after(Duration duration) {
+  state_->context.thread.check("Alarm::set_after()");
   state_->timer.expires_after(duration);
   begin();
 }
 
 void Alarm::cancel() {
+  state_->context.thread.check("Alarm::cancel()");
+  end();
+}
+
+void Alarm::end() {
   ++state_->set;
   state_->timer.cancel();
 }

@@ -5,7 +5,8 @@
 
 #include "stencil/core/types.h"
 
-// What waits on an EventLoop. Used by its thread, and destroyed before it. A function is called
+// What waits on an EventLoop. Used by its thread (see EventLoop::check_thread()), and destroyed
+// before it. A function is called
 // once for each wait, within EventLoop::wait() or poll(), and never after its object's destructor.
 // It should note what happened and leave the work to the next turn.
 namespace stencil {
@@ -49,6 +50,7 @@ class Alarm {
 
  private:
   void begin();
+  void end();
   struct State;
   std::shared_ptr<State> state_;
 };

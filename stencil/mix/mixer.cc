@@ -7,7 +7,6 @@
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/mix/following.h"
-#include "stencil/mix/lock_step.h"
 #include "stencil/mix/telemetry.h"
 
 namespace stencil {
@@ -39,6 +38,7 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
              std::span<const double> telemetry, Segment segment, int threads)
     : layout_(layout),
       segment_(std::move(segment)),
+      scalars_(telemetry.size()),
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
       due_(layout.bucket_count()),
@@ -52,20 +52,30 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
   std::ranges::fill(segment_.p(), 0.0F);
 }
 
-BucketValues Mixer::values(std::uint32_t bucket) {
+BucketValues Mixer::values(const BucketGuard& guard, std::uint32_t bucket) {
+  check(guard, bucket);
   const BucketRange range = layout_.bucket(bucket);
   return {bucket, segment_.y().subspan(range.begin, range.size),
           segment_.p().subspan(range.begin, range.size)};
 }
 
-BucketValues Mixer::changing(std::uint32_t bucket) {
+BucketValues Mixer::changing(const BucketGuard& guard, std::uint32_t bucket) {
   segment_.control(bucket).came = 1;
-  return values(bucket);
+  return values(guard, bucket);
 }
 
-std::span<float> Mixer::y(std::uint32_t bucket) {
+std::span<float> Mixer::y(const BucketGuard& guard, std::uint32_t bucket) {
+  check(guard, bucket);
   const BucketRange range = layout_.bucket(bucket);
   return segment_.y().subspan(range.begin, range.size);
+}
+
+void Mixer::check(const BucketGuard& guard, std::uint32_t bucket) const {
+  if constexpr (kThreadsChecked) {
+    if (!guard.guards(segment_.control(bucket))) {
+      throw InvariantError("Mixer: a bucket is used without its lock");
+    }
+  }
 }
 
 BucketGuard Mixer::counted(BucketGuard guard) {
@@ -84,6 +94,7 @@ BucketGuard Mixer::try_lock(std::uint32_t bucket) {
 }
 
 void Mixer::follow(Followers& followers) {
+  const OneAtATime::Inside inside(training_, "Mixer::follow()");
   followers.cut_by(layout_.bucket_floats());
   followers_ = &followers;
 }
@@ -92,7 +103,8 @@ std::size_t Mixer::floats(std::uint32_t bucket) const {
   return bucket == telemetry_bucket() ? 0 : layout_.bucket(bucket).size;
 }
 
-bool Mixer::fold_bucket(std::uint32_t bucket, std::span<float> x) {
+bool Mixer::fold_bucket(const BucketGuard& guard, std::uint32_t bucket, std::span<float> x) {
+  check(guard, bucket);
   bool finite = true;
   std::atomic<std::uint32_t>& came = segment_.control(bucket).came;
   const bool nothing = came == 0;
@@ -119,12 +131,14 @@ FoldReport Mixer::fold(std::span<float> x) {
 }
 
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
+  const OneAtATime::Inside inside(training_, "Mixer::fold()");
   due_.resize(to - from);
   std::iota(due_.begin(), due_.end(), from);
   return fold_due(x);
 }
 
 FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
+  const OneAtATime::Inside inside(training_, "Mixer::fold_news()");
   due_.clear();
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
     if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) due_.push_back(b);
@@ -139,7 +153,7 @@ FoldReport Mixer::fold_due(std::span<float> x) {
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
-    if (!fold_bucket(bucket, x)) finite = false;
+    if (!fold_bucket(guard, bucket, x)) finite = false;
     behind_[bucket] = 0;
     return true;
   };
@@ -164,18 +178,20 @@ FoldReport Mixer::fold_due(std::span<float> x) {
 }
 
 MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::byte> out) {
+  const OneAtATime::Inside inside(background_, "Mixer::offer()");
   if (bucket == telemetry_bucket()) return copy(bucket, out);
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const MixReport result = MixReport::of(codec.offer(values(bucket), out));
+  const MixReport result = MixReport::of(codec.offer(values(guard, bucket), out));
   if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
   return result;
 }
 
 MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                         int divisor, std::span<std::byte> reply, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::answer()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
     ++told_;
     return {.applied = true};
@@ -184,13 +200,14 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (!guard) return MixReport::held();
   if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
   return MixReport::of(change_p(
-      bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
+      guard, bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
 MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                         std::span<const std::byte> reply, int divisor, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::settle()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, reply);
     ++told_;
     return {.applied = true};
@@ -198,84 +215,93 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   return MixReport::of(change_p(
-      bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
+      guard, bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
                        double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::merge()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
     ++told_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  return MixReport::of(
-      change_p(bucket, aside, [&](auto values) { return codec.merge(values, ours, theirs); }));
+  return MixReport::of(change_p(guard, bucket, aside,
+                                [&](auto values) { return codec.merge(values, ours, theirs); }));
 }
 
 MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
+  const OneAtATime::Inside inside(background_, "Mixer::copy()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::offer(telemetry_y_, telemetry_p_, out);
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const BucketValues ours = values(bucket);
+  const BucketValues ours = values(guard, bucket);
   return {.applied = edge_delta::offer(ours.y, ours.p, Fp32Codec(), out)};
 }
 
 MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
+  const OneAtATime::Inside inside(background_, "Mixer::adopt()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     telemetry::adopt(telemetry_y_, telemetry_p_, s);
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const BucketValues ours = changing(bucket);
+  const BucketValues ours = changing(guard, bucket);
   aside_.clear(bucket);
   return MixReport::of(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
 }
 
 MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
+  const OneAtATime::Inside inside(background_, "Mixer::begin_with()");
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  return MixReport::of(edge_delta::begin_with(y(bucket), changing(bucket).p, Fp32Codec(), s));
+  const BucketValues ours = changing(guard, bucket);
+  return MixReport::of(edge_delta::begin_with(y(guard, bucket), ours.p, Fp32Codec(), s));
 }
 
 std::vector<float> Mixer::copy_y() {
+  const OneAtATime::Inside inside(background_, "Mixer::copy_y()");
   std::vector<float> copy(layout_.size());
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
     const BucketGuard guard = lock(b);
     if (!guard) continue;
     const auto at = static_cast<std::ptrdiff_t>(layout_.bucket(b).begin);
-    std::ranges::copy(y(b), copy.begin() + at);
+    std::ranges::copy(values(guard, b).y, copy.begin() + at);
   }
   return copy;
 }
 
 void Mixer::adopted(std::uint32_t bucket, EdgeCodec& codec) {
+  const OneAtATime::Inside inside(background_, "Mixer::adopted()");
   if (bucket == telemetry_bucket()) return;
-  if (const BucketGuard guard = lock(bucket)) codec.adopted(values(bucket));
+  if (const BucketGuard guard = lock(bucket)) codec.adopted(values(guard, bucket));
 }
 
 MixReport Mixer::discard(std::uint32_t bucket) {
+  const OneAtATime::Inside inside(background_, "Mixer::discard()");
   if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
+    const MutexLock lock(telemetry_lock_);
     std::ranges::fill(telemetry_p_, 0);
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   aside_.clear(bucket);
-  std::ranges::fill(changing(bucket).p, 0);
+  std::ranges::fill(changing(guard, bucket).p, 0);
   return {.applied = true};
 }
 
 MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::share()");
   BucketControl& control = theirs.control(bucket);
   const Rank self = segment_.rank();
   BucketGuard first =
@@ -290,10 +316,11 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
   control.came = 1;
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
-  MixReport result = MixReport::of(change_p(bucket, aside, [&](auto ours) {
-    return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
-                                    theirs.p().subspan(range.begin, range.size), divisor);
-  }));
+  MixReport result =
+      MixReport::of(change_p(theirs_first ? second : first, bucket, aside, [&](auto ours) {
+        return edge_delta::average_pair(ours.y, ours.p, theirs.y().subspan(range.begin, range.size),
+                                        theirs.p().subspan(range.begin, range.size), divisor);
+      }));
   result.divisor = divisor;
   if (!result.applied) return result;
   SharedNote& note = theirs.note(bucket);
@@ -310,66 +337,9 @@ void Mixer::close(std::uint32_t bucket) {
   if (bucket < telemetry_bucket()) segment_.control(bucket).room = 0;
 }
 
-FoldReport Mixer::publish(std::span<const float> x, std::span<const double> telemetry,
-                          const Codec& codec, double self_weight) {
-  std::atomic<bool> finite = true;
-  auto publish_bucket = [&](std::uint32_t b) {
-    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    const BucketRange range = layout_.bucket(b);
-    const auto publish = layout_.rounded() ? lock_step::publish_with_rest : lock_step::publish;
-    if (!publish(x.subspan(range.begin, range.size), y(b), changing(b).p, codec, self_weight)) {
-      finite = false;
-    }
-  };
-  team_.each(telemetry_bucket(), publish_bucket);
-  const FoldReport result{.folded = telemetry_bucket(), .finite = finite};
-  const std::lock_guard lock(telemetry_lock_);
-  for (std::size_t i = 0; i < telemetry.size(); ++i) {
-    telemetry_y_[i] = telemetry[i];
-    telemetry_p_[i] = self_weight * telemetry[i];
-  }
-  return result;
-}
-
-MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<std::byte> out) {
-  if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
-    std::ranges::copy(std::as_bytes(std::span(telemetry_y_)), out.begin());
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
-  return {.applied = codec.encode(y(bucket), out)};
-}
-
-MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<const std::byte> s,
-                        double weight) {
-  if (bucket == telemetry_bucket()) {
-    const std::lock_guard lock(telemetry_lock_);
-    telemetry::absorb(telemetry_p_, s, weight);
-    return {.applied = true};
-  }
-  const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
-  return {.applied = lock_step::absorb(changing(bucket).p, codec, s, weight)};
-}
-
-void Mixer::collect(std::span<float> x, std::span<double> telemetry) {
-  auto collect_bucket = [&](std::uint32_t b) {
-    const BucketGuard guard = BucketGuard::wait(segment_.control(b));
-    layout_.visit_parts(b, [&](TypedRange part) {
-      change_followed(followers_, x, part.begin, part.size, [&](std::size_t begin, std::size_t n) {
-        lock_step::collect(x.subspan(begin, n), segment_.p().subspan(begin, n), part.type);
-      });
-    });
-  };
-  team_.each(telemetry_bucket(), collect_bucket);
-  const std::lock_guard lock(telemetry_lock_);
-  std::ranges::copy(telemetry_p_, telemetry.begin());
-}
-
 void Mixer::fold_telemetry(std::span<double> x) {
-  const std::lock_guard lock(telemetry_lock_);
+  const OneAtATime::Inside inside(training_, "Mixer::fold_telemetry()");
+  const MutexLock lock(telemetry_lock_);
   telemetry::fold(x, telemetry_y_, telemetry_p_);
 }
 
@@ -384,12 +354,12 @@ void Mixer::read_z(std::span<float> z) const {
 }
 
 double Mixer::steps_known() const {
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   return telemetry_y_.empty() ? 0 : telemetry_y_.front() + telemetry_p_.front();
 }
 
 void Mixer::read_telemetry_z(std::span<double> z) const {
-  const std::lock_guard lock(telemetry_lock_);
+  const MutexLock lock(telemetry_lock_);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = telemetry_y_[i] + telemetry_p_[i];
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -17,6 +16,8 @@
 #include "stencil/mix/set_aside.h"
 #include "stencil/mix/team.h"
 #include "stencil/shared/segment.h"
+#include "stencil/threads/mutex.h"
+#include "stencil/threads/thread_check.h"
 
 namespace stencil {
 
@@ -58,7 +59,9 @@ struct MixReport {
 /// counts a worker's steps, so that their mean is known to all.
 ///
 /// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
-/// background thread; the two share one lock per bucket, held for one pass over that bucket. The
+/// background thread; builds that check threads (thread_check.h) throw InvariantError where two
+/// threads are in operations of the same half. The two share one lock per bucket, held for one pass
+/// over that bucket. The
 /// training thread never waits for a lock in fold(): it tries a locked bucket once more at the end
 /// and then leaves it for the next boundary, which keeps z = y + p correct.
 ///
@@ -82,7 +85,7 @@ class Mixer {
   /// Values of a bucket; 0 for the telemetry's.
   [[nodiscard]] std::size_t floats(std::uint32_t bucket) const;
   /// Bytes of the scalars on the wire, which pass no codec.
-  [[nodiscard]] std::size_t telemetry_bytes() const { return telemetry_y_.size() * sizeof(double); }
+  [[nodiscard]] std::size_t telemetry_bytes() const { return scalars_ * sizeof(double); }
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   /// Where nothing has come for a bucket since its last fold, p is neither read nor written.
@@ -168,12 +171,17 @@ class Mixer {
  private:
   /// Folds the buckets of due_.
   FoldReport fold_due(std::span<float> x);
-  /// Under the bucket's lock, of the whole model's x. False: see FoldReport.
-  bool fold_bucket(std::uint32_t bucket, std::span<float> x);
-  BucketValues values(std::uint32_t bucket);
-  /// The same for an operation that changes p, under the bucket's lock.
-  BucketValues changing(std::uint32_t bucket);
-  std::span<float> y(std::uint32_t bucket);
+
+  // `guard` holds the lock of the bucket. (Clang's analysis knows no locks in an array, nor one
+  // that may not be had.)
+  /// Throws InvariantError where it does not, in builds that check threads.
+  void check(const BucketGuard& guard, std::uint32_t bucket) const;
+  /// `x` is the whole model's. False: see FoldReport.
+  bool fold_bucket(const BucketGuard& guard, std::uint32_t bucket, std::span<float> x);
+  BucketValues values(const BucketGuard& guard, std::uint32_t bucket);
+  std::span<float> y(const BucketGuard& guard, std::uint32_t bucket);
+  /// As values(), for an operation that changes p.
+  BucketValues changing(const BucketGuard& guard, std::uint32_t bucket);
   /// Locks the bucket for an operation that can be put off. It can fail only where the memory is
   /// shared.
   BucketGuard lock(std::uint32_t bucket);
@@ -182,8 +190,8 @@ class Mixer {
   BucketGuard counted(BucketGuard guard);
   /// Makes `change`, of this bucket's p; see SetAside.
   template <typename Change>
-  auto change_p(std::uint32_t bucket, double aside, Change change) {
-    const BucketValues ours = changing(bucket);
+  auto change_p(const BucketGuard& guard, std::uint32_t bucket, double aside, Change change) {
+    const BucketValues ours = changing(guard, bucket);
     return aside_.around(bucket, ours.p, followed_ ? aside : 0, [&] { return change(ours); });
   }
 
@@ -192,13 +200,16 @@ class Mixer {
   Followers* followers_ = nullptr;     ///< training thread and its team
   std::atomic<bool> followed_{false};  ///< anything follows
   SetAside aside_{layout_};
-  std::vector<double> telemetry_y_, telemetry_p_;
-  mutable std::mutex telemetry_lock_;
+  const std::size_t scalars_;
+  mutable Mutex telemetry_lock_;
+  std::vector<double> telemetry_y_ FAST_GUARDED_BY(telemetry_lock_);
+  std::vector<double> telemetry_p_ FAST_GUARDED_BY(telemetry_lock_);
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, told_{0};
   std::atomic<Rank> held_by_{kNoRank};
   std::vector<std::uint32_t> due_;    ///< what a fold goes over; training thread and its team
   std::vector<std::uint32_t> held_;   ///< its second tries; the same
   std::vector<std::uint8_t> behind_;  ///< by bucket: locked at its last fold; the same
+  OneAtATime training_, background_;  ///< which of the two threads is in which operation
   Team team_;
 };
 

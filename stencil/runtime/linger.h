@@ -11,13 +11,13 @@ namespace stencil {
 /// How long a step boundary waits for its own sweeps, so that the next gradient is taken near the
 /// mean (adapt-then-combine; Cattivelli and Sayed 2010) and not at a model with only this worker's
 /// newest update in it (combine-then-adapt). It waits a share of the worker's own step at most, and
-/// only where a quarter of the last boundary's sweeps came back within that time. It waits for
-/// nobody's step (but see PhaseLock): neighbours answer in the middle of their steps.
+/// only where a quarter of the last boundary's sweeps came back within that time. It does not wait
+/// for the end of a neighbour's step, as PhaseLock does: neighbours answer in mid-step.
 ///
 /// Steps may be much shorter than an exchange. A worker with such steps would end its training
-/// before its first average, so an exchange that takes less than kQuick is waited for however short
-/// the step is. Where it takes longer, that is found out by some waits in vain, in a row at the
-/// start and rarely afterwards.
+/// before its first average. So the boundary waits for an exchange of up to kQuick, however short
+/// the step is. To learn whether exchanges take longer, it waits in vain a few times: in a row at
+/// the start, rarely afterwards.
 ///
 /// Not thread-safe; without a clock.
 class Linger {

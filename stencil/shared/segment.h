@@ -54,6 +54,7 @@ class BucketGuard {
   static BucketGuard wait(BucketControl& control);
 
   explicit operator bool() const { return held_ != nullptr; }
+  [[nodiscard]] bool guards(const BucketControl& control) const { return held_ == &control; }
   /// Whether the last holder died while it held the lock. At most a few floats of its exchange are
   /// then applied at one end only.
   [[nodiscard]] bool inherited() const { return inherited_; }

@@ -38,10 +38,10 @@ struct TransportOptions {
   /// who have lost one worker dial it at the same time. Each worker has one of its own.
   std::uint64_t seed = 0;
   std::size_t max_links = 1024;  ///< inbound links remembered; the oldest idle goes first
-  /// Payloads under way on accepted connections at once: so much memory, times max_frame_bytes, may
-  /// strangers make us hold. Of more, the one that has stood still longest ends, those first that
-  /// have sent no whole frame. "tcp://" and "ipc://" alone; for what ZeroMQ promises see
-  /// stencil/README.md.
+  /// The number of payloads that may be half received at once on accepted connections; times
+  /// max_frame_bytes it is the memory that strangers can take. Beyond it, the connection that has
+  /// received nothing for longest is closed, beginning with those that have sent no whole frame.
+  /// For "tcp://" and "ipc://" only; stencil/README.md says what holds over ZeroMQ.
   std::size_t max_partial_payloads = 256;
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
   /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on

@@ -29,8 +29,8 @@ PublicKey key_to_ask_for(const KeyRing& keys, const PublicKey& key, std::size_t 
 
 namespace {
 
-/// A cause of its own for each key, as far as eight go, so that a stranger that has many cannot
-/// fill the log, and one that came first seldom hides a worker's.
+/// One of eight causes, by the key. A stranger with many keys can then write eight lines at most,
+/// and a stranger's line seldom takes the place of the one about a worker's key.
 std::string cause_of(const PublicKey& key) {
   return "unknown key " + std::to_string(key.bytes.front() % 8);
 }

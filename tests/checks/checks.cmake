@@ -20,6 +20,17 @@ add_test(NAME bucket_way_check_fails_on_each_bad_example
 set_tests_properties(the_way_of_a_bucket_is_as_documented
   bucket_way_check_fails_on_each_bad_example PROPERTIES LABELS unit TIMEOUT 60)
 
+# Clang's analysis, which CI's build of the fuzzers runs over all libraries, sees what the annotations say.
+find_program(CLANG NAMES clang++-14 clang++)
+if(CLANG)
+  add_test(NAME clang_refuses_a_guarded_member_used_without_its_lock
+    COMMAND ${CLANG} -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety
+      -I ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_LIST_DIR}/unlocked.cc)
+  set_tests_properties(clang_refuses_a_guarded_member_used_without_its_lock PROPERTIES
+    LABELS unit TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "error: writing variable 'count_' requires holding mutex 'mutex_'")
+endif()
+
 # No globals: of every library and of what the programs are made of.
 add_test(NAME no_globals_check_fails_on_each_bad_example
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/no_globals.py --self-test

@@ -25,11 +25,13 @@ LAYERS = {
     "wire": ("core",),
     "neighbour": ("core",),
     "engine": ("core", "mix", "neighbour"),  # of mix/ the names of codecs
-    "io": ("core",),
+    "threads": ("core",),
+    "io": ("core", "threads"),
     "shared": ("core",),
-    "mix": ("core", "codec", "shared"),
-    "transport": ("core", "io"),
-    "runtime": ("core", "codec", "shared", "mix", "wire", "neighbour", "engine", "io", "transport"),
+    "mix": ("core", "threads", "codec", "shared"),
+    "transport": ("core", "threads", "io"),
+    "runtime": ("core", "threads", "codec", "shared", "mix", "wire", "neighbour", "engine", "io",
+                "transport"),
 }
 LAYERS["sim"] = LAYERS["runtime"] + ("runtime",)
 
@@ -222,6 +224,8 @@ BAD = [
     ("stencil/codec/a.cc", '#include "stencil/mix/mixer.h"\n', "stencil/codec may not include"),
     ("stencil/wire/a.cc", '#include "stencil/transport/transport.h"\n', "stencil/wire may not"),
     ("stencil/engine/a.cc", '#include "stencil/wire/wire.h"\n', "stencil/engine may not include"),
+    ("stencil/threads/a.cc", '#include "stencil/io/event_loop.h"\n', "stencil/threads may not"),
+    ("stencil/engine/a.cc", '#include "stencil/threads/mutex.h"\n', "stencil/engine may not"),
     ("stencil/io/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/io may not include"),
     ("stencil/mix/a.cc", '#include "stencil/engine/engine.h"\n', "stencil/mix may not include"),
     ("stencil/shared/a.cc", '#include "stencil/mix/mixer.h"\n', "stencil/shared may not include"),

@@ -1,5 +1,6 @@
 # Unit tests, in the folders of what they test.
 fast_test_room(unit/stencil/core LINK stencil_core Threads::Threads LABELS unit)
+fast_test_room(unit/stencil/threads LINK stencil_threads LABELS unit)
 fast_test_room(unit/stencil/codec LINK stencil_codec PkgConfig::hwy LABELS unit ONE_THREAD)
 fast_test_room(unit/stencil/mix LINK stencil_mix PkgConfig::hwy Threads::Threads LABELS unit)
 fast_test_room(unit/stencil/wire LINK stencil_wire stencil_mix LABELS unit ONE_THREAD)

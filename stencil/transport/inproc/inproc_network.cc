@@ -38,7 +38,7 @@ InprocNetwork::InprocNetwork() : impl_(std::make_unique<Impl>()) {}
 InprocNetwork::~InprocNetwork() = default;
 
 void InprocNetwork::Impl::enter(Node& node, const std::string& listen) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!listen.empty()) {
     node.name = name_of(listen);
     while (node.name.empty() || (node.name == "*")) {
@@ -63,7 +63,7 @@ void InprocNetwork::Impl::connect_all_to(const Node& node) {
 }
 
 void InprocNetwork::Impl::leave(Node& node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   nodes_.erase(&node);
   std::vector<LinkId> ids;
   for (const auto& entry : node.links) ids.push_back(entry.first);
@@ -77,7 +77,7 @@ LinkId InprocNetwork::Impl::dial(Node& node, const PeerAddress& address) {
     throw ConfigError("cannot dial '" + address.endpoint + "'", "name who shall answer");
   }
   check_key(address, node.ring != nullptr);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const LinkId id = ++node.last_link;
   Link& link = node.links[id];
   link.dialled = link.announced = true;
@@ -87,7 +87,7 @@ LinkId InprocNetwork::Impl::dial(Node& node, const PeerAddress& address) {
 }
 
 void InprocNetwork::Impl::drop(Node& node, LinkId id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = node.links.find(id);
   if (found == node.links.end()) return;
   Link& link = found->second;
@@ -115,7 +115,7 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
   const std::size_t payload = view(frame.payload).size();
   if (frame.header.size() > kMaxHeaderBytes || payload > node.max_frame_bytes)
     throw InvariantError("a frame of " + std::to_string(bytes) + " bytes is over max_frame_bytes");
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = node.links.find(id);
   if (found == node.links.end() || found->second.peer == nullptr) return SendStatus::kDown;
   Link& link = found->second;
@@ -147,7 +147,7 @@ SendStatus InprocNetwork::Impl::send(Node& node, LinkId id, Frame& frame) {
 }
 
 std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   look_at_keys(node);
   auto at = node.links.upper_bound(node.turn);
   for (std::size_t tried = 0; tried < node.links.size(); ++tried, ++at) {
@@ -178,12 +178,12 @@ std::optional<Received> InprocNetwork::Impl::receive(Node& node) {
 }
 
 std::map<Stranger, PublicKey> InprocNetwork::Impl::take_refused(Node& node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(node.refused, {});
 }
 
 TransportStats InprocNetwork::Impl::stats(const Node& node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return node.stats;
 }
 
@@ -266,9 +266,10 @@ void InprocNetwork::Impl::signal(Node& node) {
 }
 
 InprocNetwork::Impl::Node* InprocNetwork::Impl::find(const std::string& name) {
-  const auto found = std::find_if(nodes_.begin(), nodes_.end(),
-                                  [&](const Node* node) { return node->name == name; });
-  return found == nodes_.end() ? nullptr : *found;
+  for (Node* node : nodes_) {
+    if (node->name == name) return node;
+  }
+  return nullptr;
 }
 
 }  // namespace stencil

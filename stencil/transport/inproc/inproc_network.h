@@ -4,16 +4,17 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "stencil/threads/mutex.h"
 #include "stencil/transport/inproc/inproc_transport.h"
 #include "stencil/transport/proof.h"
 
 namespace stencil {
 
-/// The state behind InprocNetwork. Nodes belong to their transports, which enter and leave them.
+/// The state behind InprocNetwork. Nodes belong to their transports, which enter and leave them;
+/// what is in them is guarded by the mutex as the rest is.
 ///
 /// Invariants, while the mutex is free:
 ///   1. A link's `peer` is null, or its `peer->links[peer_link]` points back at it.
@@ -70,22 +71,22 @@ class InprocNetwork::Impl {
   [[nodiscard]] std::map<Stranger, PublicKey> take_refused(Node& node);
 
  private:
-  void connect_all_to(const Node& node);
+  void connect_all_to(const Node& node) FAST_REQUIRES(mutex_);
   /// Connects the link where its target is there and both prove their keys.
-  void try_to_connect(Node& dialler, LinkId id);
-  void connect(Node& dialler, LinkId id, Node& listener);
+  void try_to_connect(Node& dialler, LinkId id) FAST_REQUIRES(mutex_);
+  void connect(Node& dialler, LinkId id, Node& listener) FAST_REQUIRES(mutex_);
   /// Takes over keys that have been replaced: a new pair of the node's own ends all connections.
-  void look_at_keys(Node& node);
+  void look_at_keys(Node& node) FAST_REQUIRES(mutex_);
   /// The link's own end of a connection breaks: kDown for whoever held the link, its peer told.
-  void disconnect(Node& node, LinkId id);
-  void push_event(Node& node, LinkId id, LinkEvent event);
-  void evict_oldest_inbound(Node& node);
+  void disconnect(Node& node, LinkId id) FAST_REQUIRES(mutex_);
+  void push_event(Node& node, LinkId id, LinkEvent event) FAST_REQUIRES(mutex_);
+  void evict_oldest_inbound(Node& node) FAST_REQUIRES(mutex_);
   void signal(Node& node);
-  Node* find(const std::string& name);
+  Node* find(const std::string& name) FAST_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::set<Node*> nodes_;
-  std::uint64_t names_given_ = 0;
+  Mutex mutex_;
+  std::set<Node*> nodes_ FAST_GUARDED_BY(mutex_);
+  std::uint64_t names_given_ FAST_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace stencil

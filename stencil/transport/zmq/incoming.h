@@ -33,9 +33,10 @@ class Inbox {
   /// `encrypted`: as all messages are, or none.
   explicit Inbox(bool encrypted) : encrypted_(encrypted) {}
 
-  /// Nothing where nothing has come. What follows is about the message that came last.
+  /// The next message; nothing where none has arrived.
   [[nodiscard]] std::optional<Incoming> receive(zmq::socket_t& socket, bool from_router);
-  /// The connection that the last message came on, and who its key says it is ("": nobody).
+  /// Of the last message: the descriptor of its connection, and the user id that the handshake gave
+  /// the sender's key ("": none). Both require that receive() has returned a message.
   [[nodiscard]] int connection() const;
   [[nodiscard]] std::string user() const;
 

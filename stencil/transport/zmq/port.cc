@@ -110,8 +110,8 @@ std::optional<Monitor::Event> Port::next_event(bool anyway) {
 }
 
 void bound_unsent_bytes(int descriptor) {
-  // The descriptor is libzmq's. Where the connection has ended since, and its number is another's
-  // now, that one's least is set instead, which harms it as little. A local socket takes no heed.
+  // The descriptor is libzmq's. If the connection has ended, its number may now belong to another
+  // socket. The bound then applies to that one, which is harmless. Unix sockets ignore the option.
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
 }
 

@@ -17,11 +17,11 @@ namespace stencil {
 
 /// Whoever dials us: one ROUTER. A link appears with its first frame.
 ///
-///   1. A frame is received before the end of its connection is reported. The monitor tells of the
-///      end, which may be before libzmq has passed on the last frames; it has once the peer cannot
-///      be sent to. Then the socket is read empty.
-///   2. A connection ends in exactly one of two ways: as a link that goes down, or, if it never
-///      sent a frame of our shape, as a stranger.
+///   1. All frames of a connection are received before its end is reported. The monitor may report
+///      the end before libzmq has passed on the last frames. libzmq has passed on all of them once
+///      sending to the peer fails; the socket is then read until it is empty.
+///   2. A connection ends in exactly one of two ways: as a link that goes down, or, if it has sent
+///      no valid frame, as a stranger.
 class ZmqListener final : public EventSource {
  public:
   /// Throws ConfigError (NetworkError) that names the endpoint and the cause.

@@ -16,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "stencil/core/error.h"
+#include "stencil/threads/thread_check.h"
+
 namespace stencil {
 namespace {
 
@@ -338,6 +341,35 @@ TEST(Alarm, RingsOnceAtTheLastTimeSetUnlessItIsCancelled) {
   EXPECT_FALSE(loop.wait_for(std::chrono::milliseconds(5)));
   EXPECT_EQ(rung, 1);
   EXPECT_EQ(cancelled, 0);
+}
+
+/// Whether `call` was refused, as it is in builds that check threads; in others it is not made.
+template <typename Call>
+bool refused(Call call) {
+  if constexpr (!kThreadsChecked) return true;
+  try {
+    call();
+  } catch (const InvariantError&) {
+    return true;
+  }
+  return false;
+}
+
+TEST(EventLoop, what_belongs_to_its_thread_is_refused_to_others_while_it_runs) {
+  Turns turns;
+  EventLoop loop;
+  Alarm alarm(loop, [] {});
+  alarm.set_after(std::chrono::hours(1));  // no thread yet: its owner's
+  loop.start([&](TimePoint) { return turns.count(), kNever; }, no_failure);
+  ASSERT_TRUE(turns.reached(1));
+  EXPECT_TRUE(refused([&] { loop.ask(); }));
+  EXPECT_TRUE(refused([&] { loop.poll(); }));
+  EXPECT_TRUE(refused([&] { (void)loop.wait(EventLoop::now()); }));
+  EXPECT_TRUE(refused([&] { alarm.set(EventLoop::now()); }));
+  EXPECT_TRUE(refused([&] { alarm.cancel(); }));
+  loop.stop();
+  loop.ask();
+  alarm.cancel();
 }
 
 }  // namespace

@@ -319,21 +319,20 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   const Layout layout = Layout::flat(64, 64);
   const std::vector<float> x = noise(1, 64);
   Mixer mixer(layout, x, {});
+  mixer.segment().admit(true);
   DenseEdgeCodec codec;
   std::atomic<bool> over = false;
   std::atomic<int> answered = 0;
-  // Takes the place of a neighbour's process, which counts answers in the same word.
+  // A neighbour that averages in shared memory, and so counts answers in the same word.
   std::thread asker([&] {
-    const std::vector<float> theirs = noise(2, 64);
-    std::vector<std::byte> reply(64 * sizeof(float));
+    Mixer neighbour(layout, noise(2, 64), {});
     while (!over) {
-      const auto s = std::as_bytes(std::span(theirs));
-      if (mixer.answer(0, codec, s, 3, reply).applied) ++answered;
+      if (neighbour.share(0, mixer.segment(), false).applied) ++answered;
     }
   });
   std::vector<std::byte> offer(64 * sizeof(float));
   int reopened = 0;
-  for (int i = 0; answered < 200'000 && i < 3'000'000; ++i) {
+  for (int i = 0; answered < 1'000'000 && i < 3'000'000; ++i) {
     (void)mixer.offer(0, codec, offer);
     mixer.close(0);
     const BucketGuard guard = BucketGuard::wait(mixer.segment().control(0));

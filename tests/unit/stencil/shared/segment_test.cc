@@ -22,6 +22,15 @@ Segment made() {
   return {layout(), 3, Segment::Reach::kShared};
 }
 
+TEST(BucketGuard, guards_its_own_bucket_alone_and_nothing_where_the_lock_was_not_had) {
+  const Segment segment(layout(), kNoRank, Segment::Reach::kOwn);
+  const BucketGuard guard = BucketGuard::try_once(segment.control(0));
+  EXPECT_TRUE(guard.guards(segment.control(0)));
+  EXPECT_FALSE(guard.guards(segment.control(1)));
+  const BucketGuard second = BucketGuard::try_once(segment.control(0));
+  EXPECT_FALSE(second.guards(segment.control(0)));
+}
+
 TEST(Segment, mapped_twice_is_one_memory) {
   Segment ours = made();
   Result<Segment> theirs = Segment::map(ours.descriptor(), layout(), 3, ours.id());
