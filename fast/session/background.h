@@ -39,9 +39,10 @@ class Background {
   /// Binds the address and starts the thread. `options`, `mixer`, `boundary` and
   /// `config.carried` must outlive this. `bounds`: of the transport.
   /// Throws ConfigError (NetworkError for the address).
+  /// `came`: endpoints of workers that came to the grid in an earlier life.
   Background(const SessionOptions& options, stencil::PumpOptions config,
              const stencil::Bounds& bounds, const stencil::Layout& layout, stencil::Mixer& mixer,
-             BoundaryWait& boundary);
+             BoundaryWait& boundary, std::map<int, std::string> came = {});
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave.
   ~Background();
@@ -54,6 +55,8 @@ class Background {
   void publish(const stencil::Standing& standing);
   /// Hands over a change of the grid. The next turn makes it.
   void change(GridChange change);
+  /// Of the grid as it is now, from the next turn on. Any thread.
+  void set_settle_threshold(double threshold);
   /// Waits until the status fulfils `condition`. Returns false at the deadline (in seconds) or when
   /// the user wants to stop. Throws where the background thread has failed.
   bool await(double deadline, const Condition& condition);
@@ -123,7 +126,8 @@ class Background {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   stencil::Standing standing_;
-  std::vector<GridChange> changes_;  ///< handed over, not made yet
+  std::vector<GridChange> changes_;         ///< handed over, not made yet
+  std::optional<double> settle_threshold_;  ///< likewise
   stencil::PumpStatus status_;
   std::string failure_;
 };

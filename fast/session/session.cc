@@ -60,7 +60,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
              options_.exchange.mix_threads),
       steps_(mixer_),
       boundary_(options_.exchange.phase_lock, options_.exchange.linger),
-      background_(options_, config_, memory_.bounds, layout_, mixer_, boundary_) {
+      background_(options_, config_, memory_.bounds, layout_, mixer_, boundary_, record_.listen) {
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) { ready_from(first); });
   if (memory_.allowed > 0) resuming_.keep_within(memory_.checkpoint);
@@ -71,6 +71,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
   const TimePoint begun = EventLoop::now();
   SessionRecord record = record_;
   record.steps = steps();
+  record.changes = grid_.changes();
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
   record.said = means_.said();
   resuming_.save(file, adapter_, record);

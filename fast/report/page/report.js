@@ -105,6 +105,8 @@
     gaps: 'messages that came after a missing one',
     refusals: 'neighbours that could not be exchanged with: another model, run or version',
     violations: 'messages that no worker sends; ignored',
+    other_grids: 'times that a neighbour had not made the changes of the grid that were made here',
+    start_refused: 'initial weights of neighbours that were not those that they told of; not taken over',
     suspected: 'times that a neighbour was silent for a while',
     gone: 'neighbours that were silent for so long that they were given up',
     returned: 'neighbours that were heard again after a silence',

@@ -110,6 +110,8 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("gaps", status.engine.gaps);
   count("refusals", status.engine.refusals);
   count("violations", status.engine.violations);
+  count("start_refused", status.engine.start_refused);
+  count("other_grids", status.engine.other_grids);
   count("suspected", status.engine.suspected);
   count("gone", status.engine.gone);
   count("returned", status.engine.returned);
