@@ -46,7 +46,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
       came_(std::move(came)),
       complaints_(options.log),
-      recording_(options),
+      recording_(options, bounds.recording),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       boundary_(boundary) {
@@ -257,6 +257,7 @@ TimePoint Background::turn(TimePoint now) {
     }
     const std::lock_guard lock(mutex_);
     status_ = status;
+    status_.memory += recording_.held();
     joining_ = joining;
     adopted_ = adopted;
     if (watched) changed_.notify_all();

@@ -9,10 +9,11 @@
 
 namespace fast {
 
-Recording::Recording(const SessionOptions& options) : options_(options) {
+Recording::Recording(const SessionOptions& options, std::size_t most) : options_(options) {
   if (options.record.empty()) return;
   const AtomicFile can_be_written(options.record);
-  journal_.emplace(stencil::Journal::Keep{.time = stencil::seconds(options.record_seconds)});
+  journal_.emplace(
+      stencil::Journal::Keep{.time = stencil::seconds(options.record_seconds), .bytes = most});
 }
 
 void Recording::heed() const {

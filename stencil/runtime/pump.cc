@@ -353,7 +353,8 @@ const PumpStatus& Pump::status() {
   s.pump.deferred = mixer_.deferred();
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
-  s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec);
+  s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec) + executor_.held() +
+             engine_.joining().held() + s.transport.held;
   s.flushed = exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.ending().all_calm() &&
                  exchange.awaited_offers() == 0 && !executor_.owes() && sharing_.notes_are_read();

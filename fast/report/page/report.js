@@ -130,6 +130,7 @@
     bytes_shared: 'bytes averaged in shared memory',
     frames_sent: 'messages sent', frames_received: 'messages received',
     bytes_sent: 'bytes sent, headers included', bytes_received: 'bytes received, headers included',
+    bytes_waiting: 'bytes that have come and were not handed over when the worker last looked',
     strangers: 'connections or messages that were none of a worker’s, such as a port scan’s, or that a broken connection cut short; turned away',
     discarded: 'messages that the transport gave up, as where a link broke',
     memory_held: 'bytes that it held for the exchange at its end, beside the model',
