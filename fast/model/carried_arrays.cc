@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast/errors.h"
+#include "stencil/core/start_hash.h"
 #include "stencil/core/text.h"
 
 namespace fast {
@@ -71,8 +72,10 @@ std::string describe_carried(ModelAdapter& adapter) {
 }
 
 std::uint64_t hash_of_start(std::span<const float> values, std::span<const std::byte> carried) {
-  const std::uint64_t hash = XXH64(values.data(), values.size_bytes(), 0);
-  return carried.empty() ? hash : XXH64(carried.data(), carried.size(), hash);
+  stencil::StartHash hash;
+  hash.add_values(std::as_bytes(values));
+  hash.add_carried(carried);
+  return hash.value();
 }
 
 }  // namespace fast

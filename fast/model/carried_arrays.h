@@ -24,7 +24,7 @@ void set_carried(ModelAdapter& adapter, std::span<const std::byte> bytes);
 /// "none" where there is none.
 [[nodiscard]] std::string describe_carried(ModelAdapter& adapter);
 
-/// Of what all begin with: the values that are exchanged, and what is carried.
+/// Of what all begin with: the values that are exchanged, and what is carried. See StartHash.
 [[nodiscard]] std::uint64_t hash_of_start(std::span<const float> values,
                                           std::span<const std::byte> carried);
 

@@ -41,11 +41,12 @@ std::vector<stencil::Rank> ranks_of(const std::vector<stencil::Place>& places) {
 
 Background::Background(const SessionOptions& options, stencil::PumpOptions config,
                        const stencil::Bounds& bounds, const stencil::Layout& layout,
-                       stencil::Mixer& mixer, PauseWait& pause)
+                       stencil::Mixer& mixer, PauseWait& pause, std::map<int, std::string> came)
     : options_(options),
       peers_(Peers(options.peers, options.peers_file, options.peer_template), options.log),
+      came_(std::move(came)),
       complaints_(options.log),
-      recording_(options),
+      recording_(options, bounds.recording),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
       pause_(pause) {
@@ -129,11 +130,19 @@ void Background::change(GridChange change) {
   loop_.wake();
 }
 
+void Background::set_settle_threshold(double threshold) {
+  {
+    const MutexLock lock(mutex_);
+    settle_threshold_ = threshold;
+  }
+  loop_.wake();
+}
+
 void Background::make(TimePoint now, const GridChange& change) {
   for (const auto& [rank, listen] : change.listen) came_[rank] = listen;
   for (const stencil::Rank rank : change.gone) pump_->remove(now, rank);
   for (const stencil::Place& place : change.come) pump_->add(now, place);
-  pump_->follow(now, change.figures, change.settle_threshold);
+  pump_->follow(now, change.figures);
   sweep_watch_.follow(change.figures, change.places.size());
   if (keys_) keys_->follow(ranks_of(change.places));
 }
@@ -244,12 +253,15 @@ void Background::report_unresolved(const std::string& name, const std::string& e
 TimePoint Background::turn(TimePoint now) {
   Standing standing;
   std::vector<GridChange> changes;
+  std::optional<double> threshold;
   {
     const MutexLock lock(mutex_);
     standing = standing_;
     changes.swap(changes_);
+    threshold = std::exchange(settle_threshold_, std::nullopt);
   }
   for (const GridChange& change : changes) make(now, change);
+  if (threshold) pump_->set_settle_threshold(*threshold);
   standing.leave = leave_;
   const TimePoint next = pump_->turn(now, standing);
   if (meeting_watch_) meeting_watch_->wait_readable();
@@ -272,6 +284,7 @@ TimePoint Background::turn(TimePoint now) {
     }
     const MutexLock lock(mutex_);
     status_ = status;
+    status_.memory += recording_.held();
     joining_ = joining;
     adopted_ = adopted;
     if (watched) changed_.notify_all();

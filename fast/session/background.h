@@ -38,9 +38,10 @@ class Background {
   /// Binds the address and starts the thread. `options`, `mixer`, `pause` and
   /// `config.carried` must outlive this. `bounds`: of the transport.
   /// Throws ConfigError (NetworkError for the address).
+  /// `came`: endpoints of workers that came to the grid in an earlier life.
   Background(const SessionOptions& options, stencil::PumpOptions config,
              const stencil::Bounds& bounds, const stencil::Layout& layout, stencil::Mixer& mixer,
-             PauseWait& pause);
+             PauseWait& pause, std::map<int, std::string> came = {});
   /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
   /// Leave.
   ~Background();
@@ -53,6 +54,8 @@ class Background {
   void publish(const stencil::Standing& standing);
   /// Hands over a change of the grid. The next turn makes it.
   void change(GridChange change);
+  /// Of the grid as it is now, from the next turn on. Any thread.
+  void set_settle_threshold(double threshold);
   /// Waits until the status fulfils `condition`. Returns false at the deadline (in seconds) or when
   /// the user wants to stop. Throws where the background thread has failed.
   bool await(double deadline, const Condition& condition);
@@ -133,6 +136,7 @@ class Background {
   stencil::Condition changed_;
   stencil::Standing standing_ FAST_GUARDED_BY(mutex_);
   std::vector<GridChange> changes_ FAST_GUARDED_BY(mutex_);  ///< handed over, not made yet
+  std::optional<double> settle_threshold_ FAST_GUARDED_BY(mutex_);  ///< likewise
   stencil::PumpStatus status_ FAST_GUARDED_BY(mutex_);
   std::string failure_ FAST_GUARDED_BY(mutex_);
 };

@@ -16,7 +16,6 @@ struct GridChange {
   std::vector<stencil::Place> places{};  ///< all its neighbours now
   std::map<int, std::string> listen{};   ///< endpoints; "": where the options say
   stencil::GridFigures figures{};
-  double settle_threshold = 0;
 };
 
 }  // namespace fast

@@ -63,6 +63,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
       .copy = budget.copy,
       .carried = carried.bytes(),
       .checkpoint = budget.checkpoint,
+      .records = !options.record.empty(),
       .sets_aside = stencil::Mode::parse(exchange.mode).kind != stencil::Mode::Kind::kSync,
       .takes_initial = exchange.initial == "lowest"};
   budget.bounds = stencil::bounds_within(

@@ -7,7 +7,7 @@ namespace fast {
 using stencil::EventLoop;
 
 void PauseWait::wait() {
-  std::unique_lock lock(mutex_);
+  stencil::MutexLock lock(mutex_);
   stencil::TimePoint now = EventLoop::now();
   while (!pauses_.over(now)) {
     over_.wait_for(lock, pauses_.until() - now);
@@ -18,7 +18,7 @@ void PauseWait::wait() {
 void PauseWait::note(stencil::TimePoint now, const stencil::Engine& engine) {
   pauses_.note(now, engine);
   if (!pauses_.over(now)) return;
-  const std::lock_guard lock(mutex_);
+  const stencil::MutexLock lock(mutex_);
   over_.notify_all();
 }
 

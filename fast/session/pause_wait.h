@@ -1,9 +1,7 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-
 #include "stencil/runtime/pauses.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 
@@ -22,8 +20,8 @@ class PauseWait {
 
  private:
   stencil::Pauses& pauses_;
-  std::mutex mutex_;  ///< held between looking at pauses_ and sleeping
-  std::condition_variable over_;
+  stencil::Mutex mutex_;  ///< held between looking at pauses_ and sleeping
+  stencil::Condition over_;
 };
 
 }  // namespace fast

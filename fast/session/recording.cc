@@ -9,7 +9,7 @@
 
 namespace fast {
 
-Recording::Recording(const SessionOptions& options) : options_(options) {
+Recording::Recording(const SessionOptions& options, std::size_t most) : options_(options) {
   if (options.record.empty()) return;
   const AtomicFile can_be_written(options.record);
   const std::string lock = options.record + ".lock";
@@ -19,7 +19,8 @@ Recording::Recording(const SessionOptions& options) : options_(options) {
         "the recording " + options.record + " is that of " + LockFile::holder_of(lock) + ", too",
         "give each worker its own: {rank} in the name stands for the rank");
   }
-  journal_.emplace(stencil::Journal::Keep{.time = stencil::seconds(options.record_seconds)});
+  journal_.emplace(
+      stencil::Journal::Keep{.time = stencil::seconds(options.record_seconds), .bytes = most});
 }
 
 void Recording::heed() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "fast/options/session_options.h"
@@ -12,12 +13,14 @@ namespace fast {
 /// Background thread, until that has ended.
 class Recording {
  public:
-  /// `options` must outlive this. Throws FileError where the file cannot be written,
-  /// ConfigError where another session writes the same file.
-  explicit Recording(const SessionOptions& options);
+  /// `options` must outlive this. Keeps so many bytes at most. Throws FileError where the file
+  /// cannot be written, ConfigError where another session writes the same file.
+  Recording(const SessionOptions& options, std::size_t most);
 
   /// Null where nothing is recorded.
   [[nodiscard]] stencil::Witness* witness() { return journal_ ? &*journal_ : nullptr; }
+  /// Bytes of memory that it takes.
+  [[nodiscard]] std::size_t held() const { return journal_ ? journal_->held() : 0; }
   /// Writes the file where somebody has asked for it since the last call.
   void heed() const;
   /// Writes the file, where there is to be one: the complete new one or none. Logs a failure.

@@ -20,6 +20,8 @@ constexpr char kScalars[] = "session/scalars";
 constexpr char kSaid[] = "session/said";
 constexpr char kRank[] = "session/rank";
 constexpr char kAgreed[] = "session/agreed";
+constexpr char kChanges[] = "session/grid_changes";
+constexpr char kListen[] = "session/grid_listen";
 
 constexpr char kSamples[] = "samples";  // as fast/options/terms.cc has it
 
@@ -32,6 +34,63 @@ struct Budget {
   double amount = 0;
   std::string unit;
 };
+
+/// Of each change the rank, the number of its neighbours, and these.
+std::vector<std::int64_t> flat(const std::vector<stencil::Grid::Change>& changes) {
+  std::vector<std::int64_t> all;
+  for (const stencil::Grid::Change& change : changes) {
+    all.push_back(change.rank);
+    all.push_back(static_cast<std::int64_t>(change.neighbours.size()));
+    all.insert(all.end(), change.neighbours.begin(), change.neighbours.end());
+  }
+  return all;
+}
+
+std::vector<stencil::Grid::Change> changes_of(const StateReader& state) {
+  std::vector<stencil::Grid::Change> changes;
+  if (!state.has(kChanges)) return changes;
+  const std::vector<std::int64_t> all = state.values<std::int64_t>(kChanges);
+  const auto no_rank = [](std::int64_t value) {
+    return value < 0 || value >= stencil::Topology::kMaxSize;
+  };
+  for (std::size_t i = 0; i < all.size();) {
+    const std::size_t left = all.size() - i;
+    if (left < 2 || no_rank(all[i]) || all[i + 1] < 0 ||
+        static_cast<std::uint64_t>(all[i + 1]) > left - 2) {
+      throw FileError(state.origin() + " holds no changes of a grid in '" + kChanges + "'",
+                      "use a checkpoint that is not damaged");
+    }
+    stencil::Grid::Change& change = changes.emplace_back();
+    change.rank = static_cast<stencil::Rank>(all[i]);
+    const std::size_t end = i + 2 + static_cast<std::size_t>(all[i + 1]);
+    for (i += 2; i < end; ++i) {
+      change.neighbours.push_back(no_rank(all[i]) ? stencil::kNoRank
+                                                  : static_cast<stencil::Rank>(all[i]));
+    }
+  }
+  return changes;
+}
+
+/// A line of each: RANK ENDPOINT.
+std::vector<std::uint8_t> bytes_of(const std::map<int, std::string>& listen) {
+  std::string text;
+  for (const auto& [rank, endpoint] : listen) {
+    text += std::to_string(rank) + " " + endpoint + "\n";
+  }
+  return {text.begin(), text.end()};
+}
+
+std::map<int, std::string> listen_of(const StateReader& state) {
+  std::map<int, std::string> listen;
+  if (!state.has(kListen)) return listen;
+  const std::vector<std::uint8_t> bytes = state.values<std::uint8_t>(kListen);
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  int rank = 0;
+  for (std::string endpoint; lines >> rank && lines.ignore() && std::getline(lines, endpoint);) {
+    listen[rank] = endpoint;
+  }
+  return listen;
+}
 
 }  // namespace
 
@@ -87,7 +146,9 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
       .initial_hash = state.value<std::uint64_t>(kInitialHash),
       .scalars = state.values<double>(kScalars),
       .said = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
-      .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0};
+      .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0,
+      .changes = changes_of(state),
+      .listen = listen_of(state)};
   const Budget before(stencil::value_of(checkpoint->terms(), kBudgetTerm));
   const Budget now(stencil::value_of(terms_, kBudgetTerm));
   if (now.is_longer_than(before)) {
@@ -134,6 +195,10 @@ void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
   state.put(kScalars, std::span<const double>(record.scalars));
   if (!record.said.empty()) state.put(kSaid, std::span<const double>(record.said));
   state.put(kAgreed, static_cast<std::uint8_t>(record.agreed ? 1 : 0));
+  if (!record.changes.empty()) {
+    state.put(kChanges, std::span<const std::int64_t>(flat(record.changes)));
+    state.put(kListen, std::span<const std::uint8_t>(bytes_of(record.listen)));
+  }
   save_model(adapter, state);
   writer_.write(file, terms_);
 }

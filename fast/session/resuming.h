@@ -3,14 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fast/adapter.h"
 #include "fast/checkpoint/checkpoint_writer.h"
 #include "fast/options/session_options.h"
 #include "fast/run/lock_file.h"
+#include "stencil/core/grid.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/types.h"
 
@@ -24,6 +27,8 @@ struct SessionRecord {
   std::vector<double> scalars{};   ///< of Progress; empty: none yet
   std::vector<double> said{};      ///< of Means; empty: nothing yet
   bool agreed = false;             ///< saved after finish(), at the aim and in agreement
+  std::vector<stencil::Grid::Change> changes{};  ///< of the grid
+  std::map<int, std::string> listen{};           ///< endpoints of those that came; see GridChange
 };
 
 /// A session's checkpoints: the one that it resumes from, and those that it writes. Training

@@ -57,7 +57,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
              options_.exchange.mix_threads),
       boundary_(mixer_, options_.exchange, config_.engine.self_weight(), EventLoop::now),
       pause_(boundary_.pauses()),
-      background_(options_, config_, memory_.bounds, layout_, mixer_, pause_) {
+      background_(options_, config_, memory_.bounds, layout_, mixer_, pause_, record_.listen) {
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) {
     const auto inside = enter("ModelAdapter::ready_from()");
@@ -71,6 +71,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
   const TimePoint begun = EventLoop::now();
   SessionRecord record = record_;
   record.steps = steps();
+  record.changes = grid_.changes();
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
   record.said = means_.said();
   resuming_.save(file, adapter_, record);

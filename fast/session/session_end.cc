@@ -68,6 +68,13 @@ Agreement Session::Impl::agree() {
   if (sync()) return agree_in_lock_step(changed);
   fold_all();  // buckets that were held at the last boundary still lack the last step
   mixer_.fold_telemetry(progress_.scalars());  // and stop_all() may have come since then
+  if (!settle_figure_.wait(stencil::seconds(options_.exchange.settle_deadline))) {
+    options_.log(
+        LogLevel::kWarning,
+        "settles as the grid asked for before it changed: what it asks for now took longer "
+        "to compute than " +
+            options_.naming("settle_deadline"));
+  }
   boundary_.standing().awaits_until =
       EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
   want(WorkerState::kSettling);

@@ -33,10 +33,10 @@ void Session::Impl::change_grid(Make make, std::map<int, std::string> listen) {
   const auto names = [](const std::vector<Place>& places, const Place& one) {
     return std::ranges::find(places, one.rank, &Place::rank) != places.end();
   };
+  for (const auto& [who, endpoint] : listen) record_.listen[who] = endpoint;
   GridChange change{.places = grid_.places(options_.rank),
                     .listen = std::move(listen),
-                    .figures = figures_of(grid_, options_.exchange),
-                    .settle_threshold = grid_.settle_threshold(options_.exchange.settle_target)};
+                    .figures = figures_of(grid_, options_.exchange)};
   for (const Place& place : before) {
     if (!names(change.places, place)) change.gone.push_back(place.rank);
   }
@@ -46,6 +46,7 @@ void Session::Impl::change_grid(Make make, std::map<int, std::string> listen) {
   means_.follow(grid_.size());
   progress_.follow(grid_.size());
   background_.change(std::move(change));
+  settle_figure_.follow(grid_);
 }
 
 }  // namespace fast

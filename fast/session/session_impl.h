@@ -25,6 +25,7 @@
 #include "fast/session/progress.h"
 #include "fast/session/resuming.h"
 #include "fast/session/session.h"
+#include "fast/session/settle_figure.h"
 #include "fast/session/wait_texts.h"
 #include "stencil/core/grid.h"
 #include "stencil/io/event_loop.h"
@@ -104,6 +105,9 @@ class Session::Impl {
   /// The record of a checkpoint, whose model the adapter then holds, or of the model as it was
   /// given.
   SessionRecord first_record();
+  /// Makes the changes of the grid that a checkpoint holds and the given one has not. Throws
+  /// FileError where the two are not of one grid.
+  void follow_saved(const std::vector<stencil::Grid::Change>& saved);
   /// What newcomers take over. Adds it to the hash of a new run's start.
   stencil::Carried carry();
 
@@ -199,7 +203,10 @@ class Session::Impl {
   stencil::Mixer mixer_;
   stencil::StepBoundary boundary_;  ///< training thread, but for its pauses
   PauseWait pause_;
-  Background background_;  ///< last: its thread stops before what it uses is destroyed
+  Background background_;  ///< its thread stops before what it uses is destroyed
+  SettleFigure settle_figure_{options_.exchange.settle_target, [this](double threshold) {
+                                background_.set_settle_threshold(threshold);
+                              }};
 };
 
 }  // namespace fast

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,9 +19,31 @@ constexpr std::size_t kCarriedChunk = 64 * 1024;
 SessionRecord Session::Impl::first_record() {
   if (auto record = resuming_.load(adapter_)) {
     (void)values_.pull();
+    follow_saved(record->changes);
     return *std::move(record);
   }
   return {};
+}
+
+/// The grid was given as it began, as it was saved, or as it has changed since.
+void Session::Impl::follow_saved(const std::vector<stencil::Grid::Change>& saved) {
+  const std::vector<stencil::Grid::Change> given = grid_.changes();
+  const std::size_t both = std::min(given.size(), saved.size());
+  if (!std::equal(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(both),
+                  saved.begin())) {
+    throw FileError(options_.resume + " is of another grid: the " + std::to_string(saved.size()) +
+                        " changes that it holds and the " + std::to_string(given.size()) +
+                        " of the given grid are not the same",
+                    "give the grid as it was, or the topology alone");
+  }
+  for (std::size_t i = both; i < saved.size(); ++i) {
+    try {
+      grid_.repeat(saved[i]);
+    } catch (const ConfigError& error) {
+      throw FileError(options_.resume + " holds changes that its grid cannot have: " + error.what(),
+                      "use a checkpoint that is not damaged");
+    }
+  }
 }
 
 stencil::Carried Session::Impl::carry() {

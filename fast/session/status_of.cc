@@ -22,6 +22,7 @@ NeighbourStatus status_of(const stencil::NeighbourStatus& n, stencil::TimePoint 
           .step = n.step,
           .sweeps = n.sweeps,
           .bytes_sent = n.bytes_sent,
+          .other_grid = n.other_grid,
           .shared = n.shared,
           .bytes_shared = n.bytes_shared,
           .round_trip = in_seconds(n.round_trip),
@@ -52,6 +53,8 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"gaps", s.engine.gaps},
                   {"refusals", s.engine.refusals},
                   {"violations", s.engine.violations},
+                  {"start_refused", s.engine.start_refused},
+                  {"other_grids", s.engine.other_grids},
                   {"suspected", s.engine.suspected},
                   {"gone", s.engine.gone},
                   {"returned", s.engine.returned},
@@ -78,6 +81,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"bytes_sent", s.transport.bytes_sent},
                   {"bytes_received", s.transport.bytes_received},
                   {"strangers", s.transport.strangers},
+                  {"bytes_waiting", s.transport.held},
                   {"discarded", s.transport.discarded}};
   return out;
 }

@@ -1,5 +1,7 @@
 #include "stencil/core/grid.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -79,7 +81,7 @@ void Grid::add(Rank rank, std::span<const Rank> neighbours) {
   places_[static_cast<std::size_t>(rank)].emplace();
   ++size_;
   for (const Rank other : neighbours) join(rank, other);
-  changed();
+  changed({rank, {neighbours.begin(), neighbours.end()}});
 }
 
 void Grid::join(Rank a, Rank b) {
@@ -107,11 +109,16 @@ void Grid::remove(Rank rank) {
   }
   places_[static_cast<std::size_t>(rank)].reset();
   --size_;
-  changed();
+  changed({.rank = rank, .neighbours = {}});
 }
 
-void Grid::changed() {
-  ++version_;
+void Grid::repeat(const Change& change) {
+  if (change.neighbours.empty()) return remove(change.rank);
+  add(change.rank, change.neighbours);
+}
+
+void Grid::changed(Change change) {
+  changes_.push_back(std::move(change));
   derived_ = {};
   turns_ = 0;
   for (const auto& edges : places_) {
@@ -146,6 +153,22 @@ const std::vector<Topology>& Grid::parts() const {
     parts.push_back(Topology::of(std::move(neighbours), spec()));
   }
   return parts;
+}
+
+std::uint64_t Grid::hash() const {
+  if (!derived_.hash) {
+    std::vector<std::uint32_t> all;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      if (!contains(rank)) continue;
+      all.insert(all.end(), {UINT32_MAX, static_cast<std::uint32_t>(rank)});
+      for (const Edge& edge : edges(rank)) {
+        all.insert(all.end(), {static_cast<std::uint32_t>(edge.to), edge.turn});
+      }
+    }
+    derived_.hash =
+        std::max<std::uint64_t>(1, XXH3_64bits(all.data(), all.size() * sizeof(std::uint32_t)));
+  }
+  return *derived_.hash;
 }
 
 int Grid::reach() const {

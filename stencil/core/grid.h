@@ -28,7 +28,16 @@ class Grid {
   /// What it began as.
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const std::string& spec() const { return topology_.spec(); }
-  [[nodiscard]] std::uint64_t version() const { return version_; }
+  [[nodiscard]] std::uint64_t version() const { return changes_.size(); }
+
+  /// One add(), or, where nobody is named, one remove().
+  struct Change {
+    Rank rank = kNoRank;
+    std::vector<Rank> neighbours;
+    friend bool operator==(const Change&, const Change&) = default;
+  };
+  /// All that were made, in order.
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
 
   // Workers.
   [[nodiscard]] int size() const { return size_; }
@@ -41,6 +50,9 @@ class Grid {
   // Numbers that are the same for all.
   /// See Turns; each Place::turn is below this.
   [[nodiscard]] std::size_t turns() const { return turns_; }
+  /// Of ranks, edges and their turns; never 0. Other changes, or the same in another order, give
+  /// another one.
+  [[nodiscard]] std::uint64_t hash() const;
   /// See Topology::reach().
   [[nodiscard]] int reach() const;
   /// See stencil::lambda2(). Takes seconds for thousands of workers.
@@ -59,6 +71,8 @@ class Grid {
   void add(Rank rank, std::span<const Rank> neighbours);
   /// A worker goes, with its edges. Throws ConfigError where it is not on the grid or is the last.
   void remove(Rank rank);
+  /// Makes a change that another grid of this kind has made.
+  void repeat(const Change& change);
 
  private:
   struct Edge {
@@ -68,12 +82,13 @@ class Grid {
   /// Of one change; nothing: not computed yet.
   struct Derived {
     std::vector<Topology> parts;
+    std::optional<std::uint64_t> hash;
     std::optional<int> reach, sweeps;
     std::optional<double> lambda2, settle_share;
   };
   [[nodiscard]] const std::vector<Edge>& edges(Rank rank) const;
   void join(Rank a, Rank b);
-  void changed();
+  void changed(Change change);
   /// The connected parts, their workers numbered anew.
   [[nodiscard]] const std::vector<Topology>& parts() const;
 
@@ -81,7 +96,7 @@ class Grid {
   std::vector<std::optional<std::vector<Edge>>> places_;  ///< by rank; nothing: not on the grid
   int size_;
   std::size_t turns_;
-  std::uint64_t version_ = 0;
+  std::vector<Change> changes_;
   mutable Derived derived_;
 };
 

@@ -128,6 +128,8 @@ struct Snapshot {
 
 struct Heartbeat {
   std::uint64_t first_batch = 0;  ///< a hash of the sender's first batch; 0: not known
+  /// Grid::hash() of the sender's, where its grid or the receiver's has changed; 0: not known.
+  std::uint64_t grid = 0;
 };
 
 /// Good-bye: I will send nothing more.

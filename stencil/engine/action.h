@@ -62,6 +62,15 @@ struct Adopt {
   Snapshot snapshot;
   bool initial = false;  ///< initial weights: see Mixer::begin_with()
 };
+/// Take the hash of initial weights that come: add the next piece, a bucket or a chunk of what is
+/// carried. Bucket 0 begins a new hash, which is reported to Engine::on_start_hashed() after the
+/// last piece.
+struct HashStart {
+  Rank from;
+  std::uint32_t piece;
+  Payload payload;  ///< null: of the telemetry, which is left out
+  bool last;
+};
 /// Add a snapshot with the neighbour's weight (lock step).
 struct Absorb {
   Rank from;
@@ -77,13 +86,14 @@ struct Refused {
 struct Warn {
   Rank about;
   std::string text;
+  std::string cause = "warning";  ///< one line is logged for each
 };
 
 }  // namespace action
 
 using Action = std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge,
                             action::Settle, action::Share, action::Serve, action::Adopt,
-                            action::Absorb, action::Refused, action::Warn>;
+                            action::Absorb, action::Refused, action::Warn, action::HashStart>;
 /// To be carried out in order, after the call that appended them returns.
 using Actions = std::vector<Action>;
 

@@ -5,6 +5,7 @@ namespace stencil {
 GridFigures GridFigures::of(const Grid& grid) {
   return {.version = grid.version(),
           .turns = grid.turns(),
+          .hash = grid.hash(),
           .reach = static_cast<std::uint32_t>(grid.reach())};
 }
 

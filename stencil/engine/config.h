@@ -19,6 +19,7 @@ namespace stencil {
 struct GridFigures {
   std::uint64_t version = 0;  ///< of the grid that they follow from
   std::size_t turns = 0;      ///< of a step
+  std::uint64_t hash = 0;     ///< see Grid::hash(); 0: not known
   std::uint32_t reach = 0;    ///< hops that join any two workers, see Topology::reach()
   /// Sweeps begun per step, in thousandths: 1000 is one a step, 250 one every four steps.
   std::uint32_t sweeps_per_mille = 1000;

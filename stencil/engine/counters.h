@@ -21,6 +21,8 @@ struct EngineCounters {
   std::uint64_t held = 0;             ///< times a bucket was found locked by another process
   std::uint64_t skipped = 0;          ///< buckets left out of a sweep for that
   std::uint64_t violations = 0;       ///< messages that no worker of this program sends; ignored
+  std::uint64_t start_refused = 0;    ///< initial weights whose hash is not the one that was told
+  std::uint64_t other_grids = 0;      ///< times that a neighbour's grid stayed another than ours
   std::uint64_t looked = 0;           ///< words of 64 buckets read to find the next to ask for
 };
 

@@ -42,7 +42,8 @@ Engine::Engine(EngineConfig config, Neighbours& neighbours, TimePoint now)
       puller_(self_),
       joining_(self_, handshake_, puller_),
       rounds_(self_, puller_),
-      ending_(self_) {
+      ending_(self_),
+      same_grid_(self_) {
   for (const Place& place : self_.config.neighbours) add_neighbour(now, place);
   if (neighbours.empty()) self_.state = WorkerState::kTraining;
 }
@@ -93,6 +94,7 @@ void Engine::on_grid(TimePoint now, const GridFigures& grid, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::GridChanged{grid}; });
   self_.config.grid = grid;
   self_.neighbours.set_turns(grid.turns);
+  same_grid_.changed(now);
   ending_.update(now, out);
   issue(now, out);
 }
@@ -181,6 +183,7 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
     on_snapshot(now, neighbour, *snapshot, out);
   } else if (const Heartbeat* heartbeat = message.as<Heartbeat>()) {
     if (heartbeat->first_batch != 0) neighbour.report.first_batch = heartbeat->first_batch;
+    same_grid_.heard(now, neighbour, *heartbeat, out);
   } else if (message.is<Leave>()) {
     handshake_.on_leave(neighbour, message.header);
   }
@@ -314,6 +317,14 @@ void Engine::on_offer_made(Rank rank, std::uint64_t sequence, const MadeOffer& m
 void Engine::on_answered(Rank rank, const Reply& reply, Actions& out) {
   const Shown shown(*this, seen_, out, [&] { return input::Answered{rank, reply}; });
   exchange_.on_answered(self_.neighbours.at(rank), reply, out);
+}
+
+void Engine::on_start_hashed(Rank rank, std::uint64_t hash, Actions& out) {
+  const Shown shown(*this, seen_, out, [&] { return input::StartHashed{rank, hash}; });
+  joining_.on_start_hashed(seen_, self_.neighbours.at(rank), hash, out);
+  ending_.update(seen_, out);
+  joining_.consider(seen_, out);
+  issue(seen_, out);
 }
 
 Message Engine::message(Rank to, MessageBody body) {

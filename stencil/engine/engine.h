@@ -14,6 +14,7 @@
 #include "stencil/engine/offer_exchange.h"
 #include "stencil/engine/puller.h"
 #include "stencil/engine/rounds.h"
+#include "stencil/engine/same_grid.h"
 #include "stencil/engine/self.h"
 #include "stencil/engine/shared_exchange.h"
 #include "stencil/engine/sweeps.h"
@@ -38,6 +39,7 @@ namespace stencil {
 ///     Bound           mode bounded
 ///     Joining, Rounds copying a model; lock step
 ///     Ending          when all may stop
+///     SameGrid        whether neighbours have made the same changes of the grid
 class Engine {
  public:
   /// Fills `neighbours`, which must outlive this, with those of `config`.
@@ -97,6 +99,8 @@ class Engine {
   /// Answer was carried out: `reply` is kept and sent. It declines where the offer could not be
   /// mixed after all.
   void on_answered(Rank rank, const Reply& reply, Actions& out);
+  /// HashStart was carried out for all pieces of the neighbour's initial weights.
+  void on_start_hashed(Rank rank, std::uint64_t hash, Actions& out);
 
   /// When take_shares() has some; kNever where that needs another input first.
   [[nodiscard]] TimePoint next_share() { return sharing_.next(); }
@@ -173,6 +177,7 @@ class Engine {
   Joining joining_;
   Rounds rounds_;
   Ending ending_;
+  SameGrid same_grid_;
   TimePoint told_{};  ///< when neighbours were last told of a boundary
   Witness* witness_ = nullptr;
   TimePoint seen_{};  ///< of the last input that the witness saw

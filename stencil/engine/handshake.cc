@@ -206,6 +206,8 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
   life.host = hello.host;
   life.generation = hello.generation;
   life.fresh = message.header.state == WorkerState::kJoining;
+  neighbour.report.grid = 0;
+  neighbour.report.grid_differs = kNever;
   life.apart = false;
   life.their_epoch = 0;
   life.acknowledged = false;

@@ -89,6 +89,10 @@ struct FirstBatch {
 struct GridChanged {
   GridFigures grid;
 };
+struct StartHashed {
+  Rank rank;
+  std::uint64_t hash;
+};
 
 }  // namespace input
 
@@ -98,7 +102,8 @@ using Input =
                  input::LinkDown, input::Heard, input::Made, input::Boundary, input::Paused,
                  input::Published, input::Wanted, input::Progress, input::GaveUpJoining,
                  input::Tick, input::Sharing, input::TookShares, input::Shared, input::OfferMade,
-                 input::Answered, input::Stamped, input::FirstBatch, input::GridChanged>;
+                 input::Answered, input::Stamped, input::FirstBatch, input::GridChanged,
+                 input::StartHashed>;
 
 /// Sees each input of an engine and what the engine decided. Given the same start and the same
 /// inputs, an engine decides the same.

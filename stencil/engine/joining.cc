@@ -13,12 +13,6 @@ constexpr Duration kJoinGrace = std::chrono::seconds(5);
 /// Of two that meet, the one that is far behind begins to copy the other's model by then.
 constexpr Duration kAdoptionBegins = std::chrono::seconds(1);
 
-/// In memory of its own, so that a transport's pool need not hold a whole model.
-Payload copy_of(const Payload& payload) {
-  const std::span<const std::byte> bytes = view(payload);
-  return Payload(Bytes(bytes.begin(), bytes.end()));
-}
-
 std::string text(const Origin& origin) {
   return origin.rank == kNoRank ? "a checkpoint" : "rank " + std::to_string(origin.rank);
 }
@@ -121,7 +115,7 @@ void Joining::begin_with(TimePoint now, Rank from, Actions& out) {
   self_.state = WorkerState::kTraining;
   self_.steps.last = now;
   puller_.plan().stop();
-  come_ = {};
+  coming_.drop();
 }
 
 bool Joining::established(const Neighbour& neighbour) const {
@@ -156,11 +150,13 @@ Joining::Around Joining::look() const {
     if (around.model == nullptr && established(neighbour)) around.model = &neighbour;
     if (!asked()) continue;
     const bool lower = other && theirs < ours;
+    const bool serves = coming_.may_come_from(neighbour);
     // In lock step, what a worker that has begun shows is a round.
-    const bool copyable = lower && theirs.rank != kNoRank && !(begun && self_.in_lock_step());
+    const bool copyable =
+        serves && lower && theirs.rank != kNoRank && !(begun && self_.in_lock_step());
     const bool lowest = around.initial == nullptr || theirs < around.initial->life.initial;
     if (copyable && lowest) around.initial = &neighbour;
-    around.differing |= other && (lower || !begun);
+    around.differing |= other && (lower || !begun) && (serves || begun);
     around.alike_begun |= !other && begun;
     if (!other) around.nearest = std::min(around.nearest, theirs.rank);
   }
@@ -171,8 +167,8 @@ bool Joining::copies_on(const Around& around) const {
   const Neighbour* const source = self_.neighbours.find(puller_.plan().sources().front());
   if (source == nullptr || !source->up()) return false;
   if (!copies_initial_) return true;
-  return around.model == nullptr && source->life.initial == coming_ && around.initial != nullptr &&
-         around.initial->life.initial == coming_;
+  return around.model == nullptr && source->life.initial == coming_.origin() &&
+         around.initial != nullptr && around.initial->life.initial == coming_.origin();
 }
 
 void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& out) {
@@ -180,8 +176,7 @@ void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& 
   // Of equal weights, by their hash, what is carried is equal too.
   const bool carried = from.life.initial.hash != held_.hash;
   if (initial) {
-    coming_ = from.life.initial;
-    come_.assign(everything(), {});
+    coming_.begin(from.life.initial, everything());
   } else {
     set_origin(from.life.initial);
   }
@@ -189,16 +184,22 @@ void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& 
   puller_.issue(now, out);
 }
 
-/// All of the weights have come.
-void Joining::hold(TimePoint now, const Neighbour& from, Actions& out) {
-  for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
-    if (bucket == self_.telemetry()) continue;
-    out.push_back(action::Adopt{
-        from.rank, Snapshot{.bucket = bucket, .payload = std::move(come_[bucket])}, true});
-  }
-  come_ = {};
+void Joining::on_start_hashed(TimePoint now, const Neighbour& neighbour, std::uint64_t hash,
+                              Actions& out) {
+  const PullPlan& plan = puller_.plan();
+  const bool asked_for = self_.state == WorkerState::kJoining && copies_initial_ &&
+                         plan.finished() && plan.sources().front() == neighbour.rank;
+  if (!asked_for || !coming_.hashed()) return;
+  if (hash == coming_.origin().hash) return hold(now, neighbour, out);
   puller_.plan().stop();
-  held_ = coming_;
+  coming_.note_untrue(neighbour, out);
+}
+
+/// The weights have come, and are those that were told of.
+void Joining::hold(TimePoint now, const Neighbour& from, Actions& out) {
+  coming_.hand_over(from.rank, out);
+  puller_.plan().stop();
+  held_ = coming_.origin();
   initial_by_ = from.rank;
   ++adopted_;
   set_origin(held_);
@@ -245,8 +246,9 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
   if (copies_initial_) {
     const bool stepped = neighbour.report.steps.count > 0;  // it is a model by now
     if (stepped) puller_.plan().stop();
-    if (snapshot.bucket != self_.telemetry()) come_[snapshot.bucket] = copy_of(snapshot.payload);
-    if (puller_.plan().finished()) hold(now, neighbour, out);
+    coming_.keep(snapshot.bucket, snapshot.payload);
+    const PullPlan& plan = puller_.plan();
+    if (plan.active()) coming_.hash(neighbour.rank, plan.finished(), out);
     return false;
   }
   copying_from_ = neighbour.rank;

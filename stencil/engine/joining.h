@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <map>
-#include <vector>
 
 #include "stencil/engine/handshake.h"
 #include "stencil/engine/puller.h"
 #include "stencil/engine/self.h"
+#include "stencil/engine/start_copy.h"
 
 namespace stencil {
 
@@ -31,7 +31,8 @@ namespace stencil {
 ///     takes them bit for bit, all at once: until the last bucket has come it holds, and serves,
 ///     those that it had. Telemetry is not taken over: it says what each worker brings.
 ///  6. Weights that are equal, by their hash, do not travel; that rank 0 holds them does, from
-///     neighbour to neighbour.
+///     neighbour to neighbour. Weights that come and have another hash than was told are not taken
+///     over. They are asked for again twice, then no more of that life of the neighbour.
 ///  7. It begins once it and all neighbours hold the weights of rank 0, which are final, whatever
 ///     the neighbours held before. If those weights do not arrive, it begins with the weights of
 ///     the lowest origin that has arrived: when it gives up waiting (give_up()), or a moment after
@@ -75,6 +76,8 @@ class Joining {
   /// A snapshot that this newcomer asked for. Returns true when the worker begins with it.
   [[nodiscard]] bool on_snapshot(TimePoint now, const Neighbour& neighbour,
                                  const Snapshot& snapshot, Actions& out);
+  /// All initial weights have come that this newcomer asked the neighbour for, and have this hash.
+  void on_start_hashed(TimePoint now, const Neighbour& neighbour, std::uint64_t hash, Actions& out);
   /// Goes on with the own model, since no neighbour's model could be copied in time.
   void give_up(TimePoint now, Actions& out);
   /// When consider() must be called at the latest.
@@ -92,12 +95,14 @@ class Joining {
     return self_.state == WorkerState::kJoining && puller_.plan().active();
   }
   [[nodiscard]] std::uint64_t copied() const { return copied_; }
+  /// Bytes of initial weights that have come and wait for the rest.
+  [[nodiscard]] std::size_t held() const { return coming_.held(); }
 
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
     a(v.held_, v.first_heard_, v.joined_from_, v.initial_by_, v.copying_from_, v.copied_,
-      v.adopted_, v.not_served_, v.following_, v.stale_, v.copies_initial_, v.coming_, v.come_);
+      v.adopted_, v.not_served_, v.following_, v.stale_, v.copies_initial_, v.coming_);
   }
 
  private:
@@ -155,10 +160,8 @@ class Joining {
   std::map<Rank, int> not_served_;
   Rank following_ = kNoRank;      ///< for whom this worker gave up what it had trained
   std::map<Rank, LifeId> stale_;  ///< that came with a saved model of another past
-  // While initial weights are copied:
   bool copies_initial_ = false;
-  Origin coming_;
-  std::vector<Payload> come_;  ///< by bucket
+  StartCopy coming_{self_};  ///< while initial weights are copied
 };
 
 }  // namespace stencil

@@ -50,7 +50,8 @@ class Self {
   [[nodiscard]] Message message(const Neighbour* to, MessageBody body);
   void send(TimePoint now, Neighbour& to, MessageBody body, Actions& out);
   void heartbeat(TimePoint now, Neighbour& to, Actions& out) {
-    send(now, to, Heartbeat{first_batch}, out);
+    const bool changed = config.grid.version > 0 || to.report.grid != 0;
+    send(now, to, Heartbeat{first_batch, changed ? config.grid.hash : 0}, out);
   }
   void heartbeat_all(TimePoint now, Actions& out);
 

@@ -38,6 +38,12 @@ bool offer(std::span<const float> y, std::span<const float> p, const Codec& code
   return finite;
 }
 
+bool copy(std::span<const float> y, std::span<const float> p, const Codec& codec,
+          std::span<std::byte> out) {
+  const bool nothing = std::ranges::all_of(p, [](float value) { return value == 0; });
+  return nothing ? codec.encode(y, out) : offer(y, p, codec, out);
+}
+
 Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_codec,
                std::span<const std::byte> s, int divisor, const Codec& reply_codec,
                std::span<std::byte> reply) {

@@ -36,6 +36,9 @@ bool show(std::span<const float> x, std::span<float> y);
 /// out = encode(y + p). False when not finite: nothing may be sent.
 bool offer(std::span<const float> y, std::span<const float> p, const Codec& codec,
            std::span<std::byte> out);
+/// The same, but y bit for bit where p is 0: a sum would turn -0 into 0.
+bool copy(std::span<const float> y, std::span<const float> p, const Codec& codec,
+          std::span<std::byte> out);
 
 /// d = encode((s - z) / divisor) into `reply`, then p += d.
 Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_codec,

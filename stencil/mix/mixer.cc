@@ -243,7 +243,7 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
   const BucketValues ours = values(guard, bucket);
-  return {.applied = edge_delta::offer(ours.y, ours.p, Fp32Codec(), out)};
+  return {.applied = edge_delta::copy(ours.y, ours.p, Fp32Codec(), out)};
 }
 
 MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
@@ -264,8 +264,11 @@ MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) 
   const OneAtATime::Inside inside(background_, "Mixer::begin_with()");
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::held();
-  const BucketValues ours = changing(guard, bucket);
-  return MixReport::of(edge_delta::begin_with(y(guard, bucket), ours.p, Fp32Codec(), s));
+  const BucketValues ours = values(guard, bucket);
+  const MixReport result =
+      MixReport::of(edge_delta::begin_with(y(guard, bucket), ours.p, Fp32Codec(), s));
+  if (result.applied) segment_.control(bucket).came = 0;  // p is 0, and x will be y
+  return result;
 }
 
 std::vector<float> Mixer::copy_y() {

@@ -116,7 +116,8 @@ class Mixer {
                   double aside = 0);
 
   // For newcomers: exact, in fp32.
-  /// Writes what an offer would show, for a newcomer to adopt. It opens no request.
+  /// Writes what an offer would show, for a newcomer to adopt: y bit for bit where nothing has
+  /// come. It opens no request.
   MixReport copy(std::uint32_t bucket, std::span<std::byte> out);
   /// Adopts a neighbour's values; x follows at the next fold.
   MixReport adopt(std::uint32_t bucket, std::span<const std::byte> s);
@@ -160,6 +161,8 @@ class Mixer {
   [[nodiscard]] double steps_known() const;
 
   [[nodiscard]] Segment& segment() { return segment_; }
+  /// Bytes of what followers are not to take in; see SetAside. Background thread.
+  [[nodiscard]] std::size_t aside_bytes() const { return aside_.bytes(); }
   /// How often a boundary could not fold a bucket and left it to the next boundary.
   [[nodiscard]] std::uint64_t deferred() const { return deferred_; }
   /// The neighbour that has held such a bucket since the last boundary; kNoRank where there is

@@ -24,7 +24,8 @@ SetAside::SetAside(const Layout& layout)
     : layout_(layout),
       floats_(untouched(layout.size())),
       any_(layout.bucket_count()),
-      before_(std::min(layout.size(), layout.bucket_floats())) {}
+      before_(std::min(layout.size(), layout.bucket_floats())),
+      took_(layout.bucket_count()) {}
 
 SetAside::~SetAside() {
   if (!floats_.empty()) ::munmap(floats_.data(), floats_.size_bytes());
@@ -33,6 +34,8 @@ SetAside::~SetAside() {
 void SetAside::add(std::uint32_t bucket, std::span<const float> p, float share) {
   const BucketRange range = layout_.bucket(bucket);
   any_[bucket] = 1;
+  if (took_[bucket] == 0) bytes_ += range.size * sizeof(float);
+  took_[bucket] = 1;
   kernels::add_moved(before_.data(), p.data(), share, &floats_[range.begin], range.size);
 }
 

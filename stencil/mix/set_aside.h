@@ -38,6 +38,8 @@ class SetAside {
   [[nodiscard]] const float* of(std::uint32_t bucket) const {
     return any_[bucket] != 0 ? floats_.data() : nullptr;
   }
+  /// Of memory that it has taken. Background thread.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// Nothing of this bucket is set aside any more.
   void clear(std::uint32_t bucket);
 
@@ -46,8 +48,10 @@ class SetAside {
 
   const Layout& layout_;
   std::span<float> floats_;
-  std::vector<std::uint8_t> any_;  ///< by bucket
-  std::vector<float> before_;      ///< p of one bucket
+  std::vector<std::uint8_t> any_;   ///< by bucket
+  std::vector<float> before_;       ///< p of one bucket
+  std::vector<std::uint8_t> took_;  ///< by bucket: memory, at some time; background thread
+  std::size_t bytes_ = 0;           ///< likewise
 };
 
 }  // namespace stencil

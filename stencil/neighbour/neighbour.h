@@ -45,7 +45,10 @@ struct Report {
   Steps steps;
   std::uint32_t calm = 0;
   std::uint64_t said = 0;  ///< MessageHeader::said of the message that the three above are of
-  std::uint64_t first_batch = 0;  ///< see Heartbeat
+  std::uint64_t first_batch = 0;    ///< see Heartbeat
+  std::uint64_t grid = 0;           ///< likewise
+  TimePoint grid_differs = kNever;  ///< since when it is another than ours
+  bool grid_told = false;           ///< that was counted and told
 };
 
 /// Mode bounded: how the neighbour's steps hold up ours.

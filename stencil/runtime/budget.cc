@@ -17,6 +17,11 @@ constexpr std::size_t kBucket = 256;
 constexpr std::size_t kStrangers = 1 << 20;
 constexpr std::size_t kLeastStrangers = 2;
 
+/// A recording of the usual size, and the least that is worth it. It is held once more while it is
+/// written, with the state that each of its two parts begins with.
+constexpr std::size_t kUsualRecording = std::size_t{64} << 20, kLeastRecording = 64 << 10;
+constexpr std::size_t kRecordingState = 128 << 10;
+
 /// Of a payload: own ones have pieces of two sizes, and a transport adds to those that it receives.
 std::size_t piece(const Footprint& footprint) {
   return footprint.payload + BucketPool::kSmall;
@@ -42,7 +47,8 @@ Bounds usual_bounds(std::uint32_t window) {
           .most_held = 64,
           .payloads = SIZE_MAX,
           .queue_frames = 32 * std::size_t{window},
-          .partial_payloads = 256};
+          .partial_payloads = 256,
+          .recording = kUsualRecording};
 }
 
 Bounds tight_bounds(std::uint32_t window, std::size_t neighbours) {
@@ -53,6 +59,7 @@ Bounds tight_bounds(std::uint32_t window, std::size_t neighbours) {
   bounds.payloads = bounds.window_total + bounds.retained_total + 1 + neighbours * window;
   bounds.queue_frames = 8 * std::size_t{window};
   bounds.partial_payloads = neighbours + kLeastStrangers;
+  bounds.recording = kLeastRecording;
   return bounds;
 }
 
@@ -66,6 +73,7 @@ std::vector<MemoryPart> memory_parts(const Footprint& of, const Bounds& bounds) 
           {"what newcomers take over", 2 * of.carried},
           {"initial weights under way", of.takes_initial ? model : 0},
           {"checkpoint", of.checkpoint},
+          {"recording", of.records ? 2 * (bounds.recording + kRecordingState) : 0},
           {"links", of.neighbours * kLink},
           {"strangers", strangers(of)},
           {"own payloads", bounds.payloads * each},
@@ -84,8 +92,11 @@ Bounds bounds_within(std::size_t budget, const Footprint& footprint, std::uint32
                      OptionNaming naming) {
   if (budget == 0) return usual_bounds(window);
   for (; window >= 1; --window) {
-    const Bounds bounds = tight_bounds(window, footprint.neighbours);
-    if (sum(memory_parts(footprint, bounds)) <= budget) return bounds;
+    Bounds bounds = tight_bounds(window, footprint.neighbours);
+    const std::size_t all = sum(memory_parts(footprint, bounds));
+    if (all > budget) continue;
+    bounds.recording = std::min(kUsualRecording, kLeastRecording + (budget - all) / 2);
+    return bounds;
   }
   const auto parts = memory_parts(footprint, tight_bounds(1, footprint.neighbours));
   std::string spelt;
@@ -100,7 +111,8 @@ Bounds bounds_within(std::size_t budget, const Footprint& footprint, std::uint32
                         ", with a window of 1, are " + least,
                     "give " + name + " " + least + " or more, or take less: smaller buckets (" +
                         naming("bucket_kib") + "), a codec that keeps nothing, no checkpoints (" +
-                        naming("checkpoint_every") + " 0)");
+                        naming("checkpoint_every") + " 0)" +
+                        (footprint.records ? ", no recording (" + naming("record") + ")" : ""));
 }
 
 }  // namespace stencil

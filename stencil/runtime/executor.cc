@@ -80,7 +80,21 @@ void Executor::operator()(action::Refused& refused) {
 }
 
 void Executor::operator()(action::Warn& warning) {
-  complaints_.about(warning.about, "warning", warning.text);
+  complaints_.about(warning.about, warning.cause, warning.text);
+}
+
+void Executor::operator()(action::HashStart& start) {
+  if (start.piece == 0) start_.reset();
+  const std::span<const std::byte> piece = view(start.payload);
+  if (chunk(start.piece)) {
+    start_.add_carried(piece);
+  } else {
+    start_.add_values(piece);
+  }
+  if (!start.last) return;
+  Actions then;  // they may make offers, which fill following_
+  engine_.on_start_hashed(start.from, start_.value(), then);
+  run(then);
 }
 
 void Executor::operator()(action::MakeOffer& offer) {
@@ -164,6 +178,20 @@ void Executor::make_up() {
   std::erase_if(owed_, [this](const Owed& owed) {
     return std::visit([this](const auto& what) { return apply(what); }, owed);
   });
+}
+
+std::size_t Executor::held() const {
+  std::size_t bytes = 0;
+  for (const Owed& owed : owed_) {
+    bytes += std::visit(
+        [](const auto& what) -> std::size_t {
+          if constexpr (requires { what.message; }) return view(payload_of(what.message)).size();
+          if constexpr (requires { what.snapshot; }) return view(what.snapshot.payload).size();
+          return 0;
+        },
+        owed);
+  }
+  return bytes;
 }
 
 void Executor::forget(Rank neighbour) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stencil/core/start_hash.h"
 #include "stencil/engine/engine.h"
 #include "stencil/mix/mixer.h"
 #include "stencil/runtime/carried.h"
@@ -30,6 +31,8 @@ class Executor {
   /// Applies what is owed, where its bucket is free by now.
   void make_up();
   [[nodiscard]] bool owes() const { return !owed_.empty(); }
+  /// Bytes of neighbours' payloads that are owed.
+  [[nodiscard]] std::size_t held() const;
   /// Drops what is owed for a neighbour that is removed.
   void forget(Rank neighbour);
 
@@ -50,6 +53,7 @@ class Executor {
   void operator()(action::Absorb& absorb) { apply_or_owe(absorb); }
   void operator()(action::Refused& refused);
   void operator()(action::Warn& warning);
+  void operator()(action::HashStart& start);
 
  private:
   void close(std::uint32_t bucket);
@@ -85,6 +89,7 @@ class Executor {
       std::variant<action::Merge, action::Settle, action::Serve, action::Adopt, action::Absorb>;
   std::vector<Owed> owed_;
   std::string refused_;
+  StartHash start_;
   Actions following_;  ///< the engine's, on what was found out while carrying out others
   std::vector<std::uint32_t> closed_;
   std::vector<Rank> lost_;

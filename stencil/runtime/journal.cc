@@ -8,6 +8,12 @@
 #include "stencil/runtime/journal_fields.h"
 
 namespace stencil {
+namespace {
+
+/// For what a part begins with, and the record that fills it. Usually enough.
+constexpr std::size_t kStateRoom = 64 << 10;
+
+}  // namespace
 
 void journal::Writer::append(const void* from, std::size_t size) {
   if (size == 0) return;
@@ -38,6 +44,7 @@ void Journal::began(TimePoint now, const Engine& engine) {
 void Journal::begin_part(TimePoint now) {
   ++parts_;
   newer_.bytes.clear();
+  newer_.bytes.reserve(keep_.bytes / 2 + kStateRoom);
   newer_.inputs = 0;
   newer_.begun = now;
   journal::Writer writer(newer_.bytes);

@@ -36,6 +36,8 @@ class Journal final : public Witness {
   void saw(TimePoint now, const Input& input, std::span<const Action> decided) override;
 
   [[nodiscard]] Bytes file() const;
+  /// Bytes of memory that hold it.
+  [[nodiscard]] std::size_t held() const { return older_.bytes.size() + newer_.bytes.size(); }
   /// Of the file.
   [[nodiscard]] std::uint64_t inputs() const { return older_.inputs + newer_.inputs; }
   /// Whether the file begins when the engine was made.
@@ -48,6 +50,7 @@ class Journal final : public Witness {
     TimePoint begun{};
     std::uint64_t inputs = 0;
   };
+  /// Reserves memory for the whole part, which the system gives when it is written.
   void begin_part(TimePoint now);
 
   Keep keep_;

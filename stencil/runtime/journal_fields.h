@@ -42,7 +42,7 @@ void fields(A& a, T& v) {
 }
 template <typename A, Is<GridFigures> T>
 void fields(A& a, T& v) {
-  all(a, v.version, v.turns, v.reach, v.sweeps_per_mille);
+  all(a, v.version, v.turns, v.hash, v.reach, v.sweeps_per_mille);
 }
 template <typename A, Is<Mode> T>
 void fields(A& a, T& v) {
@@ -86,7 +86,7 @@ void fields(A& a, T& v) {
 }
 template <typename A, Is<Heartbeat> T>
 void fields(A& a, T& v) {
-  all(a, v.first_batch);
+  all(a, v.first_batch, v.grid);
 }
 template <typename A, Is<Message> T>
 void fields(A& a, T& v) {
@@ -157,6 +157,10 @@ void fields(A& a, T& v) {
   all(a, v.rank, v.reply);
 }
 
+template <typename A, Is<input::StartHashed> T>
+void fields(A& a, T& v) {
+  all(a, v.rank, v.hash);
+}
 template <typename A, Is<input::FirstBatch> T>
 void fields(A& a, T& v) {
   all(a, v.hash);
@@ -203,6 +207,10 @@ template <typename A, Is<action::Absorb> T>
 void fields(A& a, T& v) {
   all(a, v.from, v.snapshot);
 }
+template <typename A, Is<action::HashStart> T>
+void fields(A& a, T& v) {
+  all(a, v.from, v.piece, v.payload, v.last);
+}
 template <typename A, Is<action::Refused> T>
 void fields(A& a, T& v) {
   all(a, v.by);
@@ -243,7 +251,7 @@ void fields(A& a, T& v) {
 }
 template <typename A, Is<Report> T>
 void fields(A& a, T& v) {
-  all(a, v.state, v.steps, v.calm, v.said, v.first_batch);
+  all(a, v.state, v.steps, v.calm, v.said, v.first_batch, v.grid, v.grid_differs, v.grid_told);
 }
 template <typename A, Is<Pace> T>
 void fields(A& a, T& v) {

@@ -3,7 +3,7 @@
 namespace stencil {
 
 Pause Pauses::begin(TimePoint now, std::uint64_t step) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   step_ = step;
   pause_ = Pause::kGathering;
   lock_.boundary(now, linger_.worthwhile());
@@ -11,7 +11,7 @@ Pause Pauses::begin(TimePoint now, std::uint64_t step) {
 }
 
 void Pauses::note(TimePoint now, const Engine& engine) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   lock_.hear(engine.neighbours());
   likeness_.hear(engine.steps(), engine.neighbours());
   bool expected = false;
@@ -31,7 +31,7 @@ void Pauses::note(TimePoint now, const Engine& engine) {
 }
 
 Pause Pauses::advance(TimePoint now) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   return next(now);
 }
 
@@ -48,7 +48,7 @@ Pause Pauses::next(TimePoint now) {
 }
 
 bool Pauses::over(TimePoint now) const {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   return is_over(now);
 }
 
@@ -59,7 +59,7 @@ bool Pauses::is_over(TimePoint now) const {
 }
 
 TimePoint Pauses::until() const {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   switch (pause_) {
     case Pause::kGathering:
       return lock_.until();
@@ -71,7 +71,7 @@ TimePoint Pauses::until() const {
 }
 
 double Pauses::likeness(TimePoint now) const {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   return likeness_.at(now);
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/likeness.h"
 #include "stencil/runtime/linger.h"
 #include "stencil/runtime/phase_lock.h"
+#include "stencil/threads/mutex.h"
 
 namespace stencil {
 
@@ -40,18 +40,18 @@ class Pauses {
   [[nodiscard]] double likeness(TimePoint now) const;
 
  private:
-  // Under mutex_.
-  [[nodiscard]] bool is_over(TimePoint now) const;
-  Pause next(TimePoint now);
+  [[nodiscard]] bool is_over(TimePoint now) const FAST_REQUIRES(mutex_);
+  Pause next(TimePoint now) FAST_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;  ///< guards all of it
-  PhaseLock lock_;
-  Linger linger_;
-  Likeness likeness_;
-  Pause pause_ = Pause::kNone;
-  std::uint64_t step_ = 0;
-  bool reachable_ = false;  ///< a neighbour can be asked for an exchange, or soon
-  TimePoint sweeps_until_{};
+  mutable Mutex mutex_;
+  PhaseLock lock_ FAST_GUARDED_BY(mutex_);
+  Linger linger_ FAST_GUARDED_BY(mutex_);
+  Likeness likeness_ FAST_GUARDED_BY(mutex_);
+  Pause pause_ FAST_GUARDED_BY(mutex_) = Pause::kNone;
+  std::uint64_t step_ FAST_GUARDED_BY(mutex_) = 0;
+  /// A neighbour can be asked for an exchange, or soon.
+  bool reachable_ FAST_GUARDED_BY(mutex_) = false;
+  TimePoint sweeps_until_ FAST_GUARDED_BY(mutex_){};
 };
 
 }  // namespace stencil

@@ -32,7 +32,7 @@ EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
 /// See PumpStatus::memory.
 std::size_t held(Mixer& mixer, const PayloadForms& forms, const Neighbours& neighbours,
                  const CodecSpec& codec) {
-  std::size_t bytes = mixer.segment().bytes() + forms.bytes() +
+  std::size_t bytes = mixer.segment().bytes() + mixer.aside_bytes() + forms.bytes() +
                       neighbours.size() * edge_codec_bytes(codec, mixer.layout());
   for (const Neighbour& neighbour : neighbours) {
     for (const HeldOffer& offer : neighbour.book.held) {
@@ -174,8 +174,7 @@ void Pump::remove(TimePoint now, Rank rank) {
   }
 }
 
-void Pump::follow(TimePoint now, const GridFigures& grid, double settle_threshold) {
-  settlement_.set_threshold(settle_threshold);
+void Pump::follow(TimePoint now, const GridFigures& grid) {
   engine_.on_grid(now, grid, actions_);
   act();
 }
@@ -347,7 +346,6 @@ const PumpStatus& Pump::status() {
   s.settle_threshold = settlement_.threshold();
   s.relative_distance = settlement_.relative_distance();
   s.payloads = forms_.made();
-  s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec);
   s.refused = executor_.refused();
   s.turned_away = reception_.turned_away();
   s.engine = engine_.counters();
@@ -355,6 +353,8 @@ const PumpStatus& Pump::status() {
   s.pump.deferred = mixer_.deferred();
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
+  s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec) + executor_.held() +
+             engine_.joining().held() + s.transport.held;
   s.flushed = exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.ending().all_calm() &&
                  exchange.awaited_offers() == 0 && !executor_.owes() && sharing_.notes_are_read();
@@ -368,6 +368,7 @@ const PumpStatus& Pump::status() {
                             .sweeps = n.sweeps,
                             .bytes_sent = edge.link.bytes_sent,
                             .first_batch = n.report.first_batch,
+                            .other_grid = n.report.grid_told,
                             .shared = n.shared,
                             .bytes_shared = edge.memory.bytes,
                             .round_trip = n.round_trip,

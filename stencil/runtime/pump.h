@@ -57,7 +57,9 @@ class Pump {
   /// the neighbour is not there to settle it, it gets a Leave and is forgotten.
   void remove(TimePoint now, Rank rank);
   /// What follows from the grid as it is now; of changes elsewhere, too.
-  void follow(TimePoint now, const GridFigures& grid, double settle_threshold);
+  void follow(TimePoint now, const GridFigures& grid);
+  /// Grid::settle_threshold() of that grid.
+  void set_settle_threshold(double threshold) { settlement_.set_threshold(threshold); }
 
   /// The present status. The next call overwrites it in place, so that frequent calls allocate
   /// nothing.

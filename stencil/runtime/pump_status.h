@@ -36,6 +36,7 @@ struct NeighbourStatus {
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
   std::uint64_t first_batch = 0;   ///< see Heartbeat
+  bool other_grid = false;         ///< its grid has been another than ours for long: see SameGrid
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};
@@ -74,7 +75,7 @@ struct PumpStatus {
   double settle_threshold = 0;
   double relative_distance = 0;
   std::size_t payloads = 0;  ///< the most buckets that were in flight or kept at once
-  std::size_t memory = 0;    ///< bytes of y, p, codecs, own payloads and offers held
+  std::size_t memory = 0;    ///< bytes of all that the exchange holds now
   std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match
   std::string turned_away;   ///< see Reception::turned_away()
   EngineCounters engine;

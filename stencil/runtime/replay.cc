@@ -112,6 +112,9 @@ struct Give {
     MessageHeader header;
     return engine.stamp(header, in.rank), true;
   }
+  bool operator()(const input::StartHashed& in) const {
+    return engine.on_start_hashed(in.rank, in.hash, out), true;
+  }
   bool operator()(const input::GridChanged& in) const {
     return may_be(in.grid) && (engine.on_grid(now, in.grid, out), true);
   }

@@ -121,6 +121,9 @@ struct InputWords {
   }
   std::string operator()(const input::Stamped&) const { return "a message is stamped"; }
   std::string operator()(const input::FirstBatch&) const { return "its first batch is known"; }
+  std::string operator()(const input::StartHashed&) const {
+    return "the initial weights from it are hashed";
+  }
   std::string operator()(const input::GridChanged& in) const {
     return "the grid changes for the " + number(in.grid.version) + ". time";
   }
@@ -155,6 +158,9 @@ struct ActionWords {
   }
   std::string operator()(const action::Absorb& a) const {
     return "absorb bucket " + number(a.snapshot.bucket);
+  }
+  std::string operator()(const action::HashStart& a) const {
+    return "hash piece " + number(a.piece) + " of its initial weights";
   }
   std::string operator()(const action::Refused& a) const { return "report: " + a.text; }
   std::string operator()(const action::Warn& a) const { return "warn: " + a.text; }

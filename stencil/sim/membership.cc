@@ -39,7 +39,8 @@ void Simulation::follow_grid() {
   const GridFigures figures = figures_of(grid_, config_.exchange);
   for (const auto& worker : workers_) {
     if (!worker || !worker->alive || !grid_.contains(worker->rank)) continue;
-    worker->pump->follow(now_, figures, settle_threshold());
+    worker->pump->follow(now_, figures);
+    worker->pump->set_settle_threshold(settle_threshold());
     turn(*worker);
   }
 }

@@ -32,12 +32,14 @@ enum class SendStatus : std::uint8_t {
   kDown,  ///< not connected, or unknown link (the frame is untouched)
 };
 
-/// What happened below us, for the summary. All monotonic.
+/// What happened below us, for the summary. All but the last are monotonic.
 struct TransportStats {
   std::uint64_t frames_sent = 0, frames_received = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;  ///< header + payload
   std::uint64_t strangers = 0;                       ///< handshakes or frames not of our kind
   std::uint64_t discarded = 0;                       ///< frames the layer below gave up
+  /// Bytes that have come and are not handed over, as far as can be told; of now.
+  std::uint64_t held = 0;
 
   TransportStats& operator+=(const TransportStats& other) {
     frames_sent += other.frames_sent;
@@ -46,6 +48,7 @@ struct TransportStats {
     bytes_received += other.bytes_received;
     strangers += other.strangers;
     discarded += other.discarded;
+    held += other.held;
     return *this;
   }
 };

@@ -258,7 +258,10 @@ struct EncodeBody {
     header.set_codec(snapshot.codec);
   }
   void operator()(HelloRequest request) const { header.set_known(request.known); }
-  void operator()(Heartbeat heartbeat) const { header.set_first_batch(heartbeat.first_batch); }
+  void operator()(Heartbeat heartbeat) const {
+    header.set_first_batch(heartbeat.first_batch);
+    header.set_grid(heartbeat.grid);
+  }
   void operator()(Leave /*body*/) const {}
 };
 
@@ -287,7 +290,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
     case kKindOf<Leave>:
       return Leave{};
     default:
-      return Heartbeat{header.first_batch()};
+      return Heartbeat{header.first_batch(), header.grid()};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stencil/core/start_hash.h"
 #include "stencil/sim/direct_meeting.h"
 #include "stencil/wire/wire.h"
 
@@ -195,6 +196,14 @@ std::vector<std::byte> EnginePair::carried(Rank rank) {
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
   return all;
+}
+
+std::uint64_t EnginePair::start_hash(Rank rank) {
+  StartHash hash;
+  const std::vector<float> values = z(rank);
+  hash.add_values(std::as_bytes(std::span(values)));
+  hash.add_carried(carried(rank));
+  return hash.value();
 }
 
 void EnginePair::turn(Rank rank) {

@@ -95,6 +95,8 @@ class EnginePair {
   std::vector<float> x[2];
   /// What newcomers take over, as its training thread finds it.
   [[nodiscard]] std::vector<std::byte> carried(Rank rank);
+  /// Of its model and of what it carries, now. Hello's is another unless a test sets it.
+  [[nodiscard]] std::uint64_t start_hash(Rank rank);
 
  private:
   struct Side;

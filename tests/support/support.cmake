@@ -17,7 +17,7 @@ target_link_libraries(fast_test_key_rings PUBLIC stencil_core PRIVATE PkgConfig:
 add_library(fast_test_data_files STATIC support/cifar_files.cc)
 target_link_libraries(fast_test_data_files PUBLIC stencil_core PRIVATE ZLIB::ZLIB)
 # Programs as other processes, and what goes wrong with them.
-add_library(fast_test_process STATIC support/process.cc)
+add_library(fast_test_process STATIC support/process.cc support/memory_group.cc)
 target_include_directories(fast_test_process PUBLIC ${PROJECT_SOURCE_DIR})
 add_library(fast_test_faults STATIC support/faults.cc)
 target_link_libraries(fast_test_faults PUBLIC fast_test_process fast_report

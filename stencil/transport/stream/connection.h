@@ -31,6 +31,7 @@ class Connection {
   [[nodiscard]] bool greeted() const { return reader_.greeted(); }
   /// A part of a payload has come.
   [[nodiscard]] bool in_payload() const { return reader_.in_payload(); }
+  [[nodiscard]] std::size_t held() const { return reader_.held(); }  ///< bytes of its memory
   /// They have sent what no worker sends.
   [[nodiscard]] bool broken() const { return reader_.broken() || (tls_ && tls_->garbled()); }
   /// TLS: null without.

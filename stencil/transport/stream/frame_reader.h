@@ -38,6 +38,8 @@ class FrameReader {
   [[nodiscard]] std::optional<Frame> next();
   /// A payload has begun and is not whole: its memory is held.
   [[nodiscard]] bool in_payload() const { return !payload_rest_.empty(); }
+  /// Bytes of that memory.
+  [[nodiscard]] std::size_t held() const { return in_payload() ? payload_size_ : 0; }
   /// next() has found the greeting.
   [[nodiscard]] bool greeted() const { return greeted_; }
   /// The rest means nothing: no greeting of ours, or a length out of bounds.

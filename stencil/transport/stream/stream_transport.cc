@@ -131,7 +131,11 @@ class StreamTransport final : public Transport {
     return std::nullopt;
   }
 
-  [[nodiscard]] TransportStats stats() const override { return stats_; }
+  [[nodiscard]] TransportStats stats() const override {
+    TransportStats stats = stats_;
+    for (const auto& peer : peers_) stats.held += peer->connection.held();
+    return stats;
+  }
 
  private:
   using Inbound = std::map<LinkId, Peer*>;

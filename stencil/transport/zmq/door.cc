@@ -167,6 +167,12 @@ Door::Guest* Door::greediest() {
   return sum > bounds_.held_in_all ? most : nullptr;
 }
 
+std::size_t Door::held() const {
+  std::size_t sum = 0;
+  for (const auto& [descriptor, guest] : guests_) sum += guest.meter.held();
+  return sum;
+}
+
 void Door::judge() {
   for (auto& [descriptor, guest] : guests_) {
     if (guest.meter.held() > bounds_.held) hang_up(guest, sent_.endless);

@@ -59,6 +59,8 @@ class Door {
 
   [[nodiscard]] bool empty() const { return guests_.empty(); }
   [[nodiscard]] bool shut() const { return shut_; }
+  /// Bytes that libzmq held of all connections at the last look(), and has not handed on since.
+  [[nodiscard]] std::size_t held() const;
   /// How many were hung up on, and why: for want of room, for showing nothing in all their time,
   /// for what they held.
   struct Sent {

@@ -30,6 +30,8 @@ class ZmqDialled final : public EventSource {
   /// Looks at what libzmq holds; next() is asked for where that may be too much. Whether there is
   /// a connection.
   [[nodiscard]] bool look();
+  /// Bytes that libzmq held at the last look(), and has not handed on since.
+  [[nodiscard]] std::size_t held() const { return meter_ ? meter_->held() : 0; }
   /// The keys have changed: a connection that does not go by them any more ends.
   void heed_keys(bool own_pair_changed);
 

@@ -43,6 +43,8 @@ class ZmqListener final : public EventSource {
   /// Looks after the door; next() is asked for where somebody may hold too much. Returns when to
   /// look again; Duration::max(): once somebody has come.
   [[nodiscard]] Duration look();
+  /// See Door::held().
+  [[nodiscard]] std::size_t held() const { return door_.held(); }
   /// The keys have changed. The links of one that was withdrawn end. A new pair of our own takes a
   /// new socket, and all links end: they are dialled again. Where there are no descriptors for it
   /// just then, they are waited for.

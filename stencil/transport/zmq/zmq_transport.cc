@@ -96,7 +96,12 @@ class ZmqTransport final : public Transport {
     return std::nullopt;
   }
 
-  [[nodiscard]] TransportStats stats() const override { return shared_.stats; }
+  [[nodiscard]] TransportStats stats() const override {
+    TransportStats stats = shared_.stats;
+    if (listener_) stats.held += listener_->held();
+    for (const auto& [id, dialled] : dialled_) stats.held += dialled.held();
+    return stats;
+  }
 
  private:
   void note(bool& what) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A grid of nine hosts, keys on, under 200 dials, 20,000 connections and a key holder gone mad.
+"""A grid of nine hosts, keys on, under 240 dials, 20,000 connections and a key holder gone mad.
 
-Half of those connections are held open; the mad one sends messages of very many parts. Each worker
+Half of those connections are held open; the mad one sends messages of very many parts, and others
+a few bytes at a time, without end: strangers their greeting, a key holder a message. Each worker
 has a network namespace of its own, and so have the strangers. The run is made twice from one seed,
 without strangers and with them: it comes to the same accuracy, and memory and descriptors stay
 bounded. Each kind of stranger dials a worker of its own, so that its counter tells
@@ -20,21 +21,27 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 from hosts import host, namespaces
+from slow_strangers import GreetsSlowly, SlowWay
+from watch import Watch
 
 PATIENCE = 150.0  # seconds
 WORKERS = 9
 DIALS = 40  # of each kind but the last
 OPENED_AND_LEFT = 10_000
-# Whom each kind of stranger dials; nobody dials the others.
-NO_KEY, UNKNOWN_KEY, WRONG_DIAL, HALF_A_GREETING, GARBAGE, LEFT, HELD, MAD = range(8)
+# Whom each kind of stranger dials.
+NO_KEY, UNKNOWN_KEY, WRONG_DIAL, HALF_A_GREETING, GARBAGE, LEFT, HELD, MAD, SLOW = range(9)
 HELD_OPEN = 10_000
-MAD_RANK = 8  # whose key the mad one holds
+MAD_RANK = 8  # whose key the mad one and the slow ones hold
 MAD_MESSAGES, MAD_PARTS = 10, 200_000
-STRANGERS = dict.fromkeys(range(LEFT), DIALS) | {LEFT: OPENED_AND_LEFT, MAD: MAD_MESSAGES}
+SLOW_MESSAGE = 2_000  # no longer than the longest of this run
+STRANGERS = dict.fromkeys(range(LEFT), DIALS) | {
+    LEFT: OPENED_AND_LEFT,
+    MAD: MAD_MESSAGES,
+    SLOW: DIALS,  # half of them hold a key
+}
 # A neighbour's connection that ends before its first frame counts too: where both ends have
 # dialled at once, and one of the two connections is dropped.
 NEIGHBOURS = 4
@@ -117,6 +124,28 @@ class Zmq:
         self.library.zmq_close(events)
 
 
+    def send_slowly(self, server_key: bytes, public: bytes, secret: bytes) -> SlowWay:
+        """One message, as a key holder, a few bytes at a time, until the worker hangs up."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            way = SlowWay(listener, (host(SLOW), PORT))
+            port = listener.getsockname()[1]
+            dealer, events = self.socket(self.DEALER), self.socket(self.PAIR)
+            self.set(dealer, self.RECONNECT_IVL, -1)
+            self.set(dealer, self.CURVE_PUBLICKEY, public)
+            self.set(dealer, self.CURVE_SECRETKEY, secret)
+            self.set(dealer, self.CURVE_SERVERKEY, server_key)
+            address = f"inproc://monitor-of-{port}".encode()
+            self.library.zmq_socket_monitor(dealer, address, self.SUCCEEDED)
+            self.set(events, self.RCVTIMEO, int(1000 * PATIENCE))
+            self.library.zmq_connect(events, address)
+            self.library.zmq_connect(dealer, f"tcp://127.0.0.1:{port}".encode())
+            text = ctypes.create_string_buffer(256)
+            if self.library.zmq_recv(events, text, ctypes.c_size_t(len(text)), 0) < 0:
+                raise AssertionError("a key holder was not let in")
+            way.be_slow()
+            self.library.zmq_send(dealer, bytes(SLOW_MESSAGE), ctypes.c_size_t(SLOW_MESSAGE), 0)
+            return way
+
     def send_mad_messages(self, server_key: bytes, public: bytes, secret: bytes) -> None:
         """Each on a connection of its own, until that is hung up on."""
         for _ in range(MAD_MESSAGES):
@@ -162,6 +191,9 @@ def held_open() -> list[socket.socket]:
 
 def come_as_strangers(public_keys: list[bytes], mad_secret: bytes) -> None:
     """All of them, from this process. Returns once the workers have hung up on all dials."""
+    slow_zmq, slow_key = Zmq(), (public_keys[SLOW], public_keys[MAD_RANK], mad_secret)
+    slow = [GreetsSlowly((host(SLOW), PORT)) for _ in range(DIALS // 2)]
+    slow += [slow_zmq.send_slowly(*slow_key) for _ in range(DIALS // 2)]
     crowd = held_open()
     Zmq().send_mad_messages(public_keys[MAD], public_keys[MAD_RANK], mad_secret)
     silent = [connection(HALF_A_GREETING) for _ in range(DIALS)]
@@ -184,34 +216,10 @@ def come_as_strangers(public_keys: list[bytes], mad_secret: bytes) -> None:
                     continue
             break
         one.close()
+    for way in slow:
+        way.wait()
     for one in crowd:
         one.close()
-
-
-class Watch:
-    """The most descriptors and memory of processes, until it is closed."""
-
-    def __init__(self, pids: list[int]) -> None:
-        self.pids, self.over = pids, threading.Event()
-        self.descriptors, self.kib = [0] * len(pids), [0] * len(pids)
-        self.thread = threading.Thread(target=self.run)
-        self.thread.start()
-
-    def run(self) -> None:
-        while not self.over.wait(0.05):
-            for at, pid in enumerate(self.pids):
-                with contextlib.suppress(OSError):
-                    self.descriptors[at] = max(
-                        self.descriptors[at], len(os.listdir(f"/proc/{pid}/fd"))
-                    )
-                    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
-                        for line in status:
-                            if line.startswith("VmHWM:"):
-                                self.kib[at] = int(line.split()[1])
-
-    def close(self) -> None:
-        self.over.set()
-        self.thread.join()
 
 
 class Worker:
@@ -353,6 +361,7 @@ class StrangersInNamespaces(unittest.TestCase):
             (WRONG_DIAL, "dialled another key than ours"),
             (HELD, "as many have connected as may"),
             (MAD, "more of a message than any of this run has"),
+            (SLOW, "said nothing was hung up on"),
         ):
             lines = disturbed.logs[rank].count(said)
             most = KEY_CAUSES if rank == UNKNOWN_KEY else 1

@@ -1,119 +1,17 @@
 // What workers with a budget of memory take at most, as the system tells, while a neighbour stands
 // still.
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "adapters/flat/flat_adapter.h"
-#include "fast/session/session.h"
 #include "tests/support/cifar_files.h"
+#include "tests/support/member_process.h"
 
 namespace fast {
 namespace {
-
-constexpr int kPatience = 60'000;  // milliseconds
-
-/// Of this process, in bytes.
-std::size_t peak_of_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    std::size_t kib = 0;
-    if (word == "VmHWM:" && status >> kib) return kib * 1024;
-  }
-  return 0;
-}
-
-struct Report {
-  std::size_t peak = 0, held = 0;
-  bool agreed = false;
-};
-
-/// A worker in a process of its own, which trains until it is told to end.
-class Member {
- public:
-  Member(const SessionOptions& options, std::size_t floats) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
-    pid_ = ::fork();
-    socket_ = ends[pid_ == 0 ? 1 : 0];
-    ::close(ends[pid_ == 0 ? 0 : 1]);
-    if (pid_ == 0) work(options, floats);
-  }
-  ~Member() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    ::close(socket_);
-  }
-  Member(const Member&) = delete;
-  Member& operator=(const Member&) = delete;
-
-  /// Waits for a word of the worker: 't' once it has exchanged, 's' and 'b' where the next
-  /// rank is suspected and is back.
-  [[nodiscard]] bool says(char word) const {
-    char heard = 0;
-    pollfd wait{socket_, POLLIN, 0};
-    while (::poll(&wait, 1, kPatience) > 0 && ::read(socket_, &heard, 1) == 1) {
-      if (heard == word) return true;
-    }
-    return false;
-  }
-  void send(int signal) const { ::kill(pid_, signal); }
-  void end() const { (void)!::write(socket_, "e", 1); }
-  [[nodiscard]] Report report() const {
-    Report report;
-    if (says('r')) (void)!::read(socket_, &report, sizeof report);
-    return report;
-  }
-
- private:
-  [[nodiscard]] static bool misses(const SessionStatus& status, int rank) {
-    return std::ranges::any_of(status.neighbours, [&](const NeighbourStatus& neighbour) {
-      return neighbour.rank == rank && neighbour.link == LinkState::kSuspect;
-    });
-  }
-  [[noreturn]] void work(const SessionOptions& options, std::size_t floats) {
-    try {
-      std::vector<float> x(floats, 0.5F);
-      FlatAdapter adapter(x);
-      Session session(adapter, options);
-      Report report;
-      char word = 0;
-      bool trains = false;
-      while (::recv(socket_, &word, 1, MSG_DONTWAIT) != 1) {
-        for (float& value : x) value += 0.1F * (static_cast<float>(options.rank) - value);
-        session.exchange({.samples = 1, .loss = 1});
-        const SessionStatus status = session.status();
-        report.held = std::max<std::size_t>(report.held, status.counter("memory_held"));
-        if (!trains && status.has_exchanged()) trains = ::write(socket_, "t", 1) == 1;
-        const bool missed = misses(status, (options.rank + 1) % 3);
-        if (missed != misses_) (void)!::write(socket_, missed ? "s" : "b", 1);
-        misses_ = missed;
-      }
-      report.agreed = session.finish() == Agreement::kAgreed;
-      report.peak = peak_of_memory();
-      (void)!::write(socket_, "r", 1);
-      (void)!::write(socket_, &report, sizeof report);
-      _exit(0);
-    } catch (const std::exception& error) {
-      (void)!::write(STDERR_FILENO, error.what(), std::char_traits<char>::length(error.what()));
-      _exit(1);
-    }
-  }
-
-  pid_t pid_ = -1;
-  int socket_ = -1;
-  bool misses_ = false;  ///< the next rank
-};
 
 class MemoryPeakTest : public ::testing::TestWithParam<const char*> {
  protected:
@@ -137,7 +35,7 @@ class MemoryPeakTest : public ::testing::TestWithParam<const char*> {
     return (folder_.path() / name).string();
   }
   /// Ends them, once they have exchanged and one of them has stood still twice. Of each in turn.
-  static std::vector<Report> run(std::vector<std::unique_ptr<Member>>& members) {
+  static std::vector<MemberReport> run(std::vector<std::unique_ptr<Member>>& members) {
     for (const auto& member : members) EXPECT_TRUE(member->says('t'));
     for (int time = 0; time < 2; ++time) {
       members[1]->send(SIGSTOP);
@@ -146,7 +44,7 @@ class MemoryPeakTest : public ::testing::TestWithParam<const char*> {
       EXPECT_TRUE(members[0]->says('b'));
     }
     for (const auto& member : members) member->end();
-    std::vector<Report> reports;
+    std::vector<MemberReport> reports;
     for (const auto& member : members) reports.push_back(member->report());
     return reports;
   }
@@ -163,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, MemoryPeakTest, ::testing::Values("zmq+ipc"
 TEST_P(MemoryPeakTest, IsWithinTheBudgetWhileANeighbourStandsStill) {
   constexpr std::size_t kFloats = 1'000'000;
   constexpr std::size_t kBudget = 26'000'000;
-  std::vector<Report> without, with;
+  std::vector<MemberReport> without, with;
   for (const std::size_t floats : {std::size_t{1}, kFloats}) {
     std::vector<std::unique_ptr<Member>> members;
     for (int rank = 0; rank < 3; ++rank) {
@@ -171,7 +69,7 @@ TEST_P(MemoryPeakTest, IsWithinTheBudgetWhileANeighbourStandsStill) {
       if (floats > 1) own.checkpoint = file("large-{rank}.safetensors");
       if (rank < 2 && floats > 1) own.exchange.memory_budget = "26MB";
       if (rank == 2) own.exchange.window = 64;
-      members.push_back(std::make_unique<Member>(own, floats));
+      members.push_back(std::make_unique<Member>(own, floats, (rank + 1) % 3));
     }
     (floats == 1 ? without : with) = run(members);
   }

@@ -110,6 +110,8 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("gaps", status.engine.gaps);
   count("refusals", status.engine.refusals);
   count("violations", status.engine.violations);
+  count("start_refused", status.engine.start_refused);
+  count("other_grids", status.engine.other_grids);
   count("suspected", status.engine.suspected);
   count("gone", status.engine.gone);
   count("returned", status.engine.returned);
@@ -135,6 +137,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("frames_received", status.transport.frames_received);
   count("bytes_sent", status.transport.bytes_sent);
   count("bytes_received", status.transport.bytes_received);
+  count("bytes_waiting", status.transport.held);
   count("strangers", status.transport.strangers);
   count("discarded", status.transport.discarded);
   // The structs hold only counters: one that is added but not reported is noticed here.

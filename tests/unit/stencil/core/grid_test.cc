@@ -160,5 +160,38 @@ TEST(Grid, changes_that_cannot_be_are_refused_and_change_nothing) {
   EXPECT_THROW(grid.remove(2), ConfigError) << "nobody would be left";
 }
 
+TEST(Grid, the_same_changes_in_the_same_order_give_the_same_hash_and_no_others_do) {
+  const auto ring = [] { return Grid(Topology::parse("ring:6")); };
+  Grid a = ring(), b = ring(), c = ring(), d = ring();
+  EXPECT_NE(a.hash(), 0U);
+  EXPECT_EQ(a.hash(), b.hash());
+  EXPECT_NE(a.hash(), Grid(Topology::parse("ring:7")).hash());
+  for (Grid* const grid : {&a, &b}) {
+    grid->add(6, std::vector<Rank>{0, 2});
+    grid->add(7, std::vector<Rank>{0, 4});
+  }
+  EXPECT_EQ(a.hash(), b.hash());
+  EXPECT_NE(a.hash(), ring().hash());
+  c.add(7, std::vector<Rank>{0, 4});
+  c.add(6, std::vector<Rank>{0, 2});
+  EXPECT_NE(a.hash(), c.hash()) << "the same edges, in other turns";
+  d.remove(3);
+  EXPECT_NE(d.hash(), ring().hash());
+}
+
+TEST(Grid, changes_can_be_repeated) {
+  Grid grid(Topology::parse("ring:6")), again(Topology::parse("ring:6"));
+  grid.remove(3);
+  grid.add(6, std::vector<Rank>{2, 4});
+  grid.add(3, std::vector<Rank>{6});
+  ASSERT_EQ(grid.changes().size(), 3U);
+  for (const Grid::Change& change : grid.changes()) again.repeat(change);
+  EXPECT_EQ(again.changes(), grid.changes());
+  EXPECT_EQ(again.hash(), grid.hash());
+  EXPECT_EQ(again.version(), 3U);
+  EXPECT_THROW(again.repeat({.rank = 9, .neighbours = {}}), ConfigError);
+  EXPECT_EQ(again.version(), 3U);
+}
+
 }  // namespace
 }  // namespace stencil

@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "stencil/engine/engine.h"
 #include "tests/support/engine_pair.h"
@@ -70,6 +75,98 @@ TEST(Claims, who_tells_of_a_model_far_ahead_and_does_not_serve_it_is_believed_on
   EXPECT_EQ(pair.pump(0).status().state, WorkerState::kTraining);
   EXPECT_TRUE(pair.edge(0).up());
   EXPECT_EQ(pair.z(0), own) << "nor is it averaged with";
+}
+
+/// Newcomers that both take over the weights of the lowest rank. Rank 0 tells of a hash.
+struct Newcomers : EnginePair {
+  explicit Newcomers(std::optional<std::uint64_t> told = {})
+      : EnginePair({.join_at_once = false, .carried = 7}) {
+    for (const Rank rank : {0, 1}) {
+      const std::uint64_t hash = start_hash(rank);
+      restart(rank, [&](EngineConfig& c) {
+        c.lowest_initial = true;
+        c.hello.initial_hash = rank == 0 ? told.value_or(hash) : hash;
+      });
+    }
+  }
+  /// Delivers all, the `nth` snapshot of rank 0 with another last byte.
+  void meet_with_another(int nth) {
+    wire.connect();
+    for (int i = 0, seen = 0; i < 1000; ++i) {
+      turn(1);
+      wire.deliver(1);
+      turn(0);
+      while (wire.under_way(0) > 0) {
+        Message message = wire.front(0);
+        Snapshot* const snapshot = std::get_if<Snapshot>(&message.body);
+        if (snapshot == nullptr || ++seen != nth) {
+          wire.deliver(0, 1);
+          continue;
+        }
+        const std::span<const std::byte> bytes = view(snapshot->payload);
+        Bytes other(bytes.begin(), bytes.end());
+        other.front() ^= std::byte{1};
+        snapshot->payload = Payload(std::move(other));
+        const std::size_t behind = wire.under_way(0) - 1;
+        wire.swallow(0);
+        wire.inject(0, message);
+        wire.deliver(0, behind + 1);
+      }
+      turn(1);
+    }
+  }
+};
+
+TEST(Claims, initial_weights_that_are_not_those_that_were_told_of_are_not_taken_over) {
+  Newcomers pair(/*told=*/0xbad);
+  const std::vector<float> own = pair.z(1);
+  const auto carried = pair.carried(1);
+  pair.meet();
+  pair.pass(3);
+  EXPECT_EQ(pair.z(1), own);
+  EXPECT_EQ(pair.carried(1), carried);
+  EXPECT_EQ(pair.pump(1).status().adopted, 0U);
+  EXPECT_EQ(pair.counters(1).start_refused, 3U) << "asked for anew twice, then no more";
+  ASSERT_EQ(pair.log(1).size(), 1U);
+  EXPECT_THAT(pair.log(1).front(), HasSubstr("not those that it tells of"));
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining) << "others may bring them";
+  pair.standing[1].stop_joining = true;
+  pair.turn(1);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  EXPECT_EQ(pair.z(1), own);
+}
+
+/// 4 values and 7 carried bytes: snapshots 1, 2 and 4 to 6; the third is the telemetry.
+TEST(Claims, initial_weights_that_came_damaged_are_asked_for_anew) {
+  for (const int damaged : {1, 2, 4, 6}) {
+    Newcomers pair;
+    const std::vector<float> lowest = pair.z(0);
+    const auto carried = pair.carried(0);
+    pair.meet_with_another(damaged);
+    EXPECT_EQ(pair.z(1), lowest) << damaged;
+    EXPECT_EQ(pair.carried(1), carried) << damaged;
+    EXPECT_EQ(pair.counters(1).start_refused, 1U) << damaged;
+    EXPECT_EQ(pair.pump(1).status().state, WorkerState::kTraining);
+  }
+  Newcomers pair;
+  pair.meet_with_another(3);
+  EXPECT_EQ(pair.counters(1).start_refused, 0U) << "telemetry is none of the weights";
+}
+
+/// What a worker that has begun shows may be averaged already, before its own first step.
+TEST(Claims, a_neighbour_that_has_begun_and_shows_other_values_is_copied_after_its_step) {
+  Newcomers pair(/*told=*/0xbad);
+  pair.standing[0].stop_joining = true;
+  pair.turn(0);
+  pair.meet();
+  pair.pass(3);
+  EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
+  EXPECT_EQ(pair.counters(1).start_refused, 0U);
+  EXPECT_TRUE(pair.log(1).empty());
+  pair.boundary(0);
+  pair.pass(3);
+  EXPECT_EQ(pair.pump(1).status().joined_from, 0);
+  EXPECT_EQ(pair.z(1), pair.z(0));
 }
 
 /// A bucket that was refused is none that was copied.

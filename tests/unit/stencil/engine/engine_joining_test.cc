@@ -225,12 +225,15 @@ TEST(Joining, a_newcomer_whose_neighbours_have_all_left_begins_alone) {
 struct Unlike : EnginePair {
   explicit Unlike(bool zero_wants_the_same = false, std::size_t carried = 0)
       : EnginePair({.join_at_once = false, .carried = carried}) {
-    restart(0, [&](EngineConfig& c) { c.lowest_initial = !zero_wants_the_same; });
-    restart(1, [](EngineConfig& c) {
-      c.lowest_initial = true;
-      c.hello.initial_hash = 0xdef;
-    });
+    for (const Rank rank : {0, 1}) {
+      hash[rank] = start_hash(rank);
+      restart(rank, [&](EngineConfig& c) {
+        c.lowest_initial = rank == 1 || !zero_wants_the_same;
+        c.hello.initial_hash = hash[rank];
+      });
+    }
   }
+  std::uint64_t hash[2];  ///< of their weights
 };
 
 TEST(InitialWeights, of_the_lower_rank_are_taken_over_bit_for_bit_and_both_begin) {
@@ -240,7 +243,7 @@ TEST(InitialWeights, of_the_lower_rank_are_taken_over_bit_for_bit_and_both_begin
   for (const Rank rank : {0, 1}) {
     const PumpStatus& status = pair.pump(rank).status();
     EXPECT_EQ(status.state, WorkerState::kTraining);
-    EXPECT_EQ(status.initial, (Origin{0, 0xabc}));
+    EXPECT_EQ(status.initial, (Origin{0, pair.hash[0]}));
     EXPECT_EQ(status.joined_from, kNoRank) << "nobody has a model yet";
     EXPECT_EQ(status.adopted, static_cast<std::uint64_t>(rank));
     EXPECT_EQ(pair.z(rank), lowest);
@@ -257,7 +260,7 @@ TEST(InitialWeights, a_copy_that_breaks_off_leaves_the_own_ones) {
   pair.wire.cut();
   pair.pass(1);
   EXPECT_EQ(pair.z(1), own);
-  EXPECT_EQ(pair.pump(1).status().initial, (Origin{1, 0xdef}));
+  EXPECT_EQ(pair.pump(1).status().initial, (Origin{1, pair.hash[1]}));
   EXPECT_EQ(pair.pump(1).status().state, WorkerState::kJoining);
   pair.meet();
   EXPECT_EQ(pair.z(1), lowest);
@@ -283,7 +286,7 @@ TEST(InitialWeights, of_a_lower_rank_that_come_late_do_not_replace_what_is_train
   EXPECT_EQ(pair.pump(1).status().adopted, 0U);
   EXPECT_EQ(pair.pump(0).status().joined_from, 1);
   EXPECT_EQ(pair.z(0), trained);
-  EXPECT_EQ(pair.pump(0).status().initial, (Origin{1, 0xdef}));
+  EXPECT_EQ(pair.pump(0).status().initial, (Origin{1, pair.hash[1]}));
 }
 
 /// It goes on with a model that it has saved, if only of a few steps.

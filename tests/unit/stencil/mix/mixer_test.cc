@@ -343,6 +343,26 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   EXPECT_EQ(reopened, 0) << "times that an answer under way undid close()";
 }
 
+/// Initial weights walk over the grid bit for bit, or their hash would be another.
+TEST(Mixer, a_newcomer_hands_on_initial_weights_bit_for_bit) {
+  const Layout layout = Layout::flat(3, 3);
+  const std::vector<float> first = {-0.0F, 0.0F, 1.5F};
+  std::vector<float> x = {7, 7, 7};
+  Mixer origin(layout, first, {}), next(layout, x, {});
+  Bytes sent(3 * sizeof(float));
+  ASSERT_TRUE(origin.copy(0, sent).applied);
+  EXPECT_TRUE(std::ranges::equal(sent, std::as_bytes(std::span(first))));
+  ASSERT_TRUE(next.begin_with(0, sent).applied);
+  Bytes on(3 * sizeof(float));
+  ASSERT_TRUE(next.copy(0, on).applied);
+  EXPECT_EQ(on, sent);
+  next.undo_step(x);
+  (void)next.fold(x);
+  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(x)), sent));
+  ASSERT_TRUE(next.copy(0, on).applied);
+  EXPECT_EQ(on, sent) << "after it has begun, before anything has come";
+}
+
 TEST(Mixer, a_copy_of_y_takes_the_lock_of_each_bucket_and_leaves_out_what_another_holds) {
   const Layout layout = Layout::flat(10, 4);
   const std::vector<float> x(10, 1);

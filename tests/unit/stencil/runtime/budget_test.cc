@@ -66,9 +66,31 @@ TEST(Budget, AMoreThanLargeOneLeavesTheWindowAsItIs) {
   EXPECT_EQ(bounds_within(1UL << 40, footprint_of(1000, 2, parse_codec("fp32")), 4).window, 4U);
 }
 
+TEST(Budget, ARecordingTakesWhatIsLeftAndNothingElseLess) {
+  Footprint footprint = footprint_of(100'000, 2, parse_codec("fp32"));
+  const std::size_t without = least_of(footprint);
+  EXPECT_EQ(bounds_within(0, footprint, 4).recording, std::size_t{64} << 20);
+  footprint.records = true;
+  const std::size_t least = least_of(footprint);
+  EXPECT_GT(least, without);
+  EXPECT_THROW((void)bounds_within(without, footprint, 4), ConfigError);
+  std::size_t before = 0;
+  for (const std::size_t budget : {least, least + 1'000'000, 4 * least, std::size_t{1} << 40}) {
+    const Bounds bounds = bounds_within(budget, footprint, 4);
+    EXPECT_LE(sum(memory_parts(footprint, bounds)), budget);
+    EXPECT_GE(bounds.recording, before);
+    before = bounds.recording;
+    footprint.records = false;
+    EXPECT_GE(bounds_within(budget, footprint, 4).window, bounds.window);
+    footprint.records = true;
+  }
+  EXPECT_EQ(before, std::size_t{64} << 20) << "no more than without a budget";
+}
+
 /// Whatever one says is the least is enough, and less is not.
 TEST(Budget, OneTooSmallIsRefusedWithTheSumAndTheLeastThatWouldDo) {
-  const Footprint footprint = footprint_of(1'000'000, 2, parse_codec("topk:0.01"));
+  Footprint footprint = footprint_of(1'000'000, 2, parse_codec("topk:0.01"));
+  footprint.records = true;
   const std::size_t least = least_of(footprint);
   EXPECT_EQ(bounds_within(least, footprint, 4).window, 1U);
   try {

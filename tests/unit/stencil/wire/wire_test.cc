@@ -98,12 +98,13 @@ TEST(Wire, HeartbeatsAndPullsAreUrgentAndNothingElse) {
   }
 }
 
-TEST(Wire, AHeartbeatCarriesTheHashOfTheFirstBatch) {
+TEST(Wire, AHeartbeatCarriesTheHashesOfTheFirstBatchAndOfTheGrid) {
   const std::uint64_t hash = 0xfedc'ba98'7654'3210;
-  Result<Message> read = decode_frame(encode_frame(message_of(Heartbeat{hash})));
+  Result<Message> read = decode_frame(encode_frame(message_of(Heartbeat{hash, hash + 1})));
   ASSERT_TRUE(read.ok());
   ASSERT_TRUE(read.value().is<Heartbeat>());
   EXPECT_EQ(read.value().as<Heartbeat>()->first_batch, hash);
+  EXPECT_EQ(read.value().as<Heartbeat>()->grid, hash + 1);
 }
 
 TEST(Wire, EveryFieldOfAReplyComesBack) {
