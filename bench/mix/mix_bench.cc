@@ -250,7 +250,7 @@ struct Knowing {
   }
   void offer(std::uint32_t b) {
     benchmark::DoNotOptimize(bench.mixer.offer(b, *bench.codec, offers[b]));
-    bench.mixer.close(b);
+    bench.mixer.close_request(b);
   }
   void answer(std::uint32_t b) {
     benchmark::DoNotOptimize(bench.mixer.answer(b, *bench.codec, offers[b], 2, replies[b]));

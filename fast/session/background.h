@@ -135,7 +135,7 @@ class Background {
   mutable stencil::Mutex mutex_;
   stencil::Condition changed_;
   stencil::Standing standing_ FAST_GUARDED_BY(mutex_);
-  std::vector<GridChange> changes_ FAST_GUARDED_BY(mutex_);  ///< handed over, not made yet
+  std::vector<GridChange> changes_ FAST_GUARDED_BY(mutex_);         ///< handed over, not made yet
   std::optional<double> settle_threshold_ FAST_GUARDED_BY(mutex_);  ///< likewise
   stencil::PumpStatus status_ FAST_GUARDED_BY(mutex_);
   std::string failure_ FAST_GUARDED_BY(mutex_);

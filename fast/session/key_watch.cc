@@ -94,10 +94,10 @@ struct KeyWatch::Shared {
         error = what.what();
       }
     }
-    const bool said = error == std::exchange(failed, error);
+    const bool logged = error == std::exchange(failed, error);
     const stencil::MutexLock lock(mutex);
     if (found) ring = std::move(found);
-    if (!said || (other && error.empty())) news = std::move(error);
+    if (!logged || (other && error.empty())) news = std::move(error);
   }
 
   std::vector<Rank> followed() {

@@ -14,12 +14,12 @@ constexpr double kLeastCount = 1e-9;
 
 }  // namespace
 
-Means::Means(std::vector<std::string> names, int workers, std::span<const double> said,
+Means::Means(std::vector<std::string> names, int workers, std::span<const double> given,
              double steps)
     : workers_(workers) {
   for (std::string& name : names) slots_.push_back({.name = std::move(name), .faded_at = steps});
-  if (said.size() != slots_.size()) return;
-  for (std::size_t i = 0; i < said.size(); ++i) slots_[i].said = said[i];
+  if (given.size() != slots_.size()) return;
+  for (std::size_t i = 0; i < given.size(); ++i) slots_[i].given = given[i];
 }
 
 std::size_t Means::find(std::string_view name) const {
@@ -37,11 +37,11 @@ void Means::say(std::size_t number, double value, double steps, std::span<double
   Slot& slot = slots_.at(number);
   Sums own = sums_of(number, scalars);
   Sums change{value, 1};
-  if (!std::isnan(slot.said)) {
+  if (!std::isnan(slot.given)) {
     const double faded = 1 - std::exp(-std::max(0.0, steps - slot.faded_at) / kFadeSteps);
-    change = {value - slot.said + faded * (slot.said - own.sum), faded * (1 - own.count)};
+    change = {value - slot.given + faded * (slot.given - own.sum), faded * (1 - own.count)};
   }
-  slot.said = value;
+  slot.given = value;
   slot.faded_at = steps;
   slot.fresh += change;
   slot.known += change;
@@ -77,9 +77,9 @@ void Means::averaged(std::span<const double> scalars) {
   }
 }
 
-std::vector<double> Means::said() const {
+std::vector<double> Means::given() const {
   std::vector<double> out;
-  for (const Slot& slot : slots_) out.push_back(slot.said);
+  for (const Slot& slot : slots_) out.push_back(slot.given);
   return out;
 }
 

@@ -27,7 +27,7 @@ class Means {
 
   /// `names`: of mean_names(). `said`: by an earlier life, see said(), or empty; `steps`: of the
   /// network by then.
-  Means(std::vector<std::string> names, int workers, std::span<const double> said = {},
+  Means(std::vector<std::string> names, int workers, std::span<const double> given = {},
         double steps = 0);
 
   /// The grid has so many workers from now on.
@@ -53,7 +53,7 @@ class Means {
   void averaged(std::span<const double> scalars);
 
   /// What this worker said last, by number; NaN: nothing yet. For checkpoints.
-  [[nodiscard]] std::vector<double> said() const;
+  [[nodiscard]] std::vector<double> given() const;
 
  private:
   static constexpr std::size_t kEach = 2;
@@ -71,7 +71,7 @@ class Means {
   }
   struct Slot {
     std::string name;
-    double said = std::nan("");
+    double given = std::nan("");
     double faded_at = 0;  ///< steps of the network
     Sums known{};         ///< its scalars as this worker left them
     Sums fresh{};         ///< changed here since they were last folded

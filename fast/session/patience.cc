@@ -47,8 +47,8 @@ bool Patience::over(stencil::TimePoint now, const stencil::PumpStatus& status) {
 }
 
 bool Patience::worth_a_line(stencil::TimePoint now) {
-  if (said_ || now - begun_ < kWorthALine) return false;
-  return said_ = true;
+  if (logged_ || now - begun_ < kWorthALine) return false;
+  return logged_ = true;
 }
 
 }  // namespace fast

@@ -27,7 +27,7 @@ class Patience {
   stencil::Duration deadline_, busy_;
   stencil::TimePoint begun_, quiet_since_, moved_;
   std::uint64_t signs_ = 0;
-  bool said_ = false;
+  bool logged_ = false;
 };
 
 }  // namespace fast

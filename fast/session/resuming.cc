@@ -145,7 +145,7 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
       .steps = state.value<std::uint64_t>(kSteps),
       .initial_hash = state.value<std::uint64_t>(kInitialHash),
       .scalars = state.values<double>(kScalars),
-      .said = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
+      .given = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
       .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0,
       .changes = changes_of(state),
       .listen = listen_of(state)};
@@ -193,7 +193,7 @@ void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
   state.put(kSteps, record.steps);
   state.put(kInitialHash, record.initial_hash);
   state.put(kScalars, std::span<const double>(record.scalars));
-  if (!record.said.empty()) state.put(kSaid, std::span<const double>(record.said));
+  if (!record.given.empty()) state.put(kSaid, std::span<const double>(record.given));
   state.put(kAgreed, static_cast<std::uint8_t>(record.agreed ? 1 : 0));
   if (!record.changes.empty()) {
     state.put(kChanges, std::span<const std::int64_t>(flat(record.changes)));

@@ -25,7 +25,7 @@ struct SessionRecord {
   std::uint64_t steps = 0;         ///< of all lives
   std::uint64_t initial_hash = 0;  ///< of the run's initial weights
   std::vector<double> scalars{};   ///< of Progress; empty: none yet
-  std::vector<double> said{};      ///< of Means; empty: nothing yet
+  std::vector<double> given{};     ///< of Means; empty: nothing yet
   bool agreed = false;             ///< saved after finish(), at the aim and in agreement
   std::vector<stencil::Grid::Change> changes{};  ///< of the grid
   std::map<int, std::string> listen{};           ///< endpoints of those that came; see GridChange

@@ -45,7 +45,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       record_(first_record()),
       carried_(carry()),
       memory_(make_memory_budget(options_, grid_, layout_, adapter_, carried_)),
-      means_(mean_names(options_.means, options_.naming("means")), grid_.size(), record_.said,
+      means_(mean_names(options_.means, options_.naming("means")), grid_.size(), record_.given,
              record_.scalars.empty() ? 0 : record_.scalars.front()),
       progress_(grid_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                 record_.scalars, means_.size()),
@@ -73,7 +73,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
   record.steps = steps();
   record.changes = grid_.changes();
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
-  record.said = means_.said();
+  record.given = means_.given();
   resuming_.save(file, adapter_, record);
   exchange_time_ += EventLoop::now() - begun;
 }

@@ -192,7 +192,7 @@ class Session::Impl {
   Duration exchange_time_{};
   std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;
-  std::uint64_t told_ = 0;  ///< Mixer::told() as of the last boundary
+  std::uint64_t telemetry_seen_ = 0;  ///< Mixer::telemetry_exchanges() as of the last boundary
   bool training_ended_ = false;
   bool endless_ = false;     ///< it was said that done() never comes
   bool loss_grown_ = false;  ///< that was said once

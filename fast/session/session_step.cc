@@ -72,9 +72,9 @@ bool Session::Impl::pass_boundary(std::span<float> x) {
   boundary_.reach();
   while (await_phase()) {
     const Phase phase = boundary_.phase();
-    const std::uint64_t told = mixer_.told();
+    const std::uint64_t telemetry = mixer_.telemetry_exchanges();
     finite = boundary_.advance(x, progress_.scalars()) && finite;
-    note_scalars(phase, told);
+    note_scalars(phase, telemetry);
     if (boundary_.passed()) break;
     publish();
   }
@@ -106,10 +106,11 @@ bool Session::Impl::await_phase() {
   }
 }
 
-void Session::Impl::note_scalars(Phase phase, std::uint64_t told) {
+void Session::Impl::note_scalars(Phase phase, std::uint64_t telemetry) {
   if (phase == Phase::kRound) return means_.averaged(progress_.others());
   if (sync() || phase == Phase::kPause) return;
-  const bool heard = phase == Phase::kEntry && std::exchange(told_, told) != told;
+  const bool heard =
+      phase == Phase::kEntry && std::exchange(telemetry_seen_, telemetry) != telemetry;
   if (heard) progress_.heard();
   means_.folded(heard, progress_.others());
 }

@@ -39,13 +39,13 @@ struct MessageHeader {
   /// belongs to a connection that no longer exists and is dropped.
   std::uint32_t sender_epoch = 0;
   std::uint32_t receiver_epoch = 0;
-  /// Counts the sender's messages from 1. The receiver ignores state, step and calm of a message
-  /// that a later one has overtaken. 0: not stamped yet.
-  std::uint64_t said = 0;
+  /// Counts the sender's messages from 1. The receiver ignores state, step and settled_hops of a
+  /// message that a later one has overtaken. 0: not stamped yet.
+  std::uint64_t number = 0;
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0;
-  std::uint32_t calm = 0;     ///< see Ending::calm()
-  std::uint64_t settled = 0;  ///< my highest settled offer: you may drop your replies up to it
+  std::uint32_t settled_hops = 0;  ///< see Ending::settled_hops()
+  std::uint64_t settled = 0;       ///< my highest settled offer: you may drop your replies up to it
 };
 
 /// Who I am and where our sequence numbers stand; opens a link. Both ends send it once per link.

@@ -51,7 +51,7 @@ double straying(const Topology& topology, double sweeps) {
   const Turns turns(topology);
   // `apart` is the covariance of the differences, `pushed` that of the differences with the steps
   // to come. A step's own variance about the mean step is 1 - 1/N.
-  Covariance apart(size), pushed(size);
+  Covariance disagreement(size), pushed(size);
   const auto own = [&](std::size_t i, std::size_t j) {
     return (i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(size);
   };
@@ -61,9 +61,9 @@ double straying(const Topology& topology, double sweeps) {
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const double cross = pushed.at(i, j) + pushed.at(j, i);
-        apart.at(i, j) = apart.at(j, i) = apart.at(i, j) + cross + own(i, j);
+        disagreement.at(i, j) = disagreement.at(j, i) = disagreement.at(i, j) + cross + own(i, j);
       }
-      apart.at(i, i) += 2 * pushed.at(i, i) + own(i, i);
+      disagreement.at(i, i) += 2 * pushed.at(i, i) + own(i, i);
     }
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j < size; ++j) {
@@ -75,12 +75,12 @@ double straying(const Topology& topology, double sweeps) {
       for (std::size_t i = 0; i < size; ++i) {
         const Rank partner = turns.of(static_cast<Rank>(i))[turn % turns.count()];
         if (partner <= static_cast<Rank>(i)) continue;
-        apart.meet_rows(i, static_cast<std::size_t>(partner));
-        apart.meet_columns(i, static_cast<std::size_t>(partner));
+        disagreement.meet_rows(i, static_cast<std::size_t>(partner));
+        disagreement.meet_columns(i, static_cast<std::size_t>(partner));
         pushed.meet_rows(i, static_cast<std::size_t>(partner));
       }
     }
-    if (step >= kWarm) sum += apart.trace();
+    if (step >= kWarm) sum += disagreement.trace();
   }
   return sum / kCounted;
 }

@@ -108,7 +108,7 @@ enum class Pause : std::uint8_t {
 enum class ShareResult : std::uint8_t {
   kDone,
   kRefused,  ///< d = 0: the bucket is busy, takes no part, or is not finite
-  kHeld,     ///< another process holds the bucket: try again later
+  kLocked,   ///< another process holds the bucket: try again later
 };
 
 }  // namespace stencil

@@ -15,7 +15,7 @@ class Bound {
 
   struct Limit {
     std::uint64_t step = UINT64_MAX;
-    Rank held_by = kNoRank;
+    Rank limited_by = kNoRank;
   };
   /// The highest step boundary that may be passed now, and the neighbours that hold it there.
   [[nodiscard]] Limit limit() const;

@@ -103,7 +103,7 @@ void Engine::on_link_up(TimePoint now, Rank rank, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::LinkUp{rank}; });
   Neighbour& neighbour = self_.neighbours.at(rank);
   neighbour.has_link = true;
-  handshake_.begin(now, neighbour, out);
+  handshake_.synchronise(now, neighbour, out);
 }
 
 void Engine::on_link_down(TimePoint now, Rank rank, Actions& out) {
@@ -172,7 +172,7 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
   if (message.is<Offer>()) {
     neighbour.times.moved = now;
     const bool in_order = exchange_.on_offer(now, neighbour, message, out);
-    if (!in_order) handshake_.begin(now, neighbour, out);
+    if (!in_order) handshake_.synchronise(now, neighbour, out);
   } else if (message.is<Reply>()) {
     neighbour.times.moved = now;
     exchange_.on_reply(now, neighbour, message, out);
@@ -215,7 +215,7 @@ void Engine::tell_of_progress(TimePoint now, Actions& out) {
   const EngineConfig& config = self_.config;
   for (Neighbour& neighbour : self_.neighbours) {
     const bool behind = config.far_behind(neighbour.life.progress, config.hello.progress);
-    if (behind && neighbour.up()) handshake_.begin(now, neighbour, out);
+    if (behind && neighbour.up()) handshake_.synchronise(now, neighbour, out);
   }
 }
 
@@ -233,13 +233,13 @@ void Engine::on_boundary(TimePoint now, std::uint64_t step, Actions& out) {
     neighbour.unlike = steps ? 1 - likeness(neighbour.report.steps, self_.steps, now) : 1;
   }
   const EngineConfig& config = self_.config;
-  const bool tell = config.tell_every.count() > 0 && now - told_ >= config.tell_every;
+  const bool tell = config.tell_every.count() > 0 && now - told_at_ >= config.tell_every;
   if (tell || config.mode.kind == Mode::Kind::kBounded) {
-    told_ = now;
+    told_at_ = now;
     self_.heartbeat_all(now, out);
   }
   issue(now, out);
-  turns_.note_due();
+  turns_.note_unswept();
 }
 
 void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
@@ -247,7 +247,7 @@ void Engine::on_pause(TimePoint now, Pause pause, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::Paused{pause}; });
   if (pause == Pause::kGathering) return;
   issue(now, out);
-  if (pause == Pause::kSweeping) turns_.note_due();
+  if (pause == Pause::kSweeping) turns_.note_unswept();
 }
 
 void Engine::on_published(TimePoint now, std::uint64_t round, Actions& out) {

@@ -147,7 +147,7 @@ class Engine {
   static void fields(A& a, T& v) {
     for (auto& neighbour : v.self_.neighbours) a(neighbour);
     a(v.self_, v.sweeps_, v.turns_, v.exchange_, v.asking_, v.puller_, v.joining_, v.rounds_,
-      v.told_, v.seen_);
+      v.told_at_, v.seen_);
   }
 
  private:
@@ -178,7 +178,7 @@ class Engine {
   Rounds rounds_;
   Ending ending_;
   SameGrid same_grid_;
-  TimePoint told_{};  ///< when neighbours were last told of a boundary
+  TimePoint told_at_{};  ///< when neighbours were last told of a boundary
   Witness* witness_ = nullptr;
   TimePoint seen_{};  ///< of the last input that the witness saw
 };

@@ -119,7 +119,8 @@ std::optional<Refusal> Handshake::taken(TimePoint now, const Neighbour& neighbou
   const Life& life = neighbour.life;
   const bool heard = neighbour.up() && now - neighbour.times.heard < self_.config.suspect_after;
   if (!heard || hello.life == life.id) return std::nullopt;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - life.met).count();
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now - life.greeted_at).count();
   return Refusal{.text = "rank " + std::to_string(neighbour.rank) + " is already here" +
                          (life.host.empty() ? "" : ", from " + life.host) + ", since " +
                          std::to_string(seconds) + " s; give each worker a rank of its own",
@@ -142,22 +143,22 @@ void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
   hello.last_answered = neighbour.book.answered;
   hello.last_settled = neighbour.book.settled();
   neighbour.times.hello_sent = now;
-  neighbour.life.told = true;
+  neighbour.life.greeted = true;
   self_.send(now, neighbour, std::move(hello), out);
 }
 
-void Handshake::begin(TimePoint now, Neighbour& neighbour, Actions& out) {
+void Handshake::synchronise(TimePoint now, Neighbour& neighbour, Actions& out) {
   ++neighbour.life.our_epoch;
   ++self_.counters.resynchronised;
   neighbour.life.acknowledged = false;
-  neighbour.life.told = false;
+  neighbour.life.greeted = false;
   exchange_.drop_held(neighbour);
   say_hello(now, neighbour, out);
 }
 
 void Handshake::announce(TimePoint now, Actions& out) {
   for (Neighbour& neighbour : self_.neighbours) {
-    const bool greeted = neighbour.has_link && neighbour.life.told;
+    const bool greeted = neighbour.has_link && neighbour.life.greeted;
     if (greeted && neighbour.state != LinkState::kLeft) say_hello(now, neighbour, out);
   }
 }
@@ -166,7 +167,7 @@ void Handshake::start_over(TimePoint now, Neighbour& neighbour, Actions& out) {
   exchange_.reset(neighbour);
   ++neighbour.life.raised;
   neighbour.life.behind = neighbour.life.doubted = false;
-  if (neighbour.has_link && neighbour.state != LinkState::kLeft) begin(now, neighbour, out);
+  if (neighbour.has_link && neighbour.state != LinkState::kLeft) synchronise(now, neighbour, out);
 }
 
 void Handshake::give_up(Neighbour& neighbour) {
@@ -201,14 +202,14 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
     exchange_.reset(neighbour);
     ++life.our_epoch;
   }
-  if (hello.life != life.id) life.met = neighbour.report.steps.last = now;
+  if (hello.life != life.id) life.greeted_at = neighbour.report.steps.last = now;
   life.id = hello.life;
   life.host = hello.host;
   life.generation = hello.generation;
   life.fresh = message.header.state == WorkerState::kJoining;
   neighbour.report.grid = 0;
   neighbour.report.grid_differs = kNever;
-  life.apart = false;
+  life.other_origin = false;
   life.their_epoch = 0;
   life.acknowledged = false;
   return true;
@@ -222,9 +223,9 @@ bool Handshake::take_epoch(Neighbour& neighbour, std::uint32_t epoch) {
   if (life.their_epoch != 0 && ahead < 0) return false;
   exchange_.drop_held(neighbour);
   life.their_epoch = epoch;
-  neighbour.report.said = 0;
+  neighbour.report.number = 0;
   life.acknowledged = false;
-  life.told = false;
+  life.greeted = false;
   return true;
 }
 
@@ -240,7 +241,7 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   if (!take_epoch(neighbour, message.header.sender_epoch)) return Heard::kNothing;
   Life& life = neighbour.life;
   const bool exact = message.header.receiver_epoch == life.our_epoch;
-  if (!exact || !life.told) say_hello(now, neighbour, out);
+  if (!exact || !life.greeted) say_hello(now, neighbour, out);
   if (!exact) return Heard::kNothing;
   life.initial = hello.initial();
   if (life.acknowledged) return Heard::kAgain;

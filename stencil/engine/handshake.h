@@ -44,7 +44,7 @@ class Handshake {
   void add(TimePoint now, Neighbour& neighbour) const;
 
   /// Synchronises the edge anew: after a new link, a gap, or a missing reply.
-  void begin(TimePoint now, Neighbour& neighbour, Actions& out);
+  void synchronise(TimePoint now, Neighbour& neighbour, Actions& out);
   /// Tells all neighbours that have been greeted what Hello says now.
   void announce(TimePoint now, Actions& out);
   /// We are a newcomer again: ends all exchanges, at both ends.

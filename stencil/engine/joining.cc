@@ -26,11 +26,11 @@ void Joining::on_synchronised(TimePoint now) {
 void Joining::compare_origins(TimePoint now, Neighbour& neighbour, Actions& out) const {
   const Origin ours = self_.config.hello.initial();
   const Origin& theirs = neighbour.life.initial;
-  if (ours.hash == theirs.hash || neighbour.life.apart || !neighbour.up()) return;
-  if (now - neighbour.life.met < kAdoptionBegins) return;
+  if (ours.hash == theirs.hash || neighbour.life.other_origin || !neighbour.up()) return;
+  if (now - neighbour.life.greeted_at < kAdoptionBegins) return;
   if (self_.state == WorkerState::kJoining) return;
-  if (neighbour.report.said == 0 || neighbour.report.state == WorkerState::kJoining) return;
-  neighbour.life.apart = true;
+  if (neighbour.report.number == 0 || neighbour.report.state == WorkerState::kJoining) return;
+  neighbour.life.other_origin = true;
   out.push_back(action::Warn{
       neighbour.rank,
       "it began from other initial weights, of " + text(theirs) + ", this worker from those of " +
@@ -95,7 +95,7 @@ void Joining::set_origin(const Origin& origin) {
 /// The present copy of a model was broken off.
 void Joining::discard(Actions& out) {
   const Rank rank = std::exchange(copying_from_, kNoRank);
-  set_origin(held_);
+  set_origin(origin_);
   if (rank == kNoRank) return;
   for (std::uint32_t bucket = 0; bucket < everything(); ++bucket) {
     out.push_back(action::Adopt{rank, Snapshot{.bucket = bucket}});
@@ -106,7 +106,7 @@ void Joining::begin_with(TimePoint now, Rank from, Actions& out) {
   if (from == kNoRank) {
     discard(out);
   } else {
-    held_ = self_.config.hello.initial();
+    origin_ = self_.config.hello.initial();
     ++adopted_;
     self_.note_progress(self_.neighbours.at(from).life.progress);
   }
@@ -174,7 +174,7 @@ bool Joining::copies_on(const Around& around) const {
 void Joining::copy(TimePoint now, const Neighbour& from, bool initial, Actions& out) {
   copies_initial_ = initial;
   // Of equal weights, by their hash, what is carried is equal too.
-  const bool carried = from.life.initial.hash != held_.hash;
+  const bool carried = from.life.initial.hash != origin_.hash;
   if (initial) {
     coming_.begin(from.life.initial, everything());
   } else {
@@ -199,10 +199,10 @@ void Joining::on_start_hashed(TimePoint now, const Neighbour& neighbour, std::ui
 void Joining::hold(TimePoint now, const Neighbour& from, Actions& out) {
   coming_.hand_over(from.rank, out);
   puller_.plan().stop();
-  held_ = coming_.origin();
+  origin_ = coming_.origin();
   initial_by_ = from.rank;
   ++adopted_;
-  set_origin(held_);
+  set_origin(origin_);
   handshake_.announce(now, out);
 }
 
@@ -227,8 +227,8 @@ void Joining::consider(TimePoint now, Actions& out) {
   if (around.model != nullptr) return copy(now, *around.model, /*initial=*/false, out);
   if (around.initial != nullptr) return copy(now, *around.initial, /*initial=*/true, out);
   if (around.nearest < self_.config.hello.initial_rank) {
-    held_.rank = around.nearest;
-    set_origin(held_);
+    origin_.rank = around.nearest;
+    set_origin(origin_);
     handshake_.announce(now, out);
   }
   const bool waited = first_heard_ != kNever && now - first_heard_ >= kJoinGrace;
@@ -254,7 +254,7 @@ bool Joining::on_snapshot(TimePoint now, const Neighbour& neighbour, const Snaps
   copying_from_ = neighbour.rank;
   out.push_back(action::Adopt{neighbour.rank, snapshot});
   if (!puller_.plan().finished()) return false;
-  const bool other = self_.config.hello.initial_hash != held_.hash;
+  const bool other = self_.config.hello.initial_hash != origin_.hash;
   begin_with(now, neighbour.rank, out);
   if (other) handshake_.announce(now, out);
   return true;

@@ -48,7 +48,7 @@ namespace stencil {
 class Joining {
  public:
   Joining(Self& self, Handshake& handshake, Puller& puller)
-      : self_(self), handshake_(handshake), puller_(puller), held_(self.config.hello.initial()) {}
+      : self_(self), handshake_(handshake), puller_(puller), origin_(self.config.hello.initial()) {}
 
   /// An edge was synchronised.
   void on_synchronised(TimePoint now);
@@ -101,7 +101,7 @@ class Joining {
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
-    a(v.held_, v.first_heard_, v.joined_from_, v.initial_by_, v.copying_from_, v.copied_,
+    a(v.origin_, v.first_heard_, v.joined_from_, v.initial_by_, v.copying_from_, v.copied_,
       v.adopted_, v.not_served_, v.following_, v.stale_, v.copies_initial_, v.coming_);
   }
 
@@ -150,7 +150,7 @@ class Joining {
   Self& self_;
   Handshake& handshake_;
   Puller& puller_;
-  Origin held_;  ///< in our Hello unless a neighbour's model is, or was, copied
+  Origin origin_;  ///< in our Hello unless a neighbour's model is, or was, copied
   TimePoint first_heard_ = kNever;
   Rank joined_from_ = kNoRank, initial_by_ = kNoRank;
   Rank copying_from_ = kNoRank;  ///< the neighbour whose buckets came last

@@ -16,15 +16,15 @@ bool through(WorkerState state) {
 void Liveness::heard(TimePoint now, Neighbour& neighbour, const MessageHeader& header) {
   neighbour.times.heard = now;
   Report& report = neighbour.report;
-  if (header.said >= report.said) {
+  if (header.number >= report.number) {
     // Joining is over: it has copied a model, or goes on with its own.
-    const bool was_joining = report.said != 0 && report.state == WorkerState::kJoining;
+    const bool was_joining = report.number != 0 && report.state == WorkerState::kJoining;
     if (was_joining && header.state != WorkerState::kJoining) neighbour.life.behind = false;
     if (through(header.state)) neighbour.life.behind = false;  // it takes no model over any more
-    report.said = header.said;
+    report.number = header.number;
     report.state = header.state;
     report.steps.note(now, header.step);
-    report.calm = header.calm;
+    report.settled_hops = header.settled_hops;
   }
   if (neighbour.state == LinkState::kSuspect) {
     neighbour.state = LinkState::kUp;
@@ -54,7 +54,7 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (neighbour.life.ever_heard && neighbour.state == LinkState::kUp &&
       now >= suspect_at(neighbour)) {
     suspect(neighbour);
-    neighbour.pace.held = false;
+    neighbour.pace.limits = false;
     exchange_.park(neighbour);
   }
   if (neighbour.state == LinkState::kSuspect && now >= gone_at(neighbour)) {
@@ -67,7 +67,7 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (awaits_reply(neighbour) && now >= reply_due(neighbour)) {
     // All that is open is asked for anew, and given as long again.
     for (OpenOffer& offer : neighbour.book.open) offer.since = now;
-    return handshake_.begin(now, neighbour, out);
+    return handshake_.synchronise(now, neighbour, out);
   }
   if (now - times.sent >= config.heartbeat_every) self_.heartbeat(now, neighbour, out);
 }

@@ -55,8 +55,9 @@ void OfferExchange::take(TimePoint now, Neighbour& neighbour, const HeldOffer& h
   const std::optional<std::uint8_t> divisor = may_mix ? sweeps_.admit(offer.bucket) : std::nullopt;
   KeptAnswer& kept = neighbour.book.keep(offer.sequence, divisor.has_value());
   ++(divisor ? self_.counters.answers : self_.counters.declined);
-  if (const Sweep* sweep = divisor == 2 ? turns_.met(neighbour, offer.bucket) : nullptr) {
-    kept.met = true;
+  if (const Sweep* sweep =
+          divisor == 2 ? turns_.strike_exchanged(neighbour, offer.bucket) : nullptr) {
+    kept.struck = true;
     consider_complete(now, *sweep);
   }
   const ReplyStatus why =
@@ -77,7 +78,7 @@ void OfferExchange::cross(TimePoint now, Neighbour& neighbour, std::uint64_t own
                                                  .bucket = ours.bucket,
                                                  .codec = ours.codec,
                                                  .payload = nothing ? Payload() : ours.payload});
-  close(now, neighbour, ours);
+  complete(now, neighbour, ours);
   if (nothing) {
     closed_.push_back(ours.bucket);
   } else {
@@ -101,7 +102,7 @@ void OfferExchange::on_reply(TimePoint now, Neighbour& neighbour, const Message&
   Duration& mean = neighbour.round_trip;
   mean += mean.count() == 0 ? trip : (trip - mean) / 8;
   OpenOffer ours = neighbour.book.take_open(reply.sequence);
-  close(now, neighbour, ours);
+  complete(now, neighbour, ours);
   if (reply.status == ReplyStatus::kDelta) {
     out.push_back(action::Settle{neighbour.rank, std::move(ours), message});
   } else {
@@ -109,9 +110,9 @@ void OfferExchange::on_reply(TimePoint now, Neighbour& neighbour, const Message&
   }
 }
 
-void OfferExchange::close(TimePoint now, Neighbour& neighbour, const OpenOffer& offer) {
+void OfferExchange::complete(TimePoint now, Neighbour& neighbour, const OpenOffer& offer) {
   if (offer.parked) return;
-  sweeps_.close(offer.bucket);
+  sweeps_.close_request(offer.bucket);
   --open_total_;
   Sweep* sweep = sweeps_.find(neighbour);
   if (sweep == nullptr) return;
@@ -160,7 +161,7 @@ void OfferExchange::decline(Neighbour& neighbour, KeptAnswer& answer, std::uint3
   --self_.counters.answers;
   ++self_.counters.declined;
   // Where the sweep that the bucket was removed from has ended, the next sweep asks for it.
-  Sweep* sweep = answer.met ? sweeps_.find(neighbour) : nullptr;
+  Sweep* sweep = answer.struck ? sweeps_.find(neighbour) : nullptr;
   if (sweep != nullptr && !sweep->pending.contains(bucket)) sweeps_.unstrike(*sweep, bucket);
 }
 
@@ -170,7 +171,7 @@ void OfferExchange::release(Neighbour& neighbour, std::uint64_t settled) {
 }
 
 void OfferExchange::free_bucket(const OpenOffer& offer) {
-  sweeps_.close(offer.bucket);
+  sweeps_.close_request(offer.bucket);
   --open_total_;
   closed_.push_back(offer.bucket);
 }

@@ -102,7 +102,7 @@ class OfferExchange {
   void cross(TimePoint now, Neighbour& neighbour, std::uint64_t own, const HeldOffer& held,
              Actions& out);
   /// Our offer is settled: releases its bucket and counts it in its sweep.
-  void close(TimePoint now, Neighbour& neighbour, const OpenOffer& offer);
+  void complete(TimePoint now, Neighbour& neighbour, const OpenOffer& offer);
   void decline(Neighbour& neighbour, KeptAnswer& answer, std::uint32_t bucket);
   void free_bucket(const OpenOffer& offer);
   void resend(Neighbour& neighbour, const Hello& hello, Actions& out);

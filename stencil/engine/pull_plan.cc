@@ -8,7 +8,7 @@ void PullPlan::start(std::uint64_t round, std::span<const Rank> sources, std::ui
   round_ = round;
   sources_.assign(sources.begin(), sources.end());
   in_work_.clear();
-  due_.clear();
+  to_ask_.clear();
   total_ = buckets_ + more;
   begun_ = sources_.empty() ? total_ : 0;
   active_ = true;
@@ -17,17 +17,17 @@ void PullPlan::start(std::uint64_t round, std::span<const Rank> sources, std::ui
 void PullPlan::stop() {
   active_ = false;
   in_work_.clear();
-  due_.clear();
+  to_ask_.clear();
 }
 
 std::optional<PullPlan::Pull> PullPlan::next(TimePoint now) {
   if (!active_) return std::nullopt;
-  if (due_.empty()) {
+  if (to_ask_.empty()) {
     if (begun_ == total_ || in_work_.size() >= window_) return std::nullopt;
-    due_.push_back({{begun_++, sources_.front(), now}, 0});
+    to_ask_.push_back({{begun_++, sources_.front(), now}, 0});
   }
-  Work work = due_.front();
-  due_.erase(due_.begin());
+  Work work = to_ask_.front();
+  to_ask_.erase(to_ask_.begin());
   work.pull.since = now;
   in_work_.push_back(work);
   return work.pull;
@@ -42,7 +42,7 @@ bool PullPlan::complete(Rank rank, std::uint32_t bucket, std::uint64_t round) {
   in_work_.erase(it);
   if (++work.source < sources_.size()) {
     work.pull.rank = sources_[work.source];
-    due_.push_back(work);
+    to_ask_.push_back(work);
   }
   return true;
 }
@@ -50,7 +50,7 @@ bool PullPlan::complete(Rank rank, std::uint32_t bucket, std::uint64_t round) {
 void PullPlan::repeat(Rank rank) {
   for (auto it = in_work_.begin(); it != in_work_.end();) {
     if (it->pull.rank == rank) {
-      due_.push_back(*it);
+      to_ask_.push_back(*it);
       it = in_work_.erase(it);
     } else {
       ++it;

@@ -53,13 +53,13 @@ class PullPlan {
   [[nodiscard]] std::vector<Rank> awaited() const;
 
   [[nodiscard]] bool finished() const {
-    return active_ && in_work_.empty() && due_.empty() && begun_ == total_;
+    return active_ && in_work_.empty() && to_ask_.empty() && begun_ == total_;
   }
 
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
-    a(v.active_, v.round_, v.sources_, v.total_, v.begun_, v.in_work_, v.due_);
+    a(v.active_, v.round_, v.sources_, v.total_, v.begun_, v.in_work_, v.to_ask_);
   }
 
  private:
@@ -77,7 +77,7 @@ class PullPlan {
   std::vector<Rank> sources_;
   std::uint32_t total_ = 0, begun_ = 0;  ///< buckets
   std::vector<Work> in_work_;            ///< sent, awaiting a snapshot
-  std::vector<Work> due_;                ///< to be sent
+  std::vector<Work> to_ask_;             ///< to be sent
 };
 
 }  // namespace stencil

@@ -6,10 +6,10 @@ namespace stencil {
 
 void Self::stamp(MessageHeader& header, const Neighbour* to) {
   header.from = config.rank;
-  header.said = ++said_;
+  header.number = ++numbered_;
   header.state = state;
   header.step = step();
-  header.calm = calm;
+  header.settled_hops = settled_hops;
   if (to == nullptr) return;
   header.sender_epoch = to->life.our_epoch;
   header.receiver_epoch = to->life.their_epoch;

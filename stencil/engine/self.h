@@ -24,9 +24,9 @@ class Self {
   EngineConfig config;
   Neighbours& neighbours;
   WorkerState state = WorkerState::kJoining;
-  Steps steps;                    ///< the worker's own
-  std::uint32_t calm = 0;         ///< see Ending
-  std::uint64_t first_batch = 0;  ///< see Heartbeat
+  Steps steps;                     ///< the worker's own
+  std::uint32_t settled_hops = 0;  ///< see Ending
+  std::uint64_t first_batch = 0;   ///< see Heartbeat
   EngineCounters counters;
 
   [[nodiscard]] std::uint64_t step() const { return steps.count; }
@@ -58,11 +58,11 @@ class Self {
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
-    a(v.config.hello, v.state, v.steps, v.calm, v.first_batch, v.counters, v.said_);
+    a(v.config.hello, v.state, v.steps, v.settled_hops, v.first_batch, v.counters, v.numbered_);
   }
 
  private:
-  std::uint64_t said_ = 0;  ///< messages stamped
+  std::uint64_t numbered_ = 0;  ///< messages stamped
 };
 
 }  // namespace stencil

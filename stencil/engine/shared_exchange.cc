@@ -7,8 +7,8 @@ namespace {
 
 /// Where other processes hold the remaining buckets of a sweep, it tries again after this time,
 /// this often. Then the sweep ends without them.
-constexpr Duration kHeldPause = std::chrono::milliseconds(1);
-constexpr std::uint32_t kHeldPauses = 16;
+constexpr Duration kLockedPause = std::chrono::milliseconds(1);
+constexpr std::uint32_t kLockedPauses = 16;
 
 }  // namespace
 
@@ -40,8 +40,8 @@ void SharedExchange::on_share(TimePoint now, const Neighbour& neighbour, std::ui
                               ShareResult result) {
   Sweep* sweep = sweeps_.find(neighbour);
   if (sweep == nullptr || sweep->pending.contains(bucket)) return;
-  if (result == ShareResult::kHeld) {
-    note_held(now, *sweep, bucket);
+  if (result == ShareResult::kLocked) {
+    note_locked(now, *sweep, bucket);
   } else {
     --sweep->unsettled;
   }
@@ -50,13 +50,13 @@ void SharedExchange::on_share(TimePoint now, const Neighbour& neighbour, std::ui
   exchange_.consider_complete(now, *sweep);
 }
 
-void SharedExchange::note_held(TimePoint now, Sweep& sweep, std::uint32_t bucket) {
+void SharedExchange::note_locked(TimePoint now, Sweep& sweep, std::uint32_t bucket) {
   ++self_.counters.held;
   sweeps_.put_back(sweep, bucket);
-  if (++sweep.held < sweep.unasked) return;
-  sweep.held = 0;
-  if (++sweep.pauses <= kHeldPauses) {
-    sweep.resume = now + kHeldPause;
+  if (++sweep.locked < sweep.unasked) return;
+  sweep.locked = 0;
+  if (++sweep.pauses <= kLockedPauses) {
+    sweep.resume = now + kLockedPause;
     return;
   }
   for (std::uint32_t b = turns_.first(sweep); b < self_.telemetry(); ++b) {

@@ -40,7 +40,7 @@ class SharedExchange {
 
  private:
   [[nodiscard]] bool may_share(TimePoint now, const Sweep& sweep) const;
-  void note_held(TimePoint now, Sweep& sweep, std::uint32_t bucket);
+  void note_locked(TimePoint now, Sweep& sweep, std::uint32_t bucket);
 
   Self& self_;
   SweepBook& sweeps_;

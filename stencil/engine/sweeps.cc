@@ -27,7 +27,7 @@ Sweep& SweepBook::begin(Neighbour& neighbour, bool in_turn) {
   sweep.pending.fill(count_);
   sweep.unasked = count_;
   sweep.unsettled = 0;
-  sweep.cursor = sweep.held = sweep.pauses = 0;
+  sweep.cursor = sweep.locked = sweep.pauses = 0;
   sweep.resume = {};
   active_.push_back(std::move(sweep));
   stale_ = true;
@@ -82,7 +82,7 @@ void SweepBook::open(std::uint32_t bucket) {
   refresh(bucket);
 }
 
-void SweepBook::close(std::uint32_t bucket) {
+void SweepBook::close_request(std::uint32_t bucket) {
   buckets_.close(bucket);
   refresh(bucket);
 }

@@ -23,8 +23,8 @@ struct Sweep {
   std::uint32_t cursor = 0;
 
   // In shared memory.
-  bool claims = false;     ///< the pending buckets are about to be exchanged: no offers meanwhile
-  std::uint32_t held = 0;  ///< buckets found held since the last pause
+  bool claims = false;       ///< the pending buckets are about to be exchanged: no offers meanwhile
+  std::uint32_t locked = 0;  ///< buckets found held since the last pause
   std::uint32_t pauses = 0;
   TimePoint resume{};  ///< try again from this time on: other processes hold the rest
 
@@ -34,7 +34,7 @@ struct Sweep {
   template <typename A, typename T>
   static void fields(A& a, T& v) {
     a(v.neighbour, v.step, v.in_turn, v.begun, v.pending, v.unasked, v.unsettled, v.cursor,
-      v.claims, v.held, v.pauses, v.resume, v.ready);
+      v.claims, v.locked, v.pauses, v.resume, v.ready);
   }
 };
 
@@ -83,7 +83,7 @@ class SweepBook {
   // Buckets.
   [[nodiscard]] const BucketBook& buckets() const { return buckets_; }
   void open(std::uint32_t bucket);
-  void close(std::uint32_t bucket);
+  void close_request(std::uint32_t bucket);
   std::optional<std::uint8_t> admit(std::uint32_t bucket) { return buckets_.admit(bucket); }
 
   /// Sets the rules for ready buckets: whether turns are kept, and that sweeps of the newest step

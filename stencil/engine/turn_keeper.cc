@@ -111,7 +111,7 @@ TimePoint TurnKeeper::held_until(const HeldOffer& held) const {
   return held.since + most;
 }
 
-Sweep* TurnKeeper::met(const Neighbour& neighbour, std::uint32_t bucket) {
+Sweep* TurnKeeper::strike_exchanged(const Neighbour& neighbour, std::uint32_t bucket) {
   Sweep* sweep = sweeps_.find_turn(neighbour, bucket);
   if (sweep == nullptr) return nullptr;
   // At the boundary all buckets hold the step, including those not asked for until neighbours have

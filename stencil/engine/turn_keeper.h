@@ -38,8 +38,8 @@ class TurnKeeper {
   bool on_pause(Pause pause);
   /// The worker's state has changed: all buckets of its model may be asked for.
   void on_state() { made_from_ = 0; }
-  /// The sweeps of a boundary have begun: sets due() to their buckets.
-  void note_due() { due_ = sweeps_.left(); }
+  /// The sweeps of a boundary have begun: sets unswept_at_begin() to their buckets.
+  void note_unswept() { unswept_at_begin_ = sweeps_.left(); }
 
   /// Plans the sweeps that there is credit for, by turns. A turn is skipped where its partner
   /// cannot be asked, or where a sweep of an earlier step with it has not ended. A worker without a
@@ -72,7 +72,7 @@ class TurnKeeper {
   [[nodiscard]] TimePoint held_until(const HeldOffer& held) const;
   /// They asked for `bucket`, and the exchange brought the newest values of both ends, so our sweep
   /// need not ask for it. Returns the sweep that it is removed from; null where there is none.
-  Sweep* met(const Neighbour& neighbour, std::uint32_t bucket);
+  Sweep* strike_exchanged(const Neighbour& neighbour, std::uint32_t bucket);
 
   /// Numbers for Neighbour::ask_order.
   [[nodiscard]] std::uint64_t next_ask() { return ++asks_; }
@@ -81,12 +81,12 @@ class TurnKeeper {
   /// Buckets left to exchange in the current sweeps; and that number when the last boundary's
   /// sweeps began.
   [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
-  [[nodiscard]] std::uint64_t due() const { return due_; }
+  [[nodiscard]] std::uint64_t unswept_at_begin() const { return unswept_at_begin_; }
 
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
-    a(v.pause_, v.paused_, v.made_from_, v.due_, v.turn_, v.asks_);
+    a(v.pause_, v.paused_, v.made_from_, v.unswept_at_begin_, v.turn_, v.asks_);
   }
 
  private:
@@ -100,7 +100,7 @@ class TurnKeeper {
   Pause pause_ = Pause::kNone;
   bool paused_ = false;          ///< at the last boundary
   std::uint32_t made_from_ = 0;  ///< the first bucket that sweeps of the newest step may bring
-  std::uint64_t due_ = 0;
+  std::uint64_t unswept_at_begin_ = 0;
   std::uint64_t turn_ = 0;  ///< the next one
   std::uint64_t asks_ = 0;
 };

@@ -48,8 +48,8 @@ class Incoming {
   /// see all_finite().
   const float* block(std::size_t begin, std::size_t n) {
     if (floats_ != nullptr) return floats_ + begin;
-    finite_ &= codec_.decode(coded(codec_, bytes_, begin, n), {room_.data(), n});
-    return room_.data();
+    finite_ &= codec_.decode(coded(codec_, bytes_, begin, n), {space_.data(), n});
+    return space_.data();
   }
   /// False when a block read so far could not be decoded.
   [[nodiscard]] bool decodable() const { return finite_; }
@@ -66,7 +66,7 @@ class Incoming {
   std::span<const std::byte> bytes_;
   const float* floats_;
   bool finite_ = true;
-  Block room_;
+  Block space_;
 };
 
 /// A payload that is written block by block.
@@ -76,17 +76,17 @@ class Outgoing {
       : codec_(codec), bytes_(bytes), floats_(in_place<float>(codec, bytes)) {}
 
   /// Where to write the values from `begin` on.
-  float* room(std::size_t begin) { return floats_ != nullptr ? floats_ + begin : room_.data(); }
+  float* space(std::size_t begin) { return floats_ != nullptr ? floats_ + begin : space_.data(); }
   /// Call it when `n` finite values are in place. Returns false when they cannot be coded.
   [[nodiscard]] bool write(std::size_t begin, std::size_t n) {
-    return floats_ != nullptr || codec_.encode({room_.data(), n}, coded(codec_, bytes_, begin, n));
+    return floats_ != nullptr || codec_.encode({space_.data(), n}, coded(codec_, bytes_, begin, n));
   }
 
  private:
   const Codec& codec_;
   std::span<std::byte> bytes_;
   float* floats_;
-  Block room_;
+  Block space_;
 };
 
 }  // namespace stencil

@@ -33,7 +33,7 @@ bool offer(std::span<const float> y, std::span<const float> p, const Codec& code
   bool finite = true;
   Outgoing z(codec, out);
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
-    finite &= kernels::sum(&y[begin], &p[begin], z.room(begin), n) && z.write(begin, n);
+    finite &= kernels::sum(&y[begin], &p[begin], z.space(begin), n) && z.write(begin, n);
   });
   return finite;
 }
@@ -53,7 +53,7 @@ Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_
   const float beta = 1.0F / static_cast<float>(divisor);
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
     const kernels::Sums sums =
-        kernels::difference(theirs.block(begin, n), &y[begin], &p[begin], beta, d.room(begin), n);
+        kernels::difference(theirs.block(begin, n), &y[begin], &p[begin], beta, d.space(begin), n);
     outcome += sums;
     outcome.finite &= sums.finite && d.write(begin, n);
   });

@@ -14,7 +14,7 @@ template <typename Shown>
 bool publish_values(Shown shown, std::span<float> y, std::span<float> p, const Codec& codec,
                     double self_weight) {
   bool finite = true;
-  Block room;
+  Block decoded;
   std::array<std::byte, kBlockFloats * sizeof(float)> bytes;
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
     const float* const x = shown(begin, n);
@@ -24,8 +24,8 @@ bool publish_values(Shown shown, std::span<float> y, std::span<float> p, const C
     } else {
       const auto out = std::span<std::byte>(bytes).first(codec.encoded_size(n));
       finite &= codec.encode({x, n}, out);
-      (void)codec.decode(out, {room.data(), n});
-      sent = room.data();
+      (void)codec.decode(out, {decoded.data(), n});
+      sent = decoded.data();
     }
     kernels::publish(x, sent, 1 - self_weight, &y[begin], &p[begin], n);
   });

@@ -20,12 +20,12 @@ constexpr std::uint32_t kAnswersWhileOpen = 3;
 
 /// Counts an answer given while a request of the owner's is open, by message or in shared memory.
 /// Returns false when no more are allowed. The caller holds the bucket's lock.
-bool take_room(BucketControl& control) {
-  std::uint32_t room = control.room;
-  while (room > 1 && !control.room.compare_exchange_weak(room, room - 1)) {
+bool count_answer(BucketControl& control) {
+  std::uint32_t left = control.answers_left;
+  while (left > 1 && !control.answers_left.compare_exchange_weak(left, left - 1)) {
     // The owner may close its request without the lock.
   }
-  return room != 1;
+  return left != 1;
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
       scalars_(telemetry.size()),
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
-      due_(layout.bucket_count()),
-      held_(layout.bucket_count()),
+      to_fold_(layout.bucket_count()),
+      locked_(layout.bucket_count()),
       behind_(layout.bucket_count()),
       team_(layout.size() >= kWorthATeam ? threads : 1) {
   if (initial.size() != layout.size() || segment_.y().size() != layout.size()) {
@@ -132,16 +132,16 @@ FoldReport Mixer::fold(std::span<float> x) {
 
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
   const OneAtATime::Inside inside(training_, "Mixer::fold()");
-  due_.resize(to - from);
-  std::iota(due_.begin(), due_.end(), from);
+  to_fold_.resize(to - from);
+  std::iota(to_fold_.begin(), to_fold_.end(), from);
   return fold_due(x);
 }
 
 FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
   const OneAtATime::Inside inside(training_, "Mixer::fold_news()");
-  due_.clear();
+  to_fold_.clear();
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) due_.push_back(b);
+    if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) to_fold_.push_back(b);
   }
   return fold_due(x);
 }
@@ -149,7 +149,7 @@ FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
 FoldReport Mixer::fold_due(std::span<float> x) {
   followed_ = followers_ != nullptr && !followers_->empty();
   std::atomic<bool> finite = true;
-  std::atomic<std::size_t> found_held = 0;
+  std::atomic<std::size_t> found_locked = 0;
   const auto try_fold = [&](std::uint32_t bucket) {
     const BucketGuard guard = try_lock(bucket);
     if (!guard) return false;
@@ -158,20 +158,20 @@ FoldReport Mixer::fold_due(std::span<float> x) {
     return true;
   };
   auto first_try = [&](std::uint32_t i) {
-    if (!try_fold(due_[i])) held_[found_held++] = due_[i];
+    if (!try_fold(to_fold_[i])) locked_[found_locked++] = to_fold_[i];
   };
-  const auto due = static_cast<std::uint32_t>(due_.size());
+  const auto due = static_cast<std::uint32_t>(to_fold_.size());
   if (due > 0) team_.each(due, first_try);
 
   FoldReport result;
-  for (std::size_t i = 0; i < found_held; ++i) {
-    if (try_fold(held_[i])) continue;
-    behind_[held_[i]] = 1;
+  for (std::size_t i = 0; i < found_locked; ++i) {
+    if (try_fold(locked_[i])) continue;
+    behind_[locked_[i]] = 1;
     ++result.deferred;
     ++deferred_;
-    held_by_ = segment_.control(held_[i]).holder.load();
+    lock_holder_ = segment_.control(locked_[i]).holder.load();
   }
-  if (std::ranges::find(behind_, 1) == behind_.end()) held_by_ = kNoRank;
+  if (std::ranges::find(behind_, 1) == behind_.end()) lock_holder_ = kNoRank;
   result.folded = due - result.deferred;
   result.finite = finite;
   return result;
@@ -181,9 +181,9 @@ MixReport Mixer::offer(std::uint32_t bucket, EdgeCodec& codec, std::span<std::by
   const OneAtATime::Inside inside(background_, "Mixer::offer()");
   if (bucket == telemetry_bucket()) return copy(bucket, out);
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   const MixReport result = MixReport::of(codec.offer(values(guard, bucket), out));
-  if (result.applied) segment_.control(bucket).room = 1 + kAnswersWhileOpen;
+  if (result.applied) segment_.control(bucket).answers_left = 1 + kAnswersWhileOpen;
   return result;
 }
 
@@ -193,12 +193,12 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (bucket == telemetry_bucket()) {
     const MutexLock lock(telemetry_lock_);
     telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
-    ++told_;
+    ++telemetry_exchanges_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
-  if (!take_room(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
+  if (!guard) return MixReport::locked();
+  if (!count_answer(segment_.control(bucket))) return {.why = MixReport::Why::kBusy};
   return MixReport::of(change_p(
       guard, bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
@@ -209,11 +209,11 @@ MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
   if (bucket == telemetry_bucket()) {
     const MutexLock lock(telemetry_lock_);
     telemetry::settle(telemetry_p_, reply);
-    ++told_;
+    ++telemetry_exchanges_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   return MixReport::of(change_p(
       guard, bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
 }
@@ -224,11 +224,11 @@ MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, 
   if (bucket == telemetry_bucket()) {
     const MutexLock lock(telemetry_lock_);
     telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
-    ++told_;
+    ++telemetry_exchanges_;
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   return MixReport::of(change_p(guard, bucket, aside,
                                 [&](auto values) { return codec.merge(values, ours, theirs); }));
 }
@@ -241,7 +241,7 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   const BucketValues ours = values(guard, bucket);
   return {.applied = edge_delta::copy(ours.y, ours.p, Fp32Codec(), out)};
 }
@@ -254,7 +254,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   const BucketValues ours = changing(guard, bucket);
   aside_.clear(bucket);
   return MixReport::of(edge_delta::adopt(ours.y, ours.p, Fp32Codec(), s));
@@ -263,7 +263,7 @@ MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
 MixReport Mixer::begin_with(std::uint32_t bucket, std::span<const std::byte> s) {
   const OneAtATime::Inside inside(background_, "Mixer::begin_with()");
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   const BucketValues ours = values(guard, bucket);
   const MixReport result =
       MixReport::of(edge_delta::begin_with(y(guard, bucket), ours.p, Fp32Codec(), s));
@@ -297,25 +297,26 @@ MixReport Mixer::discard(std::uint32_t bucket) {
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   aside_.clear(bucket);
   std::ranges::fill(changing(guard, bucket).p, 0);
   return {.applied = true};
 }
 
-MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside) {
-  const OneAtATime::Inside inside(background_, "Mixer::share()");
+MixReport Mixer::average_shared(std::uint32_t bucket, Segment& theirs, bool theirs_first,
+                                double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::average_shared()");
   BucketControl& control = theirs.control(bucket);
   const Rank self = segment_.rank();
   BucketGuard first =
       theirs_first ? counted(BucketGuard::try_for_a_while(control, self)) : lock(bucket);
-  if (!first) return MixReport::held();
+  if (!first) return MixReport::locked();
   BucketGuard second =
       theirs_first ? lock(bucket) : counted(BucketGuard::try_for_a_while(control, self));
-  if (!second) return MixReport::held();
+  if (!second) return MixReport::locked();
 
-  const bool open = control.room != 0;
-  if (!theirs.admits() || !take_room(control)) return {.why = MixReport::Why::kBusy};
+  const bool open = control.answers_left != 0;
+  if (!theirs.admits() || !count_answer(control)) return {.why = MixReport::Why::kBusy};
   control.came = 1;
   const BucketRange range = layout_.bucket(bucket);
   const int divisor = open ? 3 : 2;
@@ -334,10 +335,10 @@ MixReport Mixer::share(std::uint32_t bucket, Segment& theirs, bool theirs_first,
   return result;
 }
 
-void Mixer::close(std::uint32_t bucket) {
+void Mixer::close_request(std::uint32_t bucket) {
   // No lock is needed: the request is settled, and a neighbour that still reads it as open only
   // takes less.
-  if (bucket < telemetry_bucket()) segment_.control(bucket).room = 0;
+  if (bucket < telemetry_bucket()) segment_.control(bucket).answers_left = 0;
 }
 
 void Mixer::fold_telemetry(std::span<double> x) {

@@ -29,22 +29,22 @@ struct FoldReport {
 };
 
 /// What an exchange on one bucket did. `applied` false means that nothing was changed, except that
-/// share() may have averaged the blocks before one that is not finite, at both ends alike.
+/// average_shared() may have averaged the blocks before one that is not finite, at both ends alike.
 struct MixReport {
   bool applied = false;
   double distance2 = 0;  ///< |theirs - ours|^2 over the bucket; 0 for telemetry
   double norm2 = 0;      ///< |ours|^2 where it was at hand, else 0
-  int divisor = 0;       ///< share(): each end moved by the difference / divisor
+  int divisor = 0;       ///< average_shared(): each end moved by the difference / divisor
   /// Why nothing was changed.
   enum class Why : std::uint8_t {
     kNotFinite,
-    kHeld,       ///< another process holds the bucket
+    kLocked,     ///< another process holds the bucket
     kBusy,       ///< it has answered enough while its own request is open, or takes no part
     kMalformed,  ///< the payload does not fit this bucket
   };
   Why why = Why::kNotFinite;
 
-  [[nodiscard]] static MixReport held() { return {.why = Why::kHeld}; }
+  [[nodiscard]] static MixReport locked() { return {.why = Why::kLocked}; }
   [[nodiscard]] static MixReport of(const edge_delta::Outcome& outcome) {
     return {.applied = outcome.finite,
             .distance2 = outcome.distance2,
@@ -66,7 +66,7 @@ struct MixReport {
 /// and then leaves it for the next boundary, which keeps z = y + p correct.
 ///
 /// Where the memory is shared, neighbours on the same host take these locks too. A neighbour may be
-/// stopped while it holds one; no operation waits for it then, but reports kHeld.
+/// stopped while it holds one; no operation waits for it then, but reports kLocked.
 class Mixer {
  public:
   /// `initial` is x at the start (layout.size() floats), `telemetry` the scalars' start values.
@@ -136,9 +136,10 @@ class Mixer {
   /// settled at once, so no other request of ours may be open on this bucket; the neighbour's end
   /// follows the same rule as an answer. The lock of the lower rank is taken first. `aside` is of
   /// our end.
-  MixReport share(std::uint32_t bucket, Segment& theirs, bool theirs_first, double aside = 0);
+  MixReport average_shared(std::uint32_t bucket, Segment& theirs, bool theirs_first,
+                           double aside = 0);
   /// Closes our request on this bucket, which offer() opened.
-  void close(std::uint32_t bucket);
+  void close_request(std::uint32_t bucket);
 
   // Lock-step: see lock_step.h. Call publish() only when every neighbour has pulled the round
   // before, and collect() only when every neighbour was absorbed.
@@ -156,7 +157,7 @@ class Mixer {
   void read_z(std::span<float> z) const;
   void read_telemetry_z(std::span<double> z) const;
   /// How often the scalars were averaged with a neighbour's by message.
-  [[nodiscard]] std::uint64_t told() const { return told_; }
+  [[nodiscard]] std::uint64_t telemetry_exchanges() const { return telemetry_exchanges_; }
   /// Steps that a worker has made, in the mean over all, as far as word has come.
   [[nodiscard]] double steps_known() const;
 
@@ -167,12 +168,12 @@ class Mixer {
   [[nodiscard]] std::uint64_t deferred() const { return deferred_; }
   /// The neighbour that has held such a bucket since the last boundary; kNoRank where there is
   /// none.
-  [[nodiscard]] Rank held_by() const { return held_by_; }
+  [[nodiscard]] Rank lock_holder() const { return lock_holder_; }
   /// Locks taken over from processes that died holding them.
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
-  /// Folds the buckets of due_.
+  /// Folds the buckets of to_fold_.
   FoldReport fold_due(std::span<float> x);
 
   // `guard` holds the lock of the bucket. (Clang's analysis knows no locks in an array, nor one
@@ -207,12 +208,12 @@ class Mixer {
   mutable Mutex telemetry_lock_;
   std::vector<double> telemetry_y_ FAST_GUARDED_BY(telemetry_lock_);
   std::vector<double> telemetry_p_ FAST_GUARDED_BY(telemetry_lock_);
-  std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, told_{0};
-  std::atomic<Rank> held_by_{kNoRank};
-  std::vector<std::uint32_t> due_;    ///< what a fold goes over; training thread and its team
-  std::vector<std::uint32_t> held_;   ///< its second tries; the same
-  std::vector<std::uint8_t> behind_;  ///< by bucket: locked at its last fold; the same
-  OneAtATime training_, background_;  ///< which of the two threads is in which operation
+  std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, telemetry_exchanges_{0};
+  std::atomic<Rank> lock_holder_{kNoRank};
+  std::vector<std::uint32_t> to_fold_;  ///< what a fold goes over; training thread and its team
+  std::vector<std::uint32_t> locked_;   ///< its second tries; the same
+  std::vector<std::uint8_t> behind_;    ///< by bucket: locked at its last fold; the same
+  OneAtATime training_, background_;    ///< which of the two threads is in which operation
   Team team_;
 };
 

@@ -42,7 +42,7 @@ MixReport Mixer::snapshot(std::uint32_t bucket, const Codec& codec, std::span<st
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   return {.applied = codec.encode(values(guard, bucket).y, out)};
 }
 
@@ -55,7 +55,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
     return {.applied = true};
   }
   const BucketGuard guard = lock(bucket);
-  if (!guard) return MixReport::held();
+  if (!guard) return MixReport::locked();
   return {.applied = lock_step::absorb(changing(guard, bucket).p, codec, s, weight)};
 }
 

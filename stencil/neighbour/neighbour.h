@@ -23,28 +23,28 @@ struct Life {
   std::uint32_t our_epoch = 0;
   std::uint32_t their_epoch = 0;  ///< 0: none known
   bool acknowledged = false;      ///< their Hello carried our_epoch and was acted on
-  bool told = false;              ///< a Hello of ours carried their_epoch
+  bool greeted = false;           ///< a Hello of ours carried their_epoch
   LifeId id;                      ///< theirs
   std::uint64_t generation = 0;   ///< theirs; 0: none known
   std::string host;
-  TimePoint met{};           ///< when its present life was first greeted
-  TimePoint taken_since{};   ///< since when they say that another process has our rank; or unset
-  Origin initial;            ///< as they last said
-  double progress = 0;       ///< see Hello::progress; as of the last link
-  bool behind = false;       ///< it was far behind us then and may still begin anew
-  bool doubted = false;      ///< it told us then of progress that is not believed
-  bool fresh = false;        ///< a newcomer when its present life sent us its first Hello
-  bool apart = false;        ///< it began from other initial weights, as has been said
-  bool ever_heard = false;   ///< any of its lives
-  std::uint64_t raised = 0;  ///< added to our generation on this edge
+  TimePoint greeted_at{};     ///< when its present life was first greeted
+  TimePoint taken_since{};    ///< since when they say that another process has our rank; or unset
+  Origin initial;             ///< as they last said
+  double progress = 0;        ///< see Hello::progress; as of the last link
+  bool behind = false;        ///< it was far behind us then and may still begin anew
+  bool doubted = false;       ///< it told us then of progress that is not believed
+  bool fresh = false;         ///< a newcomer when its present life sent us its first Hello
+  bool other_origin = false;  ///< it began from other initial weights, as has been said
+  bool ever_heard = false;    ///< any of its lives
+  std::uint64_t raised = 0;   ///< added to our generation on this edge
 };
 
 /// What the neighbour last said of itself.
 struct Report {
   WorkerState state = WorkerState::kJoining;
   Steps steps;
-  std::uint32_t calm = 0;
-  std::uint64_t said = 0;  ///< MessageHeader::said of the message that the three above are of
+  std::uint32_t settled_hops = 0;
+  std::uint64_t number = 0;  ///< MessageHeader::number of the message that the three above are of
   std::uint64_t first_batch = 0;    ///< see Heartbeat
   std::uint64_t grid = 0;           ///< likewise
   TimePoint grid_differs = kNever;  ///< since when it is another than ours
@@ -53,7 +53,7 @@ struct Report {
 
 /// Mode bounded: how the neighbour's steps hold up ours.
 struct Pace {
-  bool held = false;             ///< Neighbour::in_pace() as of their last message
+  bool limits = false;           ///< Neighbour::in_pace() as of their last message
   std::uint64_t head_start = 0;  ///< our steps ahead of theirs that do not count
   std::uint64_t swept_step = 0;  ///< our step at the last completed sweep
 
@@ -62,9 +62,9 @@ struct Pace {
   /// does not count, and shrinks as the neighbour catches up.
   void note(bool in_pace, std::uint64_t our_step, std::uint64_t their_step, std::uint64_t bound) {
     const std::uint64_t ahead = our_step > their_step ? our_step - their_step : 0;
-    if (!held) head_start = ahead > bound ? ahead : 0;
+    if (!limits) head_start = ahead > bound ? ahead : 0;
     head_start = std::min(head_start, ahead);
-    held = in_pace;
+    limits = in_pace;
   }
 };
 

@@ -32,7 +32,7 @@ OpenOffer SequenceBook::take_open(std::uint64_t sequence) {
 KeptAnswer& SequenceBook::keep(std::uint64_t sequence, bool mixes) {
   answered = sequence;
   mixing += mixes ? 1 : 0;
-  kept.push_back({.sequence = sequence, .mixes = mixes, .met = false, .message = {}});
+  kept.push_back({.sequence = sequence, .mixes = mixes, .struck = false, .message = {}});
   return kept.back();
 }
 

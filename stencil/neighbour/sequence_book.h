@@ -29,7 +29,7 @@ struct OpenOffer {
 struct KeptAnswer {
   std::uint64_t sequence = 0;  ///< of their offer
   bool mixes = false;          ///< not declined: it counts for EngineConfig::retained_total
-  bool met = false;            ///< its bucket was removed from a sweep of ours
+  bool struck = false;         ///< its bucket was removed from a sweep of ours
   Message message;
 
   [[nodiscard]] bool crossed() const { return message.is<Offer>(); }

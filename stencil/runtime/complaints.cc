@@ -12,9 +12,9 @@ void Complaints::about_stranger(const std::string& cause, std::string_view text)
 
 void Complaints::say(Rank who, const std::string& name, const std::string& cause,
                      std::string_view text) {
-  std::set<std::string>& said = said_[who];
-  if (said.size() >= kMost || !said.insert(cause).second) return;
-  const bool last = said.size() == kMost;
+  std::set<std::string>& logged = logged_[who];
+  if (logged.size() >= kMost || !logged.insert(cause).second) return;
+  const bool last = logged.size() == kMost;
   log_(LogLevel::kWarning, name + ": " + std::string(text) + " (logged once; counted from now on" +
                                (last ? ", and so is all else of it)" : ")"));
 }

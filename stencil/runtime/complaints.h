@@ -26,7 +26,7 @@ class Complaints {
  private:
   void say(Rank who, const std::string& name, const std::string& cause, std::string_view text);
   LogSink log_;
-  std::map<Rank, std::set<std::string>> said_;  ///< strangers are kNoRank
+  std::map<Rank, std::set<std::string>> logged_;  ///< strangers are kNoRank
 };
 
 }  // namespace stencil

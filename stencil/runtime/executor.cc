@@ -19,7 +19,7 @@ Executor::Executor(Engine& engine, Edges& edges, Mixer& mixer, Carried& carried,
 
 void Executor::run(Actions& actions) {
   engine_.take_closed(closed_);
-  for (const std::uint32_t bucket : closed_) close(bucket);
+  for (const std::uint32_t bucket : closed_) close_request(bucket);
   closed_.clear();
   engine_.take_lost(lost_);
   for (const Rank rank : lost_) {
@@ -56,8 +56,8 @@ void Executor::measured(Rank neighbour, std::uint32_t bucket, const MixReport& r
                        telling);
 }
 
-void Executor::close(std::uint32_t bucket) {
-  if (!engine_.is_open(bucket)) mixer_.close(bucket);
+void Executor::close_request(std::uint32_t bucket) {
+  if (!engine_.is_open(bucket)) mixer_.close_request(bucket);
 }
 
 void Executor::reject(Rank from, const MixReport& report, const char* cause, const char* what) {
@@ -69,7 +69,7 @@ void Executor::reject(Rank from, const MixReport& report, const char* cause, con
 }
 
 void Executor::operator()(action::Send& send) {
-  if (send.message.header.said == 0) engine_.stamp(send.message.header, send.to);
+  if (send.message.header.number == 0) engine_.stamp(send.message.header, send.to);
   outbox_.send(edges_.at(send.to), send.message);
 }
 
@@ -106,7 +106,7 @@ void Executor::operator()(action::MakeOffer& offer) {
   const auto bytes = forms_.give(made.payload, form.bytes);
   const MixReport report =
       bytes ? mixer_.offer(offer.bucket, forms_.coding(to, form.codec == kExact), *bytes)
-            : MixReport::held();
+            : MixReport::locked();
   if (!report.applied) {
     // Another process holds the bucket, there is no memory for it, or our own model is not finite,
     // which the training thread will notice at its boundary. Sequence numbers must not have a gap
@@ -144,12 +144,12 @@ void Executor::operator()(action::Answer& answer) {
   const MixReport report =
       bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
                             answer.divisor, *bytes, to.neighbour.unlike)
-            : MixReport::held();
+            : MixReport::locked();
   if (report.applied) {
     measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
     return this->reply(answer.to, reply);
   }
-  if (report.why == MixReport::Why::kHeld || report.why == MixReport::Why::kBusy) {
+  if (report.why == MixReport::Why::kLocked || report.why == MixReport::Why::kBusy) {
     return cannot(ReplyStatus::kBusy);
   }
   reject(answer.to, report, "offer", "an offer");
@@ -218,14 +218,14 @@ bool Executor::apply(const action::Settle& settle) {
     report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
                            view(reply.payload), reply.divisor, with.neighbour.unlike);
   }
-  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kLocked) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
     measured(with.rank(), ours.bucket, report, reply.divisor, telling(settle.message, &ours));
   } else {
     reject(with.rank(), report, "reply", "a delta");
   }
-  close(ours.bucket);
+  close_request(ours.bucket);
   return true;
 }
 
@@ -237,14 +237,14 @@ bool Executor::apply(const action::Merge& merge) {
   const CodedOffer b{view(theirs.payload), theirs.codec == kExact};
   MixReport report = mixer_.merge(ours.bucket, forms_.coding(with, a.exact && b.exact), a, b,
                                   with.neighbour.unlike);
-  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kLocked) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
     measured(with.rank(), ours.bucket, report, 2, telling(merge.message, &ours));
   } else {
     reject(with.rank(), report, "offer", "an offer");
   }
-  close(ours.bucket);
+  close_request(ours.bucket);
   return true;
 }
 
@@ -274,7 +274,7 @@ bool Executor::apply(const action::Serve& serve) {
     outbox_.send(edges_.at(serve.to), message);
     return true;
   }
-  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kLocked) return false;
   ++counters_.own_non_finite;
   return true;
 }
@@ -290,7 +290,7 @@ bool Executor::apply(const action::Adopt& adopt) {
   const MixReport report = adopt.initial      ? mixer_.begin_with(snapshot.bucket, values)
                            : snapshot.payload ? mixer_.adopt(snapshot.bucket, values)
                                               : mixer_.discard(snapshot.bucket);
-  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kLocked) return false;
   if (!report.applied) {
     reject(adopt.from, report, "snapshot", "a snapshot");
     return true;
@@ -305,7 +305,7 @@ bool Executor::apply(const action::Absorb& absorb) {
   const Snapshot& snapshot = absorb.snapshot;
   const MixReport report = mixer_.absorb(snapshot.bucket, forms_.pulled(), view(snapshot.payload),
                                          edges_.at(absorb.from).neighbour.weight);
-  if (report.why == MixReport::Why::kHeld) return false;
+  if (report.why == MixReport::Why::kLocked) return false;
   if (!report.applied) reject(absorb.from, report, "snapshot", "a snapshot");
   return true;
 }

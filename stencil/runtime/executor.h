@@ -56,7 +56,7 @@ class Executor {
   void operator()(action::HashStart& start);
 
  private:
-  void close(std::uint32_t bucket);
+  void close_request(std::uint32_t bucket);
   void decline(Rank to, const Offer& offer, ReplyStatus status);
   void reply(Rank to, const Reply& reply);
   template <typename Owed>

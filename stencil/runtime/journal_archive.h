@@ -27,7 +27,7 @@ constexpr Pause last(Pause) {
   return Pause::kSweeping;
 }
 constexpr ShareResult last(ShareResult) {
-  return ShareResult::kHeld;
+  return ShareResult::kLocked;
 }
 constexpr ReplyStatus last(ReplyStatus) {
   return ReplyStatus::kRejected;

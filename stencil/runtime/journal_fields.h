@@ -52,7 +52,8 @@ void fields(A& a, T& v) {
 // Messages. Of a payload only whether there is one: the engine looks no further.
 template <typename A, Is<MessageHeader> T>
 void fields(A& a, T& v) {
-  all(a, v.from, v.sender_epoch, v.receiver_epoch, v.said, v.state, v.step, v.calm, v.settled);
+  all(a, v.from, v.sender_epoch, v.receiver_epoch, v.number, v.state, v.step, v.settled_hops,
+      v.settled);
 }
 template <typename A, Is<Hello> T>
 void fields(A& a, T& v) {
@@ -245,17 +246,18 @@ void fields(A& a, T& v) {
 }
 template <typename A, Is<Life> T>
 void fields(A& a, T& v) {
-  all(a, v.our_epoch, v.their_epoch, v.acknowledged, v.told, v.id, v.generation, v.host, v.met,
-      v.taken_since, v.initial, v.progress, v.behind, v.doubted, v.fresh, v.apart, v.ever_heard,
-      v.raised);
+  all(a, v.our_epoch, v.their_epoch, v.acknowledged, v.greeted, v.id, v.generation, v.host,
+      v.greeted_at, v.taken_since, v.initial, v.progress, v.behind, v.doubted, v.fresh,
+      v.other_origin, v.ever_heard, v.raised);
 }
 template <typename A, Is<Report> T>
 void fields(A& a, T& v) {
-  all(a, v.state, v.steps, v.calm, v.said, v.first_batch, v.grid, v.grid_differs, v.grid_told);
+  all(a, v.state, v.steps, v.settled_hops, v.number, v.first_batch, v.grid, v.grid_differs,
+      v.grid_told);
 }
 template <typename A, Is<Pace> T>
 void fields(A& a, T& v) {
-  all(a, v.held, v.head_start, v.swept_step);
+  all(a, v.limits, v.head_start, v.swept_step);
 }
 template <typename A, Is<EdgeTimes> T>
 void fields(A& a, T& v) {
@@ -263,7 +265,7 @@ void fields(A& a, T& v) {
 }
 template <typename A, Is<KeptAnswer> T>
 void fields(A& a, T& v) {
-  all(a, v.sequence, v.mixes, v.met, v.message);
+  all(a, v.sequence, v.mixes, v.struck, v.message);
 }
 template <typename A, Is<HeldOffer> T>
 void fields(A& a, T& v) {

@@ -29,7 +29,7 @@ void MemorySharing::meet(TimePoint now, Executor& executor, Actions& actions) {
 }
 
 void MemorySharing::watch(TimePoint now) {
-  const Rank holder = mixer_.held_by();
+  const Rank holder = mixer_.lock_holder();
   if (holder != holder_) {
     holder_ = holder;
     held_since_ = now;
@@ -54,7 +54,8 @@ void MemorySharing::share(TimePoint now, Executor& executor, Actions& actions) {
 ShareResult MemorySharing::average(Edge& with, std::uint32_t bucket, bool finishing) {
   Segment* theirs = meeting_->find(with.rank());
   const bool lower_first = with.rank() < engine_.config().rank;
-  const MixReport report = mixer_.share(bucket, *theirs, lower_first, with.neighbour.unlike);
+  const MixReport report =
+      mixer_.average_shared(bucket, *theirs, lower_first, with.neighbour.unlike);
   if (report.applied) {
     const std::uint64_t bytes = mixer_.floats(bucket) * sizeof(float);
     with.memory.bytes += bytes;
@@ -65,7 +66,7 @@ ShareResult MemorySharing::average(Edge& with, std::uint32_t bucket, bool finish
                          they_finish || !finishing);
     return ShareResult::kDone;
   }
-  if (report.why == MixReport::Why::kHeld) return ShareResult::kHeld;
+  if (report.why == MixReport::Why::kLocked) return ShareResult::kLocked;
   if (report.why == MixReport::Why::kNotFinite) {
     ++counters_.non_finite;
     complaints_.about(with.rank(), "shared",

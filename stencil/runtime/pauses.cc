@@ -27,7 +27,7 @@ void Pauses::note(TimePoint now, const Engine& engine) {
       engine.turns().pause() == Pause::kGathering)
     return;
   if (linger_.complete()) return;
-  linger_.sweeping(now, engine.turns().due(), engine.turns().unswept(), expected);
+  linger_.sweeping(now, engine.turns().unswept_at_begin(), engine.turns().unswept(), expected);
 }
 
 Pause Pauses::advance(TimePoint now) {

@@ -67,14 +67,14 @@ BucketGuard::BucketGuard(BucketControl& control, int result, Rank holder) : hold
     inherited_ = true;
   }
   if (result != 0 && !inherited_) return;
-  held_ = &control;
+  control_ = &control;
   if (inherited_ || holder_ != kNoRank) control.holder = holder_;
 }
 
 BucketGuard::~BucketGuard() {
-  if (held_ == nullptr) return;
-  if (holder_ != kNoRank) held_->holder = kNoRank;
-  pthread_mutex_unlock(&held_->mutex);
+  if (control_ == nullptr) return;
+  if (holder_ != kNoRank) control_->holder = kNoRank;
+  pthread_mutex_unlock(&control_->mutex);
 }
 
 BucketGuard BucketGuard::try_once(BucketControl& control) {
@@ -167,7 +167,7 @@ Segment::Segment(const Layout& layout, Rank rank, Reach reach)
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   for (std::uint32_t b = 0; b < buckets_; ++b) {
-    new (&controls_[b]) BucketControl{.mutex = {}, .room = 0, .holder = kNoRank, .came = 0};
+    new (&controls_[b]) BucketControl{.mutex = {}, .answers_left = 0, .holder = kNoRank, .came = 0};
     pthread_mutex_init(&controls_[b].mutex, &attributes);
     new (&notes_[b]) SharedNote{0.0F, 0.0F};
   }

@@ -19,7 +19,7 @@ struct alignas(64) BucketControl {
   pthread_mutex_t mutex;  ///< process-shared, robust
   /// 0: the owner has no request open on this bucket. 1 + k: it has one, and may answer k times
   /// more.
-  std::atomic<std::uint32_t> room;
+  std::atomic<std::uint32_t> answers_left;
   /// The neighbour that holds the lock. kNoRank: the owner holds it, nobody does, or it is not
   /// known yet.
   std::atomic<Rank> holder;
@@ -41,7 +41,7 @@ class BucketGuard {
   BucketGuard() = default;
   ~BucketGuard();
   BucketGuard(BucketGuard&& other) noexcept
-      : held_(std::exchange(other.held_, nullptr)),
+      : control_(std::exchange(other.control_, nullptr)),
         inherited_(other.inherited_),
         holder_(other.holder_) {}
   BucketGuard& operator=(BucketGuard&&) = delete;
@@ -53,15 +53,15 @@ class BucketGuard {
   /// Waits. Only for memory that no other process maps.
   static BucketGuard wait(BucketControl& control);
 
-  explicit operator bool() const { return held_ != nullptr; }
-  [[nodiscard]] bool guards(const BucketControl& control) const { return held_ == &control; }
+  explicit operator bool() const { return control_ != nullptr; }
+  [[nodiscard]] bool guards(const BucketControl& control) const { return control_ == &control; }
   /// Whether the last holder died while it held the lock. At most a few floats of its exchange are
   /// then applied at one end only.
   [[nodiscard]] bool inherited() const { return inherited_; }
 
  private:
   BucketGuard(BucketControl& control, int result, Rank holder = kNoRank);
-  BucketControl* held_ = nullptr;
+  BucketControl* control_ = nullptr;
   bool inherited_ = false;
   Rank holder_ = kNoRank;
 };

@@ -154,14 +154,14 @@ Error out_of_range(std::string_view field, std::int64_t value) {
 /// Returns nothing where every field is within the range that the grammar above gives.
 std::optional<Error> check_header(const proto::Header& header) {
   constexpr std::uint32_t kKinds = std::variant_size_v<MessageBody> - 1;
-  constexpr std::uint32_t kMaxCalm = 2 * std::uint32_t{Topology::kMaxSize};
+  constexpr std::uint32_t kMaxSettledHops = 2 * std::uint32_t{Topology::kMaxSize};
   constexpr auto kStates = static_cast<std::uint32_t>(WorkerState::kFrozen);
   constexpr std::uint32_t kLargestCodec = std::numeric_limits<CodecNumber>::max();
   constexpr auto kStatuses = static_cast<std::uint32_t>(ReplyStatus::kRejected);
   if (header.kind() > kKinds) return out_of_range("kind", header.kind());
   if (header.from() < 0) return out_of_range("from", header.from());
   if (header.state() > kStates) return out_of_range("state", header.state());
-  if (header.calm() > kMaxCalm) return out_of_range("calm", header.calm());
+  if (header.calm() > kMaxSettledHops) return out_of_range("calm", header.calm());
   if (header.status() > kStatuses) return out_of_range("status", header.status());
   if (header.codec() > kLargestCodec) return out_of_range("codec", header.codec());
   if (header.divisor() != 0 && header.divisor() != 2 && header.divisor() != 3)
@@ -305,8 +305,8 @@ Frame encode_frame(const Message& message, Integrity link) {
   header.set_receiver_epoch(message.header.receiver_epoch);
   header.set_state(static_cast<std::uint32_t>(message.header.state));
   header.set_step(message.header.step);
-  header.set_calm(message.header.calm);
-  header.set_said(message.header.said);
+  header.set_calm(message.header.settled_hops);
+  header.set_said(message.header.number);
   header.set_settled(message.header.settled);
   std::visit(EncodeBody{header}, message.body);
   header.set_payload_size(view(payload).size());
@@ -342,10 +342,10 @@ Result<Message> decode_frame(const Frame& frame, Integrity link) {
   message.header = {.from = header.from(),
                     .sender_epoch = header.sender_epoch(),
                     .receiver_epoch = header.receiver_epoch(),
-                    .said = header.said(),
+                    .number = header.said(),
                     .state = static_cast<WorkerState>(header.state()),
                     .step = header.step(),
-                    .calm = header.calm(),
+                    .settled_hops = header.calm(),
                     .settled = header.settled()};
   message.body = decode_body(header, payload.empty() ? Payload() : frame.payload);
   if (!payload.empty() && !payload_of(message))

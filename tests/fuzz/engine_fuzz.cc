@@ -130,7 +130,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   h.state = any_of(source, WorkerState::kFrozen);
   h.step = source.number();
   h.settled = source.number();
-  h.said = source.number();
+  h.number = source.number();
   std::uint64_t sequence = edge.book.answered + edge.book.held.size() + 1;
   if (kind == MessageBody(Reply{}).index() && !edge.book.open.empty()) {
     sequence = edge.book.open[0].sequence;

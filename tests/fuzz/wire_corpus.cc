@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     const MessageHeader header{.from = 3,
                                .sender_epoch = 3,
                                .receiver_epoch = 300,
-                               .said = 9,
+                               .number = 9,
                                .state = WorkerState::kTraining,
                                .step = 12345,
                                .settled = 17};

@@ -124,8 +124,8 @@ TEST(Bounded, a_worker_held_back_names_who_holds_it) {
   const auto objective = sim::make_agreement(32, 1);
   sim::Simulation simulation(config, *objective);
   simulation.run_until(4);
-  EXPECT_EQ(simulation.status(0).limit.held_by, 1);
-  EXPECT_EQ(simulation.status(2).limit.held_by, 1);
+  EXPECT_EQ(simulation.status(0).limit.limited_by, 1);
+  EXPECT_EQ(simulation.status(2).limit.limited_by, 1);
   EXPECT_EQ(simulation.status(0).limit.step, 2U);
   EXPECT_LT(simulation.status(0).engine.sweeps, 10U) << "asks without pause while it waits";
   simulation.kill(1);

@@ -72,7 +72,7 @@ class Recorded {
     message.header.sender_epoch = 7;
     message.header.receiver_epoch = neighbours_.at(rank).life.our_epoch;
     message.header.state = WorkerState::kTraining;
-    message.header.said = ++said_;
+    message.header.number = ++said_;
     engine_.on_message(now, rank, message, out_);
     carry_out();
   }

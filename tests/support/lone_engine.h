@@ -63,7 +63,7 @@ struct LoneEngine {
     message.header.sender_epoch = 7;
     message.header.receiver_epoch = at(rank).neighbour.life.our_epoch;
     message.header.state = state;
-    message.header.said = ++said;
+    message.header.number = ++said;
     return message;
   }
   /// The greeting of a worker of the same run.

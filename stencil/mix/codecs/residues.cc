@@ -164,13 +164,13 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
       if (std::isnan(*block)) (void)kernels::sum(y + begin + from, p + begin + from, block, size);
     });
     const kernels::Sums sums =
-        kernels::difference(theirs.data(), y + begin, p + begin, beta, d.room(begin), n);
+        kernels::difference(theirs.data(), y + begin, p + begin, beta, d.space(begin), n);
     outcome.distance2 += sums.distance2;
     outcome.norm2 += sums.norm2;
     outcome.finite &= sums.finite;
     outcome.finite = outcome.finite && d.write(begin, n);
     if (!outcome.finite) return;
-    const float* const moved = d.room(begin);
+    const float* const moved = d.space(begin);
     for_residues(n, [&](std::size_t from, std::size_t size) {
       float& found = found_[(begin + from) / residue::kBlock];
       if (is_read[from / residue::kBlock]) {

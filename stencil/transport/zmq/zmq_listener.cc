@@ -190,19 +190,19 @@ Duration ZmqListener::look() {
 
 void ZmqListener::say_why() {
   const Door::Sent now = door_.sent();
-  if (now.crowded > said_.crowded) {
+  if (now.crowded > logged_.crowded) {
     complain(
         shared_.options, "crowd",
         "as many have connected as may before they have shown that they are workers; newcomers "
         "wait, and those that show nothing are hung up on");
   }
-  if (now.silent > said_.silent) {
+  if (now.silent > logged_.silent) {
     complain(shared_.options, "silent", "whoever connected and said nothing was hung up on");
   }
-  if (now.endless > said_.endless) {
+  if (now.endless > logged_.endless) {
     complain(shared_.options, "endless message", std::string("whoever dialled us") + kEndless);
   }
-  said_ = now;
+  logged_ = now;
 }
 
 std::optional<Received> ZmqListener::next() {

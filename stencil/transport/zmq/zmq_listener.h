@@ -88,7 +88,7 @@ class ZmqListener final : public EventSource {
   std::optional<Port> port_;  ///< nothing while there are no descriptors for one
   Alarm again_;               ///< for listen_anew()
   bool look_over_ = false;    ///< somebody may hold too much
-  Door::Sent said_;
+  Door::Sent logged_;
   Links links_;
   std::unordered_map<std::string, LinkId> by_sender_;
   std::unordered_map<int, LinkId> by_connection_;  ///< 0: its link is forgotten

@@ -154,10 +154,10 @@ TEST(Means, OfAWorkerThatComesBackAreAsTheyWere) {
   for (std::size_t rank = 0; rank < ring.size(); ++rank) ring[rank].say(1.0 + rank);
   ring.steps_of(200);
   Sharer& back = ring[2];
-  const std::vector<double> saved = back.x, said = back.means.said();
-  EXPECT_THAT(said, ElementsAre(3.0));
+  const std::vector<double> saved = back.x, given = back.means.given();
+  EXPECT_THAT(given, ElementsAre(3.0));
   back = Sharer(4);
-  back.means = Means({"value"}, 4, said, ring.steps);
+  back.means = Means({"value"}, 4, given, ring.steps);
   back.x = back.y = saved;
   ring.steps_of(200);
   ring.expect(2.5);

@@ -22,10 +22,10 @@ TEST_F(BoundTest, the_slowest_neighbour_holds_a_worker_k_steps_ahead_of_it) {
   lone_.they_step_to(1, 5);
   lone_.they_step_to(3, 3);
   EXPECT_EQ(bound_.limit().step, 5U);
-  EXPECT_EQ(bound_.limit().held_by, 3);
+  EXPECT_EQ(bound_.limit().limited_by, 3);
   lone_.they_step_to(3, 8);
   EXPECT_EQ(bound_.limit().step, 7U);
-  EXPECT_EQ(bound_.limit().held_by, 1);
+  EXPECT_EQ(bound_.limit().limited_by, 1);
 }
 
 TEST_F(BoundTest, so_does_a_sweep_that_is_k_steps_old) {
@@ -45,7 +45,7 @@ TEST_F(BoundTest, nobody_is_held_by_whom_it_cannot_hear_or_who_is_done) {
   lone_.at(1).state = LinkState::kSuspect;
   lone_.at(3).report.state = WorkerState::kSettling;
   EXPECT_EQ(bound_.limit().step, UINT64_MAX);
-  EXPECT_EQ(bound_.limit().held_by, kNoRank);
+  EXPECT_EQ(bound_.limit().limited_by, kNoRank);
   EXPECT_FALSE(bound_.overdue(lone_.at(3)));
 }
 

@@ -61,19 +61,19 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
   pair.settle();
   ASSERT_EQ(pair.edge(0).report.steps.count, 2U);
   ASSERT_EQ(late.header.step, 1U);
-  late.header.calm = 7;
+  late.header.settled_hops = 7;
   late.header.state = WorkerState::kSettled;
   pair.wire.inject(1, late);
   pair.settle();
   EXPECT_EQ(pair.edge(0).report.steps.count, 2U);
-  EXPECT_EQ(pair.edge(0).report.calm, 0U);
+  EXPECT_EQ(pair.edge(0).report.settled_hops, 0U);
   EXPECT_EQ(pair.edge(0).report.state, WorkerState::kTraining);
 
-  late.header.said = pair.edge(0).report.said + 1;
+  late.header.number = pair.edge(0).report.number + 1;
   pair.wire.inject(1, late);
   pair.settle();
   EXPECT_EQ(pair.edge(0).report.steps.count, 1U) << "a newer one is believed";
-  EXPECT_EQ(pair.edge(0).report.calm, 7U);
+  EXPECT_EQ(pair.edge(0).report.settled_hops, 7U);
 }
 
 TEST(Engine, the_hash_of_a_first_batch_is_told_at_once_and_again) {
@@ -94,7 +94,7 @@ TEST(Engine, a_new_epoch_counts_messages_anew) {
   Message ahead = pair.wire.front(1);
   pair.settle();
   ahead.body = Heartbeat{};
-  ahead.header.said += 1000;
+  ahead.header.number += 1000;
   ahead.header.step = 50;
   ahead.header.state = WorkerState::kSettling;
   pair.wire.inject(1, ahead);

@@ -45,7 +45,7 @@ class EngineTurns : public testing::Test {
     message.header.sender_epoch = 7;
     message.header.receiver_epoch = edge(rank).life.our_epoch;
     message.header.state = WorkerState::kTraining;
-    message.header.said = ++said_;
+    message.header.number = ++said_;
     message.header.step = their_step_;
     return message;
   }
@@ -163,7 +163,7 @@ TEST_F(EngineTurns, what_the_neighbour_has_asked_for_in_its_turn_is_not_asked_fo
   (void)did();
   pause(Pause::kSweeping);
   EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 1}, Did{kOffer, second(), 0}));
-  EXPECT_EQ(engine_->turns().due(), 3U) << "bucket 1 of both, bucket 0 of the second";
+  EXPECT_EQ(engine_->turns().unswept_at_begin(), 3U) << "bucket 1 of both, bucket 0 of the second";
 }
 
 TEST_F(EngineTurns, what_could_not_be_answered_after_all_is_asked_for) {

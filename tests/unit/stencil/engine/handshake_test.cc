@@ -28,7 +28,7 @@ class HandshakeTest : public testing::Test {
     lone_.self.config.hello.topology = "ring:2";
     lone_.self.config.hello.generation = 1;
     handshake_.add(lone_.now, neighbour);
-    handshake_.begin(lone_.now, neighbour, lone_.out);
+    handshake_.synchronise(lone_.now, neighbour, lone_.out);
     lone_.out.clear();
     hello_ = lone_.self.config.hello;
     hello_.generation = 5;
@@ -85,7 +85,7 @@ TEST_F(HandshakeTest, a_frame_counts_with_both_present_epochs_alone) {
   EXPECT_FALSE(admits(Heartbeat{}, 2, ours));
   EXPECT_EQ(lone_.self.counters.stale_frames, 2U);
   EXPECT_TRUE(admits(Leave{}, 3, 0)) << "who leaves may never learn ours";
-  handshake_.begin(lone_.now, them(), lone_.out);
+  handshake_.synchronise(lone_.now, them(), lone_.out);
   EXPECT_FALSE(admits(Heartbeat{}, 3, ours)) << "it was of the connection before";
 }
 

@@ -18,7 +18,7 @@ class LivenessTest : public testing::Test {
   void hear(std::uint64_t step = 0) {
     MessageHeader header;
     header.from = 1;
-    header.said = ++said_;
+    header.number = ++said_;
     header.state = WorkerState::kTraining;
     header.step = step;
     liveness_.heard(lone_.now, them(), header);
@@ -90,7 +90,7 @@ TEST_F(LivenessTest, what_an_older_message_says_does_not_count) {
   hear(7);
   MessageHeader late;
   late.from = 1;
-  late.said = said_ - 1;
+  late.number = said_ - 1;
   late.state = WorkerState::kJoining;
   late.step = 3;
   liveness_.heard(lone_.now, them(), late);

@@ -59,7 +59,7 @@ TEST_F(SharedExchangeTest, gives_a_window_at_a_time) {
 TEST_F(SharedExchangeTest, leaves_out_what_another_request_of_ours_holds_open) {
   sweeps_.open(1);
   EXPECT_EQ(take(), (std::vector<std::uint32_t>{0, 2}));
-  sweeps_.close(1);
+  sweeps_.close_request(1);
   EXPECT_EQ(take(), (std::vector<std::uint32_t>{1}));
 }
 
@@ -76,7 +76,7 @@ TEST_F(SharedExchangeTest, a_bucket_that_is_held_is_tried_again_and_left_out_in_
   for (const std::uint32_t bucket : take()) {
     if (bucket != 1) done(bucket);
   }
-  done(1, ShareResult::kHeld);
+  done(1, ShareResult::kLocked);
   int tries = 1;
   for (; tries < 1000; ++tries) {
     const TimePoint next = shared_.next();
@@ -85,7 +85,7 @@ TEST_F(SharedExchangeTest, a_bucket_that_is_held_is_tried_again_and_left_out_in_
     const auto again = take();
     if (again.empty()) break;
     EXPECT_EQ(again, (std::vector<std::uint32_t>{1}));
-    done(1, ShareResult::kHeld);
+    done(1, ShareResult::kLocked);
   }
   EXPECT_GT(tries, 5);
   EXPECT_LT(tries, 100);

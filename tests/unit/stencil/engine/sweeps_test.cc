@@ -75,7 +75,7 @@ TEST_F(Sweeps, a_sweep_offers_each_bucket_once_and_passes_over_open_ones) {
   EXPECT_EQ(ask(sweep, 3), 0U);
   EXPECT_EQ(ask(sweep, 3), 2U);
   EXPECT_EQ(ask(sweep, 3), std::nullopt);
-  book->close(1);
+  book->close_request(1);
   EXPECT_EQ(ask(sweep, 3), 1U);
   EXPECT_EQ(ask(sweep, 3), std::nullopt);
   EXPECT_EQ(sweep.unsettled, 3U);
@@ -133,7 +133,7 @@ TEST_F(Sweeps, finding_the_next_bucket_costs_the_same_however_many_there_are) {
       ASSERT_EQ(ask(first, sizes[i]), bucket);
       book->open(bucket);
       ASSERT_EQ(ask(second, sizes[i]), std::nullopt);
-      book->close(bucket);
+      book->close_request(bucket);
       ASSERT_EQ(ask(second, sizes[i]), bucket);
     }
     looks[i] = static_cast<double>(looked) / sizes[i];

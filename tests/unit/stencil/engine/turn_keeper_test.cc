@@ -129,7 +129,7 @@ TEST_F(TurnKeeperTest, in_a_pause_an_offer_waits_for_the_turns_before_its_own) {
   boundary(Pause::kSweeping);
   EXPECT_FALSE(holds(first(), 0));
   EXPECT_TRUE(holds(second(), 0)) << "the first turn still has to bring this bucket";
-  EXPECT_EQ(turns_.met(first(), 0), &sweeps_.active().front());
+  EXPECT_EQ(turns_.strike_exchanged(first(), 0), &sweeps_.active().front());
   EXPECT_FALSE(holds(second(), 0));
   EXPECT_TRUE(holds(second(), 1));
 }
@@ -192,28 +192,28 @@ TEST_F(TurnKeeperTest, an_offer_that_crosses_one_not_made_yet_waits_whatever_the
 
 TEST_F(TurnKeeperTest, what_they_have_asked_for_is_removed_from_our_sweep) {
   boundary(Pause::kSweeping);
-  Sweep* const sweep = turns_.met(first(), 1);
+  Sweep* const sweep = turns_.strike_exchanged(first(), 1);
   ASSERT_EQ(sweep, &sweeps_.active().front());
   EXPECT_FALSE(sweep->pending.contains(1));
   EXPECT_EQ(sweep->unasked, 2U);
-  EXPECT_EQ(turns_.met(first(), 1), nullptr) << "once";
+  EXPECT_EQ(turns_.strike_exchanged(first(), 1), nullptr) << "once";
 }
 
 TEST_F(TurnKeeperTest, an_exchange_that_lacks_the_step_in_progress_counts_for_no_sweep_of_it) {
   EXPECT_TRUE(turns_.on_made(1));
   turns_.plan();
   turns_.open_sweeps();
-  EXPECT_EQ(turns_.met(first(), 0), nullptr);
-  EXPECT_NE(turns_.met(first(), 1), nullptr);
+  EXPECT_EQ(turns_.strike_exchanged(first(), 0), nullptr);
+  EXPECT_NE(turns_.strike_exchanged(first(), 1), nullptr);
 }
 
 TEST_F(TurnKeeperTest, counts_what_a_boundary_waits_for) {
   boundary(Pause::kSweeping);
-  turns_.note_due();
-  EXPECT_EQ(turns_.due(), 6U);
-  (void)turns_.met(first(), 0);
+  turns_.note_unswept();
+  EXPECT_EQ(turns_.unswept_at_begin(), 6U);
+  (void)turns_.strike_exchanged(first(), 0);
   EXPECT_EQ(turns_.unswept(), 5U);
-  EXPECT_EQ(turns_.due(), 6U);
+  EXPECT_EQ(turns_.unswept_at_begin(), 6U);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST_P(Two, news_of_every_kind_are_folded_once_and_the_sum_is_kept) {
   folds(0, 1);
   folds(1, 1);
   mixers_[1]->segment().admit(true);
-  ASSERT_TRUE(mixers_[0]->share(2, mixers_[1]->segment(), false).applied);
+  ASSERT_TRUE(mixers_[0]->average_shared(2, mixers_[1]->segment(), false).applied);
   folds(0, 1);
   folds(1, 1);
   expect_sums(before);
@@ -327,16 +327,16 @@ TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answer
   std::thread asker([&] {
     Mixer neighbour(layout, noise(2, 64), {});
     while (!over) {
-      if (neighbour.share(0, mixer.segment(), false).applied) ++answered;
+      if (neighbour.average_shared(0, mixer.segment(), false).applied) ++answered;
     }
   });
   std::vector<std::byte> offer(64 * sizeof(float));
   int reopened = 0;
   for (int i = 0; answered < 1'000'000 && i < 3'000'000; ++i) {
     (void)mixer.offer(0, codec, offer);
-    mixer.close(0);
+    mixer.close_request(0);
     const BucketGuard guard = BucketGuard::wait(mixer.segment().control(0));
-    if (mixer.segment().control(0).room != 0) ++reopened;
+    if (mixer.segment().control(0).answers_left != 0) ++reopened;
   }
   over = true;
   asker.join();

@@ -254,7 +254,7 @@ class Residues : public ::testing::Test {
     const int to = 1 - from;
     ASSERT_TRUE(mixers_[to]->answer(bucket, *codecs_[to], s, 2, d).applied);
     ASSERT_TRUE(mixers_[from]->settle(bucket, *codecs_[from], s, d, 2).applied);
-    mixers_[from]->close(bucket);
+    mixers_[from]->close_request(bucket);
   }
   void cross(std::uint32_t bucket) {
     const Bytes a = offer(0, bucket), b = offer(1, bucket);

@@ -94,7 +94,7 @@ TEST_F(MixerSetsAsideTest, OfACrossing) {
 
 TEST_F(MixerSetsAsideTest, OfAMeetingInSharedMemory) {
   other_.segment().admit(true);
-  ASSERT_TRUE(mixer_.share(0, other_.segment(), true, kAside).applied);
+  ASSERT_TRUE(mixer_.average_shared(0, other_.segment(), true, kAside).applied);
   expect_taken_in(4);
 }
 

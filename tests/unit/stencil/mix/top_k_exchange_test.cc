@@ -69,7 +69,7 @@ class Parts : public ::testing::Test {
     Bytes d(top_k_.reply_size(size(bucket)));
     EXPECT_TRUE(mixers_[1 - i]->answer(bucket, *codecs_[1 - i], s, divisor, d).applied);
     EXPECT_TRUE(mixers_[i]->settle(bucket, *codecs_[i], s, d, divisor).applied);
-    mixers_[i]->close(bucket);
+    mixers_[i]->close_request(bucket);
     return shown_by(s, bucket);
   }
 
@@ -189,7 +189,7 @@ TEST_F(Parts, WorkersInStepWhoseOffersAlwaysCrossComeToAgree) {
   for (int i = 0; i < 7; ++i) (void)exchange(0, 0);
   Bytes lost(top_k_.reply_size(size(0)));
   ASSERT_TRUE(mixers_[1]->answer(0, *codecs_[1], offer(0, 0), 2, lost).applied);
-  mixers_[0]->close(0);
+  mixers_[0]->close_request(0);
   const double start = apart2();
   double last = start;
   for (int round = 0; round < 200; ++round) {

@@ -41,7 +41,7 @@ class StepBoundaryTest : public testing::Test {
     Bytes offer(400), reply(400);
     ASSERT_TRUE(theirs_.offer(bucket, *codec_, offer).applied);
     ASSERT_TRUE(ours_.answer(bucket, *codec_, offer, 2, reply).applied);
-    theirs_.close(bucket);
+    theirs_.close_request(bucket);
   }
   /// The background work adopts the neighbour's model.
   void adopt() {

@@ -37,12 +37,12 @@ TEST(Segment, mapped_twice_is_one_memory) {
   ASSERT_TRUE(theirs) << theirs.error().text;
   ours.y()[99] = 4;
   ours.p()[0] = 5;
-  ours.control(3).room = 2;
+  ours.control(3).answers_left = 2;
   ours.note(3).moved = 6;
   ours.control(3).came = 1;
   EXPECT_EQ(theirs->y()[99], 4);
   EXPECT_EQ(theirs->p()[0], 5);
-  EXPECT_EQ(theirs->control(3).room, 2U);
+  EXPECT_EQ(theirs->control(3).answers_left, 2U);
   EXPECT_EQ(theirs->note(3).moved, 6);
   EXPECT_EQ(theirs->control(3).came, 1U);
   EXPECT_FALSE(theirs->admits());

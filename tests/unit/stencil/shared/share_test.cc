@@ -51,7 +51,7 @@ TEST(Share, settles_and_freezes_and_a_frozen_model_is_changed_by_nobody) {
   const std::vector<float> frozen = pair.z(0);
   // Before word of it has come to the other:
   pair.mixer(1).segment().p()[0] += 8;
-  const MixReport late = pair.mixer(1).share(0, pair.mixer(0).segment(), true);
+  const MixReport late = pair.mixer(1).average_shared(0, pair.mixer(0).segment(), true);
   EXPECT_FALSE(late.applied);
   EXPECT_EQ(pair.z(0), frozen);
 }
@@ -102,7 +102,7 @@ TEST(Share, a_neighbour_that_stands_still_with_a_bucket_is_counted_and_named) {
   }
   pair.boundary(0);
   EXPECT_EQ(pair.pump(0).status().pump.deferred, 3U);
-  EXPECT_EQ(pair.mixer(0).held_by(), kNoRank);
+  EXPECT_EQ(pair.mixer(0).lock_holder(), kNoRank);
 }
 
 TEST(Share, what_is_not_finite_is_refused_and_counted) {
@@ -127,16 +127,16 @@ TEST(Share, asks_of_a_bucket_with_an_open_request_for_a_third_and_no_more_than_t
   Bytes offered(32);
   ASSERT_TRUE(open.offer(0, fp32, offered).applied);
   for (int i = 0; i < 3; ++i) {
-    const MixReport report = asker.share(0, open.segment(), true);
+    const MixReport report = asker.average_shared(0, open.segment(), true);
     EXPECT_TRUE(report.applied);
     EXPECT_EQ(report.divisor, 3);
   }
-  EXPECT_EQ(asker.share(0, open.segment(), true).why, MixReport::Why::kBusy);
+  EXPECT_EQ(asker.average_shared(0, open.segment(), true).why, MixReport::Why::kBusy);
   Bytes reply(32);
   EXPECT_EQ(open.answer(0, fp32, offered, 3, reply).why, MixReport::Why::kBusy)
       << "answers by wire come from the same three";
-  open.close(0);
-  EXPECT_EQ(asker.share(0, open.segment(), true).divisor, 2);
+  open.close_request(0);
+  EXPECT_EQ(asker.average_shared(0, open.segment(), true).divisor, 2);
 }
 
 TEST(Share, of_a_bucket_in_whose_middle_a_neighbour_was_killed_goes_on_and_is_counted) {
@@ -257,7 +257,7 @@ TEST(Share, from_all_threads_at_once_keeps_the_sum) {
   const auto background = [&](Rank rank) {
     for (int sweep = 0; sweep < 50; ++sweep) {
       for (std::uint32_t b = 0; b < layout.bucket_count(); ++b) {
-        if (mixers[rank]->share(b, reached[rank], rank == 1).applied) ++applied;
+        if (mixers[rank]->average_shared(b, reached[rank], rank == 1).applied) ++applied;
       }
     }
   };

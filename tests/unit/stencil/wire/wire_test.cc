@@ -117,10 +117,10 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   const MessageHeader header{.from = std::numeric_limits<Rank>::max(),
                              .sender_epoch = ~0U,
                              .receiver_epoch = 17,
-                             .said = 1ULL << 63,
+                             .number = 1ULL << 63,
                              .state = WorkerState::kFrozen,
                              .step = ~0ULL,
-                             .calm = 1U << 20,
+                             .settled_hops = 1U << 20,
                              .settled = 5};
   Frame frame = encode_frame({header, sent});
   EXPECT_EQ(frame.payload, sent.payload) << "the payload is shared, not copied";
@@ -131,8 +131,8 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   EXPECT_EQ(message.header.receiver_epoch, header.receiver_epoch);
   EXPECT_EQ(message.header.state, header.state);
   EXPECT_EQ(message.header.step, header.step);
-  EXPECT_EQ(message.header.calm, header.calm);
-  EXPECT_EQ(message.header.said, header.said);
+  EXPECT_EQ(message.header.settled_hops, header.settled_hops);
+  EXPECT_EQ(message.header.number, header.number);
   EXPECT_EQ(message.header.settled, header.settled);
   ASSERT_TRUE(message.is<Reply>());
   const Reply& got = *message.as<Reply>();
