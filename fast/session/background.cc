@@ -266,7 +266,7 @@ TimePoint Background::turn(TimePoint now) {
   const TimePoint next = pump_->turn(now, standing);
   if (meeting_watch_) meeting_watch_->wait_readable();
   if (standing.leave) left_ = true;
-  if (options_.exchange.linger > 0) pause_.note(now, pump_->engine());
+  pause_.note(now, pump_->engine());
   const bool joining = pump_->engine().state() == stencil::WorkerState::kJoining;
   const std::uint64_t adopted = pump_->engine().joining().adopted();
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;

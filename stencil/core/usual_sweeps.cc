@@ -49,8 +49,8 @@ double straying(const Topology& topology, double sweeps) {
   const auto size = static_cast<std::size_t>(topology.size());
   if (size < 2) return 0;
   const Turns turns(topology);
-  // `apart` is the covariance of the differences, `pushed` that of the differences with the steps
-  // to come. A step's own variance about the mean step is 1 - 1/N.
+  // `disagreement` is the covariance of the differences, `pushed` that of the differences with the
+  // steps to come. A step's own variance about the mean step is 1 - 1/N.
   Covariance disagreement(size), pushed(size);
   const auto own = [&](std::size_t i, std::size_t j) {
     return (i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(size);

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
@@ -29,6 +31,23 @@ inline std::size_t peak_of_memory() {
     if (word == "VmHWM:" && status >> kib) return kib * 1024;
   }
   return 0;
+}
+
+/// Of a worker that meets its neighbours in sockets in `folder` and shares no memory.
+inline SessionOptions member_options(const std::string& scheme, const std::filesystem::path& folder,
+                                     const std::string& topology, int rank) {
+  const std::string sockets = scheme + "://" + (folder / "socket-").string();
+  SessionOptions options;
+  options.topology = topology;
+  options.rank = rank;
+  options.listen = sockets + std::to_string(rank);
+  options.peer_template = sockets + "{rank}";
+  options.exchange.share_memory = "never";
+  options.exchange.suspect_after = 0.3;
+  options.exchange.start_deadline = options.exchange.settle_deadline = 60;
+  options.exchange.bucket_kib = 64;
+  options.log = [](LogLevel, std::string_view) {};
+  return options;
 }
 
 struct MemberReport {

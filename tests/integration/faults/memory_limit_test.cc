@@ -37,18 +37,7 @@ class MemoryLimitTest : public ::testing::TestWithParam<const char*> {
   }
   /// All are neighbours of all.
   [[nodiscard]] SessionOptions options(const std::string& topology, int rank) const {
-    const std::string scheme = GetParam();
-    SessionOptions options;
-    options.topology = topology;
-    options.rank = rank;
-    options.listen = scheme + "://" + file("socket-" + std::to_string(rank));
-    options.peer_template = scheme + "://" + file("socket-{rank}");
-    options.exchange.share_memory = "never";
-    options.exchange.suspect_after = 0.3;
-    options.exchange.start_deadline = options.exchange.settle_deadline = 60;
-    options.exchange.bucket_kib = 64;
-    options.log = [](LogLevel, std::string_view) {};
-    return options;
+    return member_options(GetParam(), folder_.path(), topology, rank);
   }
   [[nodiscard]] std::string file(const std::string& name) const {
     return (folder_.path() / name).string();

@@ -16,19 +16,9 @@ namespace {
 class MemoryPeakTest : public ::testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] SessionOptions options(int rank) const {
-    const std::string scheme = GetParam();
-    SessionOptions options;
-    options.topology = "ring:3";
-    options.rank = rank;
-    options.listen = scheme + "://" + file("socket-" + std::to_string(rank));
-    options.peer_template = scheme + "://" + file("socket-{rank}");
-    options.exchange.share_memory = "never";
-    options.exchange.suspect_after = 0.3;
-    options.exchange.start_deadline = options.exchange.settle_deadline = 60;
-    options.exchange.bucket_kib = 64;
+    SessionOptions options = member_options(GetParam(), folder_.path(), "ring:3", rank);
     options.checkpoint = file("worker-{rank}.safetensors");
     options.checkpoint_every = 0.2;
-    options.log = [](LogLevel, std::string_view) {};
     return options;
   }
   [[nodiscard]] std::string file(const std::string& name) const {
