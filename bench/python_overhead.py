@@ -9,7 +9,9 @@ batches of 32 images of 3x16x16. Each kind runs --rounds times in turn:
 
   none         no exchange
   ours         fast_training.torch, as it comes: a ring in shared memory
-  linger 0     the same without the boundary's waits
+  boundary     the same with all averages taken in at the boundary (by_layer=False)
+  phase 0      the same without waits for neighbours that end their steps (phase_lock=0)
+  linger 0     the same without any wait
   uncorrected  the same as ours, without the correction of momentum
   decent       Decent-DP (complete for two workers, a ring for more), Gloo
   ddp          torch.nn.parallel.DistributedDataParallel, Gloo
@@ -37,8 +39,14 @@ import time
 
 import runs
 
-KINDS = ("none", "ours", "linger 0", "uncorrected", "decent", "ddp", "c++")
-OPTIONS = {"ours": {}, "linger 0": {"linger": 0}, "uncorrected": {"momentum_correction": 0}}
+OPTIONS = {
+    "ours": {},
+    "boundary": {"by_layer": False},
+    "phase 0": {"phase_lock": 0},
+    "linger 0": {"linger": 0},
+    "uncorrected": {"momentum_correction": 0},
+}
+KINDS = ("none", *OPTIONS, "decent", "ddp", "c++")
 LAYERS, WIDTH, WARM_UP, BATCH = 28, 632, 5, 32
 
 

@@ -62,6 +62,12 @@ class Layout {
   /// 0 for an empty model; the last bucket may be shorter.
   [[nodiscard]] std::size_t bucket_count() const { return bucket_count_; }
   [[nodiscard]] BucketRange bucket(std::size_t index) const;
+  /// Of buckets `from` .. `to` - 1; there is one at least.
+  [[nodiscard]] BucketRange buckets(std::size_t from, std::size_t to) const {
+    const BucketRange last = bucket(to - 1);
+    const std::size_t begin = bucket(from).begin;
+    return {.begin = begin, .size = last.begin + last.size - begin};
+  }
 
   /// Calls visit(TypedRange) for each part of a bucket, in order, of one type that values are
   /// rounded to, or of kF32 where they are not.

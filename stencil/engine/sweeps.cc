@@ -66,6 +66,15 @@ std::uint64_t SweepBook::left() const {
   return left;
 }
 
+void SweepBook::left(BucketSet& buckets) const {
+  for (std::size_t i = 0; i < buckets.words(); ++i) {
+    Word word = buckets_.all_open().word(i);
+    for (const Sweep& sweep : active_) word |= sweep.pending.word(i);
+    buckets.set_word(i, word);
+  }
+  buckets.rebuild();
+}
+
 void SweepBook::end(const Sweep& sweep) {
   const auto it = active_.begin() + (&sweep - active_.data());
   spare_.push_back(std::move(*it));

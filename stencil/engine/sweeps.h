@@ -76,6 +76,8 @@ class SweepBook {
   [[nodiscard]] const std::vector<Sweep>& active() const { return active_; }
   /// Buckets left to exchange in the current sweeps.
   [[nodiscard]] std::uint64_t left() const;
+  /// The same as a set, which is of the model's buckets; a bucket that is asked for is in it.
+  void left(BucketSet& buckets) const;
   /// Ends one of active(), complete or not; or all with this neighbour.
   void end(const Sweep& sweep);
   void end_all(const Neighbour& neighbour);

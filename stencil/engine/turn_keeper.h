@@ -82,6 +82,8 @@ class TurnKeeper {
   /// sweeps began.
   [[nodiscard]] std::uint64_t unswept() const { return sweeps_.left(); }
   [[nodiscard]] std::uint64_t unswept_at_begin() const { return unswept_at_begin_; }
+  /// Sets `left` to the buckets that the current sweeps have yet to bring.
+  void unswept(BucketSet& left) const { sweeps_.left(left); }
 
   /// See Engine::fields().
   template <typename A, typename T>

@@ -141,9 +141,22 @@ FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
   const OneAtATime::Inside inside(training_, "Mixer::fold_news()");
   to_fold_.clear();
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
-    if (b < unchanged || behind_[b] != 0 || segment_.control(b).came != 0) to_fold_.push_back(b);
+    if (b < unchanged || has_news(b)) to_fold_.push_back(b);
   }
   return fold_due(x);
+}
+
+FoldReport Mixer::fold_news_of(std::span<float> x, std::uint32_t from, std::uint32_t to) {
+  const OneAtATime::Inside inside(training_, "Mixer::fold_news_of()");
+  to_fold_.clear();
+  for (std::uint32_t b = from; b < to; ++b) {
+    if (has_news(b)) to_fold_.push_back(b);
+  }
+  return fold_due(x);
+}
+
+bool Mixer::has_news(std::uint32_t bucket) {
+  return behind_[bucket] != 0 || segment_.control(bucket).came != 0;
 }
 
 FoldReport Mixer::fold_due(std::span<float> x) {

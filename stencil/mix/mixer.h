@@ -96,6 +96,8 @@ class Mixer {
   /// over those alone for which something has come since, or that were locked then. What comes
   /// while it runs it may leave to the next fold.
   FoldReport fold_news(std::span<float> x, std::uint32_t unchanged = 0);
+  /// The same for buckets `from` .. `to` - 1 only, none of which has changed.
+  FoldReport fold_news_of(std::span<float> x, std::uint32_t from, std::uint32_t to);
   /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
   /// Call it before there are any.
   void follow(Followers& followers);
@@ -173,6 +175,8 @@ class Mixer {
   [[nodiscard]] std::uint64_t inherited_locks() const { return inherited_; }
 
  private:
+  /// Something has come for this bucket since its last fold, or it was locked then.
+  [[nodiscard]] bool has_news(std::uint32_t bucket);
   /// Folds the buckets of to_fold_.
   FoldReport fold_due(std::span<float> x);
 

@@ -115,6 +115,17 @@ void visit_fields(Options& options, Visitor& visit) {
           .before = false},
       options.overlap);
   visit(
+      OptionField<bool>{
+          .key = "by_layer",
+          .help =
+              "a layer takes in averages just before the next step uses it, and no boundary waits "
+              "for them, where models ask for their layers, as those of PyTorch do; modes async "
+              "and "
+              "bounded",
+          .example = false,
+          .before = false},
+      options.by_layer);
+  visit(
       OptionField<int>{
           .key = "mix_threads",
           .unit = "THREADS",

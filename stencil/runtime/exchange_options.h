@@ -26,6 +26,7 @@ struct ExchangeOptions {
   double linger = 0.1;
   double phase_lock = 0.15;
   bool overlap = true;
+  bool by_layer = true;
   int mix_threads = 1;
   int bucket_kib = 0;
   int window = 4;

@@ -1,6 +1,7 @@
 #include "stencil/runtime/linger.h"
 
 #include <chrono>
+#include <utility>
 
 namespace stencil {
 namespace {
@@ -36,8 +37,14 @@ bool Linger::may_be_quick(TimePoint now) const {
   return in_vain_ < kMostInVain || now >= try_again_;
 }
 
-void Linger::resumed(TimePoint now) {
+void Linger::goes_on(TimePoint now) {
   resumed_ = now;
+  going_ = true;
+}
+
+void Linger::resumed(TimePoint now) {
+  in_time_ = complete_;
+  if (!std::exchange(going_, false)) resumed_ = now;
   if (!quick_) return;
   if (!complete_) {
     ++in_vain_;

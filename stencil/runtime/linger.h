@@ -37,8 +37,13 @@ class Linger {
   void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left, bool expected = false);
   /// Whether the last boundary's sweeps came back soon enough to wait.
   [[nodiscard]] bool worthwhile() const { return worthwhile_; }
+  /// Whether all of the last boundary's sweeps came back while they were waited for.
+  [[nodiscard]] bool in_time() const { return in_time_; }
   /// Whether no bucket is left.
   [[nodiscard]] bool complete() const { return complete_; }
+  /// The next step begins, while this boundary's sweeps may still be waited for in the middle of
+  /// it: resumed() then follows when they are not any more.
+  void goes_on(TimePoint now);
   /// The next step begins.
   void resumed(TimePoint now);
 
@@ -49,10 +54,12 @@ class Linger {
   std::optional<TimePoint> resumed_;
   double step_ = 0;  ///< seconds, decayed mean
 
-  TimePoint began_{};  ///< the last boundary
-  bool idle_ = false;  ///< it had no sweeps to begin
+  TimePoint began_{};   ///< the last boundary
+  bool idle_ = false;   ///< it had no sweeps to begin
+  bool going_ = false;  ///< see goes_on()
   bool complete_ = false;
   bool worthwhile_ = false;
+  bool in_time_ = true;
   std::optional<Duration> came_;  ///< until a quarter of its buckets were back; or nothing
   std::optional<Duration> took_;  ///< the same of the last boundary that was not idle
 

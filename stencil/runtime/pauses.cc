@@ -2,11 +2,13 @@
 
 namespace stencil {
 
-Pause Pauses::begin(TimePoint now, std::uint64_t step) {
+Pause Pauses::begin(TimePoint now, std::uint64_t step, bool by_parts) {
   const MutexLock guard(mutex_);
   step_ = step;
+  by_parts_ = by_parts;
+  left_known_ = false;
   pause_ = Pause::kGathering;
-  lock_.boundary(now, linger_.worthwhile());
+  lock_.boundary(now, linger_.worthwhile() && (!by_parts || linger_.in_time()));
   return next(now);
 }
 
@@ -28,6 +30,9 @@ void Pauses::note(TimePoint now, const Engine& engine) {
     return;
   if (linger_.complete()) return;
   linger_.sweeping(now, engine.turns().unswept_at_begin(), engine.turns().unswept(), expected);
+  if (!by_parts_ || pause_ != Pause::kSweeping) return;
+  engine.turns().unswept(left_);
+  left_known_ = true;
 }
 
 Pause Pauses::advance(TimePoint now) {
@@ -39,12 +44,27 @@ Pause Pauses::next(TimePoint now) {
   if (pause_ == Pause::kGathering && is_over(now)) {
     sweeps_until_ = linger_.boundary(now, lock_.resumed(now), reachable_);
     pause_ = Pause::kSweeping;
+    if (by_parts_) linger_.goes_on(now);
   }
   if (pause_ == Pause::kSweeping && is_over(now)) {
     pause_ = Pause::kNone;
     linger_.resumed(now);
   }
   return pause_;
+}
+
+void Pauses::end(TimePoint now) {
+  const MutexLock guard(mutex_);
+  if (pause_ == Pause::kNone) return;
+  pause_ = Pause::kNone;
+  linger_.resumed(now);
+}
+
+bool Pauses::has_come(TimePoint now, std::uint32_t from, std::uint32_t to) const {
+  const MutexLock guard(mutex_);
+  if (pause_ == Pause::kNone || is_over(now)) return true;
+  std::uint64_t looked = 0;
+  return left_known_ && left_.next(from, looked).value_or(to) >= to;
 }
 
 bool Pauses::over(TimePoint now) const {

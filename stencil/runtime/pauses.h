@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "stencil/core/types.h"
+#include "stencil/engine/bucket_set.h"
 #include "stencil/engine/engine.h"
 #include "stencil/runtime/likeness.h"
 #include "stencil/runtime/linger.h"
@@ -17,17 +18,30 @@ namespace stencil {
 /// these sweeps (Linger), so that the next gradient is taken near the mean. Where links are too
 /// slow for sweeps to come back in time, it waits for neither.
 ///
+/// Where the next step asks for the model part by part (StepBoundary::take_in()), only the first of
+/// these is a wait at the boundary. The second goes on in the middle of the step, for each part
+/// until its own sweeps are back, and ends at the same time at the latest. It waits for no
+/// neighbour's step then where the last sweeps had not come back by that time: with the later
+/// layers' averages under way for much of a step, little would be won.
+///
 /// Any thread: the training thread passes boundaries (see StepBoundary) while the background thread
 /// notes what has come. Without a clock.
 class Pauses {
  public:
-  Pauses(double phase_lock, double linger) : lock_(phase_lock), linger_(linger) {}
+  Pauses(double phase_lock, double linger, std::uint32_t buckets)
+      : lock_(phase_lock), linger_(linger), left_(buckets) {}
 
   /// The boundary of `step` is reached, and the model may be folded. Returns what to wait for.
-  Pause begin(TimePoint now, std::uint64_t step);
+  /// `by_parts`: the next step asks for each part.
+  Pause begin(TimePoint now, std::uint64_t step, bool by_parts = false);
   /// Moves to the next pause where the present one is over(), and returns the pause that then
   /// holds.
   Pause advance(TimePoint now);
+  /// Ends a pause that goes on in the middle of a step, whether it is over or not.
+  void end(TimePoint now);
+  /// Whether the present pause is not to be waited for on account of buckets `from` .. `to` - 1:
+  /// their sweeps are back, or it is over.
+  [[nodiscard]] bool has_come(TimePoint now, std::uint32_t from, std::uint32_t to) const;
   /// Takes over what the engine knows of neighbours and sweeps. Call it whenever that may have
   /// changed.
   void note(TimePoint now, const Engine& engine);
@@ -52,6 +66,9 @@ class Pauses {
   /// A neighbour can be asked for an exchange, or soon.
   bool reachable_ FAST_GUARDED_BY(mutex_) = false;
   TimePoint sweeps_until_ FAST_GUARDED_BY(mutex_){};
+  bool by_parts_ FAST_GUARDED_BY(mutex_) = false;
+  bool left_known_ FAST_GUARDED_BY(mutex_) = false;  ///< left_ is of this boundary
+  BucketSet left_ FAST_GUARDED_BY(mutex_);           ///< what its sweeps have yet to bring
 };
 
 }  // namespace stencil

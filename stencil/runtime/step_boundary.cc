@@ -1,5 +1,7 @@
 #include "stencil/runtime/step_boundary.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "stencil/mix/codecs/kinds.h"
@@ -20,8 +22,15 @@ StepBoundary::StepBoundary(Mixer& mixer, const ExchangeOptions& options, double 
       pulled_(pulled_in(options)),
       self_weight_(self_weight),
       clock_(std::move(clock)),
-      pauses_(options.phase_lock, options.linger),
-      made_(mixer.layout()) {}
+      pauses_(options.phase_lock, options.linger, mixer.bucket_count()),
+      made_(mixer.layout()),
+      by_layer_(options.by_layer),
+      taken_(mixer.layout().bucket_count()) {}
+
+void StepBoundary::reach() {
+  end_parts();
+  phase_ = Phase::kEntry;
+}
 
 bool StepBoundary::over(const PumpStatus& status) const {
   switch (phase_) {
@@ -70,6 +79,12 @@ bool StepBoundary::begin(std::span<float> x, std::span<double> scalars) {
   return report.finite;
 }
 
+bool StepBoundary::asked_for_parts() {
+  const auto taken = std::ranges::count(taken_, 1);
+  std::ranges::fill(taken_, 0);
+  return 4 * taken >= 3 * std::ssize(taken_);
+}
+
 bool StepBoundary::show(std::span<float> x, std::span<double> scalars) {
   if (Followers* const followers = mixer_.followers()) {
     followers->likeness = pauses_.likeness(clock_());
@@ -79,20 +94,22 @@ bool StepBoundary::show(std::span<float> x, std::span<double> scalars) {
   standing_.made_from = Standing::kNoBucket;
   ++standing_.step;
   paused_ = false;
-  pause(pauses_.begin(clock_(), standing_.step));
+  by_parts_ = asked_for_parts();
+  pause(pauses_.begin(clock_(), standing_.step, by_parts_));
   return std::exchange(made_finite_, true) && report.finite;
 }
 
 void StepBoundary::pause(Pause pause) {
   standing_.pause = pause;
   paused_ |= pause != Pause::kNone;
-  phase_ = pause == Pause::kNone ? Phase::kLeave : Phase::kPause;
+  const bool waits = pause == Pause::kGathering || (pause == Pause::kSweeping && !by_parts_);
+  phase_ = waits ? Phase::kPause : Phase::kLeave;
 }
 
 bool StepBoundary::leave(std::span<float> x, std::span<double> scalars) {
   phase_ = Phase::kStep;
   made_.boundary();
-  if (!paused_) return true;
+  if (!paused_ || by_parts_) return true;
   const FoldReport report = mixer_.fold_news(x);
   mixer_.fold_telemetry(scalars);
   return report.finite;
@@ -114,6 +131,8 @@ void StepBoundary::collect(std::span<float> x, std::span<double> scalars) {
 void StepBoundary::take_over(const PumpStatus& status, std::span<float> x,
                              std::span<double> scalars) {
   if (Followers* const followers = mixer_.followers()) followers->clear();
+  end_parts();
+  std::ranges::fill(taken_, 0);
   mixer_.undo_step(x);
   (void)mixer_.fold(x);
   mixer_.fold_telemetry(scalars);
@@ -124,9 +143,51 @@ void StepBoundary::take_over(const PumpStatus& status, std::span<float> x,
   phase_ = Phase::kStep;
 }
 
+StepBoundary::Buckets StepBoundary::untaken(std::size_t first, std::size_t count) const {
+  const bool used = phase_ != Phase::kStep || standing_.made_from != Standing::kNoBucket;
+  if (!by_layer_ || count == 0 || used || sync()) return {};
+  const std::size_t floats = mixer_.layout().bucket_floats();
+  auto from = static_cast<std::uint32_t>(first / floats);
+  auto to = static_cast<std::uint32_t>((first + count - 1) / floats + 1);
+  to = std::min(to, static_cast<std::uint32_t>(taken_.size()));
+  while (from < to && taken_[from] != 0) ++from;
+  while (from < to && taken_[to - 1] != 0) --to;
+  return {.from = from, .to = to};
+}
+
+BucketRange StepBoundary::would_be_taken(std::size_t first, std::size_t count) const {
+  const Buckets buckets = untaken(first, count);
+  if (buckets.from >= buckets.to) return {};
+  return mixer_.layout().buckets(buckets.from, buckets.to);
+}
+
+bool StepBoundary::has_come(std::size_t first, std::size_t count) const {
+  const Buckets buckets = untaken(first, count);
+  return buckets.from >= buckets.to || pauses_.has_come(clock_(), buckets.from, buckets.to);
+}
+
+bool StepBoundary::take_in(std::span<float> x, std::size_t first, std::size_t count) {
+  auto [from, to] = untaken(first, count);
+  while (from < to) {
+    std::uint32_t end = from;
+    while (end < to && taken_[end] == 0) taken_[end++] = 1;
+    made_finite_ &= mixer_.fold_news_of(x, from, end).finite;
+    for (from = end; from < to && taken_[from] != 0;) ++from;
+  }
+  if (standing_.pause == Pause::kNone || !pauses_.over(clock_())) return false;
+  standing_.pause = pauses_.advance(clock_());
+  return true;
+}
+
+void StepBoundary::end_parts() {
+  pauses_.end(clock_());
+  standing_.pause = Pause::kNone;
+}
+
 bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
   const auto made = made_.made_from(first);
   if (!made) return false;
+  end_parts();
   made_finite_ &= mixer_.fold(x, made->from, made->to).finite;
   standing_.made_from = made->from;
   return true;
@@ -135,9 +196,7 @@ bool StepBoundary::made_from(std::span<float> x, std::size_t first) {
 BucketRange StepBoundary::would_be_made(std::size_t first) const {
   const auto made = made_.would_be_made(first);
   if (!made) return {};
-  const BucketRange last = mixer_.layout().bucket(made->to - 1);
-  const std::size_t begin = mixer_.layout().bucket(made->from).begin;
-  return {begin, last.begin + last.size - begin};
+  return mixer_.layout().buckets(made->from, made->to);
 }
 
 }  // namespace stencil

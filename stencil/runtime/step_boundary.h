@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "stencil/codec/codec.h"
 #include "stencil/core/layout.h"
@@ -25,6 +26,7 @@ namespace stencil {
 ///       wait for over()        a session sleeps, the simulator lets virtual time pass
 ///       advance()
 ///       tell                   hand standing() to Pump::turn(); not any more once passed()
+///     take_in()                before the next step uses a part of the model: what has come
 ///     made_from()              while the next step is computed part by part: fold, then tell
 ///
 /// A boundary goes through these phases (the first has kBegin instead of all of them):
@@ -34,6 +36,12 @@ namespace stencil {
 ///     kPause    async, bounded: what Pauses decides
 ///     kRound    sync: the models of this round; advance() takes their average
 ///     kLeave    nothing, but the end is told first; advance() folds what the pause has brought
+///
+/// Where a step has asked for its parts by take_in(), the boundary that follows does not wait for
+/// sweeps, nor folds what they bring: each part does so by itself, just before the next step uses
+/// it, and what the sweeps still bring meanwhile has the computing of the parts before it for its
+/// time (as parameters are sent by need in Jayarajan et al. 2019, "Priority-based parameter
+/// propagation for distributed DNN training").
 ///
 /// Where a neighbour's model was adopted (adopts()), the step in progress was of another model:
 /// take_over() then comes instead of advance(), in phase kBegin or kEntry.
@@ -50,7 +58,7 @@ class StepBoundary {
                std::function<TimePoint()> clock);
 
   /// The step is complete in all of the model; its boundary begins.
-  void reach() { phase_ = Phase::kEntry; }
+  void reach();
   [[nodiscard]] Phase phase() const { return phase_; }
   /// The boundary is over.
   [[nodiscard]] bool passed() const { return phase_ == Phase::kStep; }
@@ -72,6 +80,16 @@ class StepBoundary {
   void take_over(const PumpStatus& status, std::span<float> x, std::span<double> scalars);
   /// Models taken over so far.
   [[nodiscard]] std::uint64_t adopted() const { return adopted_; }
+
+  /// The next step is about to use `count` values from `first` on, and has not used them yet since
+  /// the last boundary. Whether what sweeps are bringing for these has come, as far as it is waited
+  /// for. Modes async and bounded.
+  [[nodiscard]] bool has_come(std::size_t first, std::size_t count) const;
+  /// Takes it in: folds whole buckets, each once in a step. Returns true where the caller must tell
+  /// standing().
+  bool take_in(std::span<float> x, std::size_t first, std::size_t count);
+  /// The part of x that take_in() would go over; of size 0 where there is none.
+  [[nodiscard]] BucketRange would_be_taken(std::size_t first, std::size_t count) const;
 
   /// All of `x` from `first` on holds the step in progress and does not change before reach().
   /// Returns true where the caller must tell standing(). Values that are not finite are found at
@@ -100,6 +118,16 @@ class StepBoundary {
   bool leave(std::span<float> x, std::span<double> scalars);
   void collect(std::span<float> x, std::span<double> scalars);
   void pause(Pause pause);
+  /// Whether most parts of the model were asked for in the step that is complete.
+  bool asked_for_parts();
+  /// No part of the step in progress is asked for any more.
+  void end_parts();
+
+  struct Buckets {
+    std::uint32_t from = 0, to = 0;  ///< `to` is past the last
+  };
+  /// Those with any of these values that are not taken in.
+  [[nodiscard]] Buckets untaken(std::size_t first, std::size_t count) const;
 
   Mixer& mixer_;
   std::unique_ptr<const Codec> pulled_;  ///< how whole models travel in lock step; else null
@@ -110,8 +138,11 @@ class StepBoundary {
   Standing standing_;
   Phase phase_ = Phase::kBegin;
   std::uint64_t adopted_ = 0;
-  bool made_finite_ = true;  ///< all parts of the step in progress that are folded
-  bool paused_ = false;      ///< at the present boundary
+  bool made_finite_ = true;          ///< all parts of the step in progress that are folded
+  bool paused_ = false;              ///< at the present boundary
+  const bool by_layer_;              ///< see ExchangeOptions
+  bool by_parts_ = false;            ///< the step before it has asked for its parts
+  std::vector<std::uint8_t> taken_;  ///< by bucket: taken in for the step in progress
 };
 
 }  // namespace stencil

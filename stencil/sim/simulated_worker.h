@@ -26,8 +26,11 @@ struct Simulation::Worker {
   std::unique_ptr<Mixer> mixer;
   std::unique_ptr<DirectMeeting> meeting;  ///< null: shares with nobody
   std::unique_ptr<Pump> pump;
-  bool stepping = false;    ///< a local step is in progress
-  std::uint64_t parts = 0;  ///< parts of that step that are ready
+  bool stepping = false;       ///< a local step is in progress
+  double length = 0;           ///< of that step, seconds
+  std::uint64_t taken_in = 0;  ///< parts of the model that it has taken in
+  bool awaits_part = false;    ///< it waits for what the next one is to take in
+  std::uint64_t parts = 0;     ///< parts of that step that are ready
   std::optional<StepBoundary> boundary;
   bool frozen = false;
   bool still = false;           ///< see Freeze

@@ -136,11 +136,31 @@ void Simulation::begin_step(Worker& worker) {
   const double stretch = 1 + config_.step_jitter * worker.random.uniform();
   worker.stepping = true;
   worker.parts = 0;
-  const double length = config_.step_seconds * factor * stretch;
+  worker.length = config_.step_seconds * factor * stretch;
+  if (!config_.asks_for_parts) return compute(worker, 0);
+  worker.taken_in = 0;
+  take_part_in(worker);
+}
+
+/// The step goes on without anything to take in. `share` of it is over.
+void Simulation::compute(Worker& worker, double share) {
+  worker.taken_in = kParts;
   for (std::uint64_t part = overlaps() ? 1 : kParts; part <= kParts; ++part) {
     const double left = (1 - kForwardShare) * static_cast<double>(kParts - part) / kParts;
-    agenda_.add(now_ + seconds(length - length * left), worker.rank, What::kStep);
+    agenda_.add(now_ + seconds(worker.length * (1 - share - left)), worker.rank, What::kStep);
   }
+}
+
+/// The forward pass comes to its next part, and goes on once that may be used.
+void Simulation::take_part_in(Worker& worker) {
+  const std::size_t begin = layout_.size() * worker.taken_in / kParts;
+  const std::size_t count = layout_.size() * (worker.taken_in + 1) / kParts - begin;
+  worker.awaits_part = !worker.boundary->has_come(begin, count);
+  if (worker.awaits_part) return;
+  if (worker.boundary->take_in(worker.x, begin, count)) turn(worker);
+  if (worker.taken_in == kParts - 1) return compute(worker, kForwardShare * (1 - 1.0 / kParts));
+  ++worker.taken_in;
+  agenda_.add(now_ + seconds(worker.length * kForwardShare / kParts), worker.rank, What::kStep);
 }
 
 /// Takes one part of a local step, the last values first; the step ends with the last part. The
@@ -181,6 +201,7 @@ void Simulation::turn(Worker& worker) {
 /// Called where a step is complete, or where what the worker waits for may have come: takes it
 /// through its boundary as far as that goes, and into the next step.
 void Simulation::proceed(Worker& worker) {
+  if (worker.alive && worker.awaits_part) return take_part_in(worker);
   if (!worker.alive || worker.stepping) return;
   if (worker.pump->engine().state() == WorkerState::kJoining) return;
   StepBoundary& boundary = *worker.boundary;
@@ -217,7 +238,7 @@ void Simulation::take(const Due& due) {
     if (due.what == What::kStep) worker.owed.push_back(due.when);
   } else if (due.what == What::kStep) {
     if (worker.boundary->standing().wanted == WorkerState::kTraining) {
-      make_part(worker);
+      worker.taken_in < kParts ? take_part_in(worker) : make_part(worker);
     } else {
       worker.stepping = false;
     }

@@ -55,7 +55,9 @@ struct SimulationConfig {
   std::vector<Outage> outages;
   std::vector<Freeze> freezes;
   std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, without delay
-  bool finish = false;                     ///< after the run, settle and freeze as real workers do
+  /// The forward pass of a step asks for the model part by part; see ExchangeOptions::by_layer.
+  bool asks_for_parts = false;
+  bool finish = false;  ///< after the run, settle and freeze as real workers do
   /// Whoever is far behind a neighbour that comes into reach takes over its model, as real workers
   /// do; the mean over all is another one then.
   bool adopt = true;
@@ -139,6 +141,8 @@ class Simulation {
   void proceed(Worker& worker);
   [[nodiscard]] bool overlaps() const;
   void begin_step(Worker& worker);
+  void take_part_in(Worker& worker);
+  void compute(Worker& worker, double share);
   void make_part(Worker& worker);
   void account(std::vector<std::vector<double>>& z) const;
   void thaw(Worker& worker);

@@ -73,6 +73,7 @@ stencil::sim::SimulationConfig simulation_config(const Cell& cell) {
   const double mbit =
       cell.condition.link_mbit > 0 ? cell.condition.link_mbit : cell.clockwork.rate_mbit;
   config.worker_bandwidth = mbit * 1e6 / 8;
+  config.asks_for_parts = config.exchange.by_layer;
   config.finish = true;
   return config;
 }

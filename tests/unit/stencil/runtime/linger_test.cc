@@ -81,6 +81,23 @@ TEST(Linger, ABoundaryWithoutSweepsSaysNothingOfHowLongTheyTake) {
   EXPECT_NEAR(worker.waits(0), 1, 1e-6);
 }
 
+TEST(Linger, AWaitInTheMiddleOfAStepIsPartOfThatStep) {
+  for (const bool goes_on : {false, true}) {
+    Linger linger(0.1);
+    TimePoint until{};
+    for (int i = 0; i < 50; ++i) {
+      const double begun = 10.0 * i;
+      until = linger.boundary(at(begun));
+      if (goes_on) linger.goes_on(at(begun));
+      linger.sweeping(at(begun), 10, 1);
+      linger.resumed(at(begun + 2));
+      EXPECT_FALSE(linger.in_time()) << "one was left";
+    }
+    const double most = std::chrono::duration<double>(until - at(490)).count();
+    EXPECT_NEAR(most, goes_on ? 1.0 : 0.8, 0.01);
+  }
+}
+
 TEST(Linger, WaitsWhereSweepsAreDoneBeforeTheyAreLookedAt) {
   Linger linger(0.1);
   for (int boundary = 0; boundary < 4; ++boundary) {

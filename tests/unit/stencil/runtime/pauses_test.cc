@@ -18,8 +18,8 @@ class PausesTest : public testing::Test {
  protected:
   PausesTest() { pair_.meet(); }
 
-  Pause begin() {
-    const Pause pause = pauses_.begin(pair_.now, pair_.standing[0].step + 1);
+  Pause begin(bool by_parts = false) {
+    const Pause pause = pauses_.begin(pair_.now, pair_.standing[0].step + 1, by_parts);
     pair_.standing[0].pause = pause;
     pair_.boundary(0);
     note();
@@ -48,7 +48,7 @@ class PausesTest : public testing::Test {
   std::uint64_t offers() { return pair_.counters(0).offers; }
 
   EnginePair pair_{{.tell_every = milliseconds(5)}};
-  Pauses pauses_{0.1, 0.1};
+  Pauses pauses_{0.1, 0.1, pair_.pump(0).engine().config().buckets};
 };
 
 TEST_F(PausesTest, knows_nothing_to_wait_for_at_first) {
@@ -80,6 +80,47 @@ TEST_F(PausesTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   note();
   ASSERT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kNone);
+}
+
+TEST_F(PausesTest, of_a_step_that_asks_by_parts_each_waits_for_its_own_sweeps) {
+  for (int i = 0; i < 5; ++i) step_together();
+  pair_.now += milliseconds(1000);
+  pair_.boundary(1);
+  pair_.wire.deliver(1, 2);
+  pair_.turn(0);
+  note();
+  ASSERT_EQ(begin(true), Pause::kSweeping) << "the neighbour is there";
+  const std::uint32_t buckets = pair_.pump(0).engine().config().buckets;
+  EXPECT_FALSE(pauses_.has_come(pair_.now, 0, buckets));
+  std::uint32_t came = 0;
+  for (int frames = 0; frames < 100 && !pauses_.has_come(pair_.now, 0, buckets); ++frames) {
+    pair_.wire.deliver(0, 1);
+    pair_.turn(1);
+    pair_.wire.deliver(1, 1);
+    pair_.turn(0);
+    note();
+    std::uint32_t now = 0;
+    for (std::uint32_t b = 0; b < buckets; ++b) now += pauses_.has_come(pair_.now, b, b + 1);
+    EXPECT_GE(now, came) << "what has come does not go";
+    EXPECT_LE(now - came, 1U) << "one bucket with an answer";
+    came = now;
+  }
+  EXPECT_EQ(came, buckets);
+  EXPECT_TRUE(pauses_.over(pair_.now));
+}
+
+TEST_F(PausesTest, of_a_step_that_asks_by_parts_ends_with_what_is_not_asked_for) {
+  for (int i = 0; i < 5; ++i) step_together();
+  pair_.now += milliseconds(1000);
+  ASSERT_EQ(begin(true), Pause::kGathering) << "all of the last sweeps were back in time";
+  pair_.now = pauses_.until();
+  ASSERT_EQ(advance(), Pause::kSweeping);
+  EXPECT_FALSE(pauses_.has_come(pair_.now, 0, 1));
+  pauses_.end(pair_.now);
+  EXPECT_TRUE(pauses_.has_come(pair_.now, 0, 1));
+  EXPECT_EQ(pauses_.until(), kNever);
+  pair_.now += milliseconds(1000);
+  EXPECT_NE(begin(true), Pause::kGathering) << "those of this boundary were not";
 }
 
 TEST_F(PausesTest, goes_on_without_a_neighbour_that_does_not_come) {
