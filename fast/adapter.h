@@ -81,6 +81,16 @@ class ModelAdapter {
   /// Sets the function that ready_from() calls; a session does this. An empty function means none.
   void on_ready(std::function<void(std::size_t first)> call) { on_ready_ = std::move(call); }
 
+  /// Optional. A step that is computed layer by layer may call this before it uses `count` values
+  /// from `first` on; see Session::needed().
+  void needed(std::size_t first, std::size_t count) {
+    if (on_needed_) on_needed_(first, count);
+  }
+  /// Sets the function that needed() calls, as on_ready() does.
+  void on_needed(std::function<void(std::size_t first, std::size_t count)> call) {
+    on_needed_ = std::move(call);
+  }
+
   /// Optional. What follows the moves of values() by an exchange: the momentum of an optimizer,
   /// say, which sets it after each step; see fast/momentum.h. A session clears it where the model
   /// is replaced.
@@ -94,6 +104,7 @@ class ModelAdapter {
 
  private:
   std::function<void(std::size_t)> on_ready_;
+  std::function<void(std::size_t, std::size_t)> on_needed_;
   stencil::Followers followers_;
   std::vector<Resumable*> parts_;
 };

@@ -258,6 +258,10 @@ fast_code fast_ready_from(fast_session* session, uint64_t first) {
   return once_open(session, [&](fast::Session&) { session->adapter->ready_from(first); });
 }
 
+fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count) {
+  return once_open(session, [&](fast::Session& one) { one.needed(first, count); });
+}
+
 fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
                         double decay, double share) {
   return once_open(session, [&](fast::Session&) {

@@ -173,7 +173,8 @@ FAST_API fast_code fast_set_averages(fast_session* session, float* memory);
  * Optional, for arrays whose memory is only the host's copy, while a framework computes on a
  * device. `pull` copies `count` elements from `first` on, counted over all trained arrays in their
  * order, into that memory; `push` copies them back. The training thread calls them within
- * fast_open(), fast_join(), fast_exchange(), fast_ready_from() and fast_finish(). They return 0;
+ * fast_open(), fast_join(), fast_exchange(), fast_ready_from(), fast_needed() and fast_finish().
+ * They return 0;
  * after any other number the calling function returns FAST_MODEL.
  */
 typedef int (*fast_transfer)(void* context, uint64_t first, uint64_t count);
@@ -243,6 +244,15 @@ FAST_API fast_code fast_array_moved(fast_session* session, size_t array, void* m
  * before the next fast_exchange(), so that neighbours may have them now.
  */
 FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
+
+/**
+ * Optional: the next step is about to use `count` elements from `first` on, counted over all trained
+ * arrays in their order, and has not used them yet. Takes in what has been agreed on for these since
+ * fast_exchange(), waiting for what is just coming as that would. Where each step asks so for its
+ * layers, one after the other, fast_exchange() waits for no averages: those of a layer have the time
+ * until then to come. What nobody asks for is taken in at the next fast_exchange().
+ */
+FAST_API fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count);
 
 /**
  * Optional, after each step of an optimizer with momentum, m <- decay m + gradient and x <- x -

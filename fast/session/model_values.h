@@ -30,8 +30,15 @@ class ModelValues {
     pulled_from_ = first;
     return values_;
   }
-  /// Pushes all values to the framework.
-  void push() { adapter_.push(0, values_.size()); }
+  /// The same for a part that is about to be changed between two steps, and pulled again at the
+  /// end of the next one.
+  std::span<float> look(std::size_t first, std::size_t count) {
+    adapter_.pull(first, count);
+    return values_;
+  }
+  /// Pushes all values to the framework, or a part of them.
+  void push() { push(0, values_.size()); }
+  void push(std::size_t first, std::size_t count) { adapter_.push(first, count); }
 
   /// The values as of the last pull.
   [[nodiscard]] std::span<float> get() const { return values_; }

@@ -15,9 +15,16 @@ void PauseWait::wait() {
   }
 }
 
+void PauseWait::wait(const std::function<bool()>& over) {
+  for_part_ = true;
+  stencil::MutexLock lock(mutex_);
+  while (!over()) over_.wait_for(lock, pauses_.until() - EventLoop::now());
+  for_part_ = false;
+}
+
 void PauseWait::note(stencil::TimePoint now, const stencil::Engine& engine) {
   pauses_.note(now, engine);
-  if (!pauses_.over(now)) return;
+  if (!for_part_ && !pauses_.over(now)) return;
   const stencil::MutexLock lock(mutex_);
   over_.notify_all();
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
+
 #include "stencil/runtime/pauses.h"
 #include "stencil/threads/mutex.h"
 
@@ -15,6 +18,8 @@ class PauseWait {
   /// Training thread: returns when the present pause is over, after a share of a step at the
   /// latest.
   void wait();
+  /// Training thread: the same until `over()`, which becomes true then at the latest.
+  void wait(const std::function<bool()>& over);
   /// Background thread, after each turn: passes on what the engine knows.
   void note(stencil::TimePoint now, const stencil::Engine& engine);
 
@@ -22,6 +27,7 @@ class PauseWait {
   stencil::Pauses& pauses_;
   stencil::Mutex mutex_;  ///< held between looking at pauses_ and sleeping
   stencil::Condition over_;
+  std::atomic<bool> for_part_{false};  ///< each turn may end the present wait
 };
 
 }  // namespace fast

@@ -63,6 +63,10 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
     const auto inside = enter("ModelAdapter::ready_from()");
     ready_from(first);
   });
+  adapter_.on_needed([this](std::size_t first, std::size_t count) {
+    const auto inside = enter("ModelAdapter::needed()");
+    needed(first, count);
+  });
   if (memory_.allowed > 0) resuming_.keep_within(memory_.checkpoint);
   resuming_.begin();
 }
@@ -129,9 +133,13 @@ void Session::exchange(const StepReport& report) {
   const auto inside = impl_->enter("Session::exchange()");
   if (!writer_) return impl_->exchange(report);
   join();
-  const double before = exchange_seconds();
   impl_->exchange(report);
-  writer_->add(report, exchange_seconds() - before, *this);
+  const double before = std::exchange(written_seconds_, exchange_seconds());
+  writer_->add(report, written_seconds_ - before, *this);
+}
+void Session::needed(std::size_t first, std::size_t count) {
+  const auto inside = impl_->enter("Session::needed()");
+  impl_->needed(first, count);
 }
 bool Session::done() const {
   const auto inside = impl_->enter("Session::done()");

@@ -60,6 +60,15 @@ class Session final : public Exchange {
   /// DeadlineError, which names the neighbour that it waited for. Throws OrderError after finish().
   void exchange(const StepReport& report) override;
 
+  /// Optional. The next step is about to use `count` values of the model from `first` on, and has
+  /// not used them yet: takes in what has been agreed on for these since the boundary, waiting for
+  /// what is just coming as a boundary would. Where each step asks so for its layers, one after the
+  /// other, boundaries wait for no averages: those of a layer have the time until then to come.
+  /// What nobody asks for is taken in at the next boundary. It goes over whole buckets, which may
+  /// reach into the layers before and behind; each is gone over once in a step, and in the middle
+  /// of the backward pass none is. Nothing happens in mode sync. Throws AdapterError.
+  void needed(std::size_t first, std::size_t count);
+
   /// Whether all workers together have used the budget, as has been heard by now: a worker that
   /// makes no steps, since it has no data, hears it too.
   /// Without a budget it never is, as a warning says.
@@ -124,7 +133,7 @@ class Session final : public Exchange {
   [[nodiscard]] std::string endpoint() const override;
   /// A recent picture of the exchange. Any thread; allocates.
   [[nodiscard]] SessionStatus status() const override;
-  /// Seconds the training thread has spent in exchange().
+  /// Seconds the training thread has spent in exchange() and needed().
   [[nodiscard]] double exchange_seconds() const;
   /// Steps so far, including those before a resumption.
   [[nodiscard]] std::uint64_t steps() const;
@@ -139,6 +148,7 @@ class Session final : public Exchange {
   class Impl;
   std::unique_ptr<Impl> impl_;
   std::unique_ptr<RunWriter> writer_;  ///< null without SessionOptions::out
+  double written_seconds_ = 0;         ///< exchange_seconds() as of its last step
 };
 
 }  // namespace fast

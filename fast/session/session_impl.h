@@ -47,10 +47,14 @@ class Session::Impl {
  public:
   /// `grid`: that of `options.topology`, where it has changed; or null.
   Impl(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid);
-  ~Impl() { adapter_.on_ready({}); }
+  ~Impl() {
+    adapter_.on_ready({});
+    adapter_.on_needed({});
+  }
 
   void join();
   void exchange(const StepReport& report);
+  void needed(std::size_t first, std::size_t count);
   void note_first_batch(std::uint64_t hash);
   void save(const std::filesystem::path& file);
   void save_model(const std::filesystem::path& file);

@@ -67,6 +67,19 @@ void Session::Impl::ready_from(std::size_t first) {
   exchange_time_ += EventLoop::now() - begun;
 }
 
+void Session::Impl::needed(std::size_t first, std::size_t count) {
+  if (!joined_ || agreement_ || background_.failed()) return;
+  const auto part = boundary_.would_be_taken(first, count);
+  if (part.size == 0) return;
+  const TimePoint begun = EventLoop::now();
+  const auto has_come = [&] { return boundary_.has_come(first, count); };
+  if (!has_come()) pause_.wait(has_come);
+  const std::span<float> x = values_.look(part.begin, part.size);
+  if (boundary_.take_in(x, first, count)) publish();
+  values_.push(part.begin, part.size);
+  exchange_time_ += EventLoop::now() - begun;
+}
+
 bool Session::Impl::pass_boundary(std::span<float> x) {
   bool finite = true;
   boundary_.reach();
