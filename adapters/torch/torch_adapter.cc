@@ -252,6 +252,32 @@ void TorchAdapter::push(std::size_t first, std::size_t count) {
   });
 }
 
+void TorchAdapter::uses(const torch::nn::Module& module) {
+  const auto [known, is_new] = used_.try_emplace(&module);
+  if (is_new) known->second = ranges_of(module);
+  for (const auto& [first, count] : known->second) needed(first, count);
+}
+
+std::vector<TorchAdapter::Range> TorchAdapter::ranges_of(const torch::nn::Module& module) const {
+  std::vector<Range> found;
+  for (const torch::Tensor& parameter : module.parameters()) {
+    for (const Home& home : homes_) {
+      if (!tensors_[home.tensor].tensor.is_same(parameter)) continue;
+      found.emplace_back(slots_[home.slot].offset, slots_[home.slot].size);
+    }
+  }
+  std::ranges::sort(found);
+  std::vector<Range> joined;
+  for (const Range& one : found) {
+    if (!joined.empty() && joined.back().first + joined.back().second == one.first) {
+      joined.back().second += one.second;
+    } else {
+      joined.push_back(one);
+    }
+  }
+  return joined;
+}
+
 std::size_t TorchAdapter::offset_of(const torch::Tensor& parameter) const {
   const auto home = std::ranges::find_if(
       homes_, [&](const Home& one) { return tensors_[one.tensor].tensor.is_same(parameter); });

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "adapters/torch/tensor_groups.h"
@@ -64,6 +66,11 @@ class TorchAdapter final : public ModelAdapter {
   /// once, under their first name. Throws AdapterError for a tensor that is not on the CPU.
   [[nodiscard]] std::vector<NamedTensor> state() override;
 
+  /// The next step is about to call `module`, the whole of which is not used yet since the last
+  /// exchange: its averages are taken in now (ModelAdapter::needed()). What is called layer by
+  /// layer says so layer by layer. Parameters that are not exchanged are passed over.
+  void uses(const torch::nn::Module& module);
+
   /// The parameter's offset in values(). Throws InvariantError where `parameter` is not exchanged.
   [[nodiscard]] std::size_t offset_of(const torch::Tensor& parameter) const;
 
@@ -81,6 +88,8 @@ class TorchAdapter final : public ModelAdapter {
   // Called with a part of a tensor to copy and its place, both flat.
   using Copied = std::function<void(torch::Tensor tensor, torch::Tensor place)>;
 
+  using Range = std::pair<std::size_t, std::size_t>;  // first value, and how many
+  [[nodiscard]] std::vector<Range> ranges_of(const torch::nn::Module& module) const;
   void add_group(const TensorGroup& group, std::size_t& offset);
   void move_in(const TensorGroup& group, std::size_t slot);
   void average_statistics(const std::vector<std::size_t>& statistics, std::size_t offset);
@@ -93,7 +102,8 @@ class TorchAdapter final : public ModelAdapter {
 
   std::vector<RegisteredTensor> tensors_;
   std::vector<stencil::ParameterSlot> slots_;
-  std::vector<Home> homes_;  // by slot
+  std::vector<Home> homes_;                                                // by slot
+  std::unordered_map<const torch::nn::Module*, std::vector<Range>> used_;  // by uses()
   torch::Tensor flat_;
   struct Statistics {
     std::size_t tensor;  // index into tensors_

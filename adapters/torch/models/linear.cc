@@ -11,7 +11,7 @@ class Linear final : public Model {
       : fc_(register_module(
             "fc", torch::nn::Linear(static_cast<std::int64_t>(shape.pixels()), shape.classes))) {}
 
-  torch::Tensor forward(torch::Tensor images) override { return fc_(images.flatten(1)); }
+  torch::Tensor forward(torch::Tensor images) override { return use(fc_)(images.flatten(1)); }
 
  private:
   torch::nn::Linear fc_;

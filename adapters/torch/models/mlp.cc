@@ -14,7 +14,9 @@ class Mlp final : public Model {
         fc_(register_module("fc", torch::nn::Linear(128, shape.classes))) {}
 
   torch::Tensor forward(torch::Tensor images) override {
-    return fc_(second_(first_(images.flatten(1)).relu_()).relu_());
+    const auto first = use(first_)(images.flatten(1)).relu_();
+    const auto second = use(second_)(first).relu_();
+    return use(fc_)(second);
   }
 
  private:

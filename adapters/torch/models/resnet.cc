@@ -75,24 +75,26 @@ class ResNet final : public Model {
     for (std::size_t stage = 0; stage < widths.size(); ++stage) {
       nn::Sequential layer;
       for (int b = 0; b < blocks; ++b) {
-        layer->push_back(Block(in, widths[stage], stage > 0 && b == 0 ? 2 : 1, shortcut));
+        blocks_.emplace_back(in, widths[stage], stage > 0 && b == 0 ? 2 : 1, shortcut);
+        layer->push_back(blocks_.back());
         in = widths[stage];
       }
-      layers_.push_back(register_module("layer" + std::to_string(stage + 1), layer));
+      register_module("layer" + std::to_string(stage + 1), layer);
     }
     fc_ = register_module("fc", nn::Linear(in, shape.classes));
   }
 
   torch::Tensor forward(torch::Tensor images) override {
-    auto x = bn1_(conv1_(images)).relu_();
-    for (auto& layer : layers_) x = layer->forward(x);
-    return fc_(x.mean({2, 3}));
+    auto x = use(conv1_)(images);
+    x = use(bn1_)(x).relu_();
+    for (Block& block : blocks_) x = use(block)->forward(x);
+    return use(fc_)(x.mean({2, 3}));
   }
 
  private:
   nn::Conv2d conv1_;
   nn::BatchNorm2d bn1_;
-  std::vector<nn::Sequential> layers_;
+  std::vector<Block> blocks_;  ///< of all stages
   nn::Linear fc_{nullptr};
 };
 

@@ -98,13 +98,16 @@ TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& o
                               .step_in_backward = options.overlap,
                               .mix_buffers = options.mix_buffers,
                               .log = std::move(log)})) {
+  model_->on_use([this](const torch::nn::Module& layer) { trainer_->adapter().uses(layer); });
   keep_freed_memory();
   set_threads(options.threads);
   if (trainer_->statistics().empty()) return;
   statistics_ = options.mix_buffers ? Statistics::kExchanged : Statistics::kLocal;
 }
 
-TorchLearner::~TorchLearner() = default;
+TorchLearner::~TorchLearner() {
+  model_->on_use({});
+}
 
 ModelAdapter& TorchLearner::adapter() {
   return trainer_->adapter();

@@ -200,6 +200,23 @@ TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
   EXPECT_TRUE(std::ranges::equal(values, seen));
 }
 
+TEST(TorchLearner, EachLayerIsAskedForBeforeItIsUsedFromTheFirstToTheLast) {
+  for (const std::string model : {"resnet8", "resnet18", "mlp", "linear"}) {
+    SCOPED_TRACE(model);
+    TorchLearner learner(options_for(model, kCifar));
+    std::size_t end = 0, asked = 0;
+    learner.adapter().on_needed([&](std::size_t first, std::size_t count) {
+      EXPECT_EQ(first, end) << "end to end";
+      end = first + count;
+      ++asked;
+    });
+    const Examples examples(kCifar, 4, 1);
+    learner.train_step(examples.batch());
+    EXPECT_EQ(end, learner.adapter().values().size());
+    EXPECT_GE(asked, model == "linear" ? 1U : 3U);
+  }
+}
+
 TEST(TorchLearner, ALossThatIsNoNumberMakesNoPartOfAStep) {
   auto options = options_for("mlp", kCifar);
   options.overlap = true;
