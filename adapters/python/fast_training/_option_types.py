@@ -68,6 +68,9 @@ class Options(TypedDict, total=False):
     overlap: exchange begins in the backward pass: a step is computed part by part there, and
         each part is exchanged while the next is computed; torch models in mode async (default:
         true)
+    by_layer: a layer takes in averages just before the next step uses it, and no boundary waits
+        for them, where models ask for their layers, as those of PyTorch do; modes async and
+        bounded (default: true)
     mix_threads: threads that share a boundary's work on models of a million numbers or more,
         where cores are free; the training thread is one of them (default: 1)
     bucket_kib: size of a bucket, the piece in which a model travels; 0: 16 to 256, by the size
@@ -125,6 +128,7 @@ class Options(TypedDict, total=False):
     linger: float | None
     phase_lock: float | None
     overlap: bool | None
+    by_layer: bool | None
     mix_threads: float | None
     bucket_kib: float | None
     window: float | None

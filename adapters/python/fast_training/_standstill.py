@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import zlib
 from collections.abc import Sequence
 
@@ -26,10 +27,19 @@ class Standstill:
         self._some = places[:: -(-len(places) // _PLACES) or 1]
         self._steps = self._still = 0  # steps; those without a change since the last with one
         self._before: object = None
+        self._elements = sum(math.prod(place.memory.shape) for place in places)
+        self._taken_in = 0  # elements since the last exchange
 
     def exchanged(self) -> None:
         """The next step begins with what the memory holds now."""
         self._before = self._values()
+        self._taken_in = 0
+
+    def taken_in(self, count: int) -> None:
+        """The exchange has changed so many elements, before the next step does."""
+        self._taken_in += count
+        if self._taken_in >= self._elements:
+            self.exchanged()
 
     def stepped(self) -> str:
         """A step was made. What to say where it is the last of STEPS in a row that have changed

@@ -24,6 +24,11 @@ class WeightCopies:
         self._looks = 0
         self._before: dict[int, torch.Tensor] = {}  # values before an exchange, by id
 
+    @property
+    def found(self) -> bool:
+        """Whether there are any, as far as is known."""
+        return bool(self._found)
+
     def forget(self) -> None:
         """The state is of another model and begins anew."""
         self._found.clear()

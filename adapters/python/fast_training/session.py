@@ -10,6 +10,7 @@ import operator
 import os
 import time
 import weakref
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
@@ -119,12 +120,23 @@ class Session:
             ranks = [one.rank for one in self.neighbours()]
             self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
+        self.adapter.needed = self._taker()
         self.adapter.note_first_batch = self._handle.note_first_batch
         self.adapter.correct_momentum = self._handle.correct_momentum
         self.adapter.likeness = self._handle.likeness
         self.adapter.after("open")
         if self.options()["checkpoint"][0]:
             self.adapter.save_state()  # what cannot be saved is known now, and not in a minute
+
+    def _taker(self) -> Callable[[int, int], None]:
+        """What Adapter.needed is: the session is not kept alive by it."""
+        call, standstill = self._handle.call, self._standstill
+
+        def take_in(first: int, count: int) -> None:
+            call("fast_needed", first, count)
+            standstill.taken_in(count)
+
+        return take_in
 
     def _run(self, call: str, *arguments: Any) -> None:
         """fast_`call`(), with the adapter's part before and after it."""
@@ -192,6 +204,17 @@ class Session:
         value = NO_LOSS if loss is None else _number(loss)
         self.adapter.made(samples)
         self._run("exchange", samples, value)
+
+    def needed(self, first: int, count: int) -> None:
+        """Optional: the next step is about to use `count` elements from `first` on, counted over
+        all parameters in their order, and has not used them yet.
+
+        Takes in what has been agreed on for these since exchange(), waiting for what is just coming
+        as exchange() would. Where each step asks so for its layers, one after the other, exchange()
+        waits for no averages: those of a layer have the time until then to come. What nobody asks
+        for is taken in at the next exchange(). Models of PyTorch do it by themselves.
+        """
+        self.adapter.needed(first, count)
 
     def mean(self, name: str, value: SupportsFloat | None = None) -> float:
         """A number that workers share by name, one of option ``means``, for decisions that all

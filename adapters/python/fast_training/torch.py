@@ -17,6 +17,7 @@ from ._torch_first_batch import FirstBatch
 from ._torch_homes import Group, bring_home, check_away, grouped, memory_of, settle, tied_to
 from ._torch_moments import SecondMoments
 from ._torch_momentum import MomentumCorrection
+from ._torch_needs import Needs
 from ._torch_parts import (
     Held,
     aliases_of,
@@ -173,6 +174,10 @@ class TorchAdapter(Adapter):
                 optimizers[0], self._groups, lambda first: self.ready_from(first)
             )
             self.at_close(in_backward.leave)
+        self._needs: Needs | None = None
+        if not self._away and not mix_moments:
+            self._needs = Needs(modules, self._groups, lambda *part: self.needed(*part))
+            self.at_close(self._needs.leave)
         self._homes = {group.name: memory_of(group.home) for group in self._groups}
         super().__init__(self._homes)
         self.averages = means
@@ -229,9 +234,15 @@ class TorchAdapter(Adapter):
                 copies.after_exchange()
             for correction in self._corrections:
                 correction.after_exchange(self.likeness)
+            self._next_step()
         if call == "open" and self._resumed is not None:  # the arrays hold a checkpoint's
             self._state.resume(self._resumed)
             self._resumed = None
+
+    def _next_step(self) -> None:
+        """The next step asks for its parts, unless copies of the weights follow exchange() alone."""
+        if self._needs is not None:
+            self._needs.next_step(asks=not any(one.found for one in self._copies))
 
     def _tell_first_batch(self) -> None:
         """At the first exchange: neighbours are told what its step was made of."""
