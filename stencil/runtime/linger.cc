@@ -1,5 +1,6 @@
 #include "stencil/runtime/linger.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kDecay = 1.0 / 8;
+constexpr int kRemembered = 16;
 
 /// After so many waits of Linger::kQuick in vain, one is tried in each kTryEvery.
 constexpr int kMostInVain = 100;
@@ -43,7 +45,7 @@ void Linger::goes_on(TimePoint now) {
 }
 
 void Linger::resumed(TimePoint now) {
-  in_time_ = complete_;
+  late_ = complete_ ? std::max(late_ - 1, 0) : kRemembered;
   if (!std::exchange(going_, false)) resumed_ = now;
   if (!quick_) return;
   if (!complete_) {

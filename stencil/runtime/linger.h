@@ -37,8 +37,8 @@ class Linger {
   void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left, bool expected = false);
   /// Whether the last boundary's sweeps came back soon enough to wait.
   [[nodiscard]] bool worthwhile() const { return worthwhile_; }
-  /// Whether all of the last boundary's sweeps came back while they were waited for.
-  [[nodiscard]] bool in_time() const { return in_time_; }
+  /// Whether all sweeps of the last boundaries came back while they were waited for.
+  [[nodiscard]] bool in_time() const { return late_ == 0; }
   /// Whether no bucket is left.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The next step begins, while this boundary's sweeps may still be waited for in the middle of
@@ -59,7 +59,7 @@ class Linger {
   bool going_ = false;  ///< see goes_on()
   bool complete_ = false;
   bool worthwhile_ = false;
-  bool in_time_ = true;
+  int late_ = 0;  ///< boundaries until it is forgotten that one's sweeps were not in time
   std::optional<Duration> came_;  ///< until a quarter of its buckets were back; or nothing
   std::optional<Duration> took_;  ///< the same of the last boundary that was not idle
 

@@ -21,8 +21,8 @@ namespace stencil {
 /// Where the next step asks for the model part by part (StepBoundary::take_in()), only the first of
 /// these is a wait at the boundary. The second goes on in the middle of the step, for each part
 /// until its own sweeps are back, and ends at the same time at the latest. It waits for no
-/// neighbour's step then where the last sweeps had not come back by that time: with the later
-/// layers' averages under way for much of a step, little would be won.
+/// neighbour's step then where sweeps of the last boundaries had not come back by that time: with
+/// the later layers' averages under way for much of a step, little would be won.
 ///
 /// Any thread: the training thread passes boundaries (see StepBoundary) while the background thread
 /// notes what has come. Without a clock.
