@@ -47,6 +47,11 @@ for label in cluster chaos; do
   echo "== These tests, labelled $label, are left out: ask for them by -L $label"
   named $label
 done
+disabled=$(ctest --test-dir "$build" -N | sed -nE 's/^ *Test +#[0-9]+: (.*) \(Disabled\)$/  \1/p')
+if [ -n "$disabled" ]; then
+  echo "== These tests are left out: the tools that they need are not installed"
+  echo "$disabled"
+fi
 if [ -z "${FAST_CIFAR10_DIR:-}" ]; then
   excluded="${excluded:+$excluded|}^data\$"
   echo "== Running the tests; FAST_CIFAR10_DIR is not set: these, which need CIFAR-10, are left out"

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <sstream>
 #include <string>
 
 #include "fast/options/mean_names.h"
@@ -13,6 +14,9 @@
 namespace fast {
 namespace {
 
+constexpr char kSamples[] = "samples";
+constexpr char kEpochs[] = "epochs";
+
 /// Equal for equal edges, whatever the path of an edges file.
 std::string identity(const stencil::Topology& topology) {
   if (!topology.spec().starts_with("edges:")) return topology.spec();
@@ -21,6 +25,18 @@ std::string identity(const stencil::Topology& topology) {
 }
 
 }  // namespace
+
+RunLength::RunLength(const std::string& term) {
+  std::istringstream(term) >> amount >> unit;
+}
+
+bool RunLength::is_longer_than(const RunLength& other) const {
+  return unit == other.unit && other.amount > 0 && amount > other.amount;
+}
+
+bool RunLength::in_samples() const {
+  return unit == kSamples;
+}
 
 stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology& topology,
                           const stencil::Layout& layout) {
@@ -38,8 +54,8 @@ stencil::Terms make_terms(const SessionOptions& options, const stencil::Topology
 
 stencil::Terms more_terms(const SessionOptions& options) {
   stencil::Terms terms = {
-      {kBudgetTerm, options.epochs > 0 ? stencil::option_text(options.epochs) + " epochs"
-                                       : std::to_string(options.budget) + " samples"},
+      {kBudgetTerm, options.epochs > 0 ? stencil::option_text(options.epochs) + " " + kEpochs
+                                       : std::to_string(options.budget) + " " + kSamples},
       {"seed", std::to_string(options.seed)},
   };
   if (!options.means.empty()) {

@@ -23,18 +23,6 @@ constexpr char kAgreed[] = "session/agreed";
 constexpr char kChanges[] = "session/grid_changes";
 constexpr char kListen[] = "session/grid_listen";
 
-constexpr char kSamples[] = "samples";  // as fast/options/terms.cc has it
-
-/// A budget as terms have it: "4000 samples", "2.5 epochs". An amount of 0 is no end.
-struct Budget {
-  explicit Budget(const std::string& text) { std::istringstream(text) >> amount >> unit; }
-  [[nodiscard]] bool is_longer_than(const Budget& other) const {
-    return unit == other.unit && other.amount > 0 && amount > other.amount;
-  }
-  double amount = 0;
-  std::string unit;
-};
-
 /// Of each change the rank, the number of its neighbours, and these.
 std::vector<std::int64_t> flat(const std::vector<stencil::Grid::Change>& changes) {
   std::vector<std::int64_t> all;
@@ -118,7 +106,8 @@ void Resuming::check_terms(const stencil::Terms& saved, const std::string& file)
   };
   for (const stencil::Term& term : terms_) {
     const std::string there = stencil::value_of(saved, term.name);
-    if (term.name == kBudgetTerm && Budget(term.value).is_longer_than(Budget(there))) continue;
+    const bool length = term.name == kBudgetTerm;
+    if (length && RunLength(term.value).is_longer_than(RunLength(there))) continue;
     if (there != term.value) refuse(term.name, there.empty() ? "not given" : there, term.value);
   }
 }
@@ -149,11 +138,11 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
       .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0,
       .changes = changes_of(state),
       .listen = listen_of(state)};
-  const Budget before(stencil::value_of(checkpoint->terms(), kBudgetTerm));
-  const Budget now(stencil::value_of(terms_, kBudgetTerm));
+  const RunLength before(stencil::value_of(checkpoint->terms(), kBudgetTerm));
+  const RunLength now(stencil::value_of(terms_, kBudgetTerm));
   if (now.is_longer_than(before)) {
     record.agreed = false;  // on less than is wanted now
-    if (now.unit == kSamples) Progress::lengthen(record.scalars, before.amount / now.amount);
+    if (now.in_samples()) Progress::lengthen(record.scalars, before.amount / now.amount);
     options_.log(LogLevel::kInfo, "trains longer: until " + stencil::value_of(terms_, kBudgetTerm) +
                                       " instead of " +
                                       stencil::value_of(checkpoint->terms(), kBudgetTerm));

@@ -5,7 +5,7 @@
 #
 # usage: tests/checks/fuzz.sh BUILD_DIR [NAME...]
 #   NAME                engine or engine_fuzz; without one: all
-#   FAST_FUZZ_SECONDS   seconds for each target (10)
+#   FAST_FUZZ_SECONDS   seconds for each target (5)
 #   FAST_FUZZ_JOBS      how many at once (the number of cores)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,7 +16,7 @@ if [ $# -lt 1 ] || [ "$1" = --help ]; then
 fi
 build=$(cd "$1" && pwd)
 shift
-seconds=${FAST_FUZZ_SECONDS:-10}
+seconds=${FAST_FUZZ_SECONDS:-5}
 jobs=${FAST_FUZZ_JOBS:-$(nproc)}
 results=$build/fuzz-results
 rm -rf "$results"

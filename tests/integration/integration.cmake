@@ -28,7 +28,7 @@ fast_test_room(integration/programs
 fast_test_room(integration/faults
   LINK fast_test_faults fast_test_data_files fast_test_key_rings fast_session fast_flat stencil_core
        stencil_transport stencil_wire
-  LABELS integration slow TIMEOUT 600 ONE_CORE
+  LABELS integration slow TIMEOUT 600 COST 20 ONE_CORE
   DEPENDS plain_fast plain_fast_worker DEFINES ${plain_programs})
 set(skips ${CMAKE_CURRENT_BINARY_DIR}/memory_limit_test_skips.cmake)
 file(WRITE ${skips}.new "if(memory_limit_test_TESTS)
@@ -57,11 +57,11 @@ add_test(NAME captured_traffic
 set_tests_properties(captured_traffic PROPERTIES LABELS integration TIMEOUT 300)
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
-    TIMEOUT 1800 DEPENDS fast_program fast-worker DEFINES ${programs})
+    TIMEOUT 1800 COST 100 DEPENDS fast_program fast-worker DEFINES ${programs})
 endif()
 if(TARGET compare)
   fast_test_room(integration/compare LINK compare fast_test_faults fast_test_data_files
-    LABELS integration slow TIMEOUT 300 ONE_CORE
+    LABELS integration slow TIMEOUT 300 COST 15 ONE_CORE
     DEPENDS fast-compare DEFINES FAST_COMPARE="$<TARGET_FILE:fast-compare>")
 endif()
 
@@ -78,14 +78,14 @@ if(NOT FAST_SANITIZE)
     get_filename_component(name ${test} NAME_WE)
     add_test(NAME python_${name} COMMAND ${FAST_PYTHON} -W error::ResourceWarning ${test})
     set_tests_properties(python_${name} PROPERTIES LABELS integration TIMEOUT 300 PROCESSORS 2
-      ENVIRONMENT "FAST_LIBRARY=$<TARGET_FILE:fast_c>;PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
+      ENVIRONMENT "OMP_NUM_THREADS=1;FAST_LIBRARY=$<TARGET_FILE:fast_c>;PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
   add_test(NAME strangers_in_namespaces
     COMMAND ${FAST_PYTHON}
             ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/strangers_in_namespaces.py
             $<TARGET_FILE:fast_program>)
   set_tests_properties(strangers_in_namespaces PROPERTIES LABELS "integration;slow" TIMEOUT 600
-    PROCESSORS 2 SKIP_REGULAR_EXPRESSION "network namespaces cannot be made here"
+    COST 50 PROCESSORS 2 SKIP_REGULAR_EXPRESSION "network namespaces cannot be made here"
     ENVIRONMENT "FAST_LIBRARY=$<TARGET_FILE:fast_c>;PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
   include(integration/documents/documents.cmake)
 endif()

@@ -10,7 +10,7 @@ namespace stencil {
 namespace {
 
 TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < test::runs_of(16); ++i) {
     auto one = test::random_case(test::case_seed(6000 + i), {});
     const std::uint64_t bound = 1 + i % 5;
     one.config.exchange.mode = "bounded:" + std::to_string(bound);
@@ -57,7 +57,7 @@ TEST(Bounded, nobody_is_more_than_K_steps_ahead_of_a_neighbour_that_is_up) {
 /// Steps much shorter than the way to a neighbour: whoever begins first must not run ahead of those
 /// that do not train yet.
 TEST(Bounded, the_bound_holds_from_the_first_step_on) {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     auto one = test::random_case(test::case_seed(9000 + i), {});
     const std::uint64_t bound = 1 + i % 3;
     sim::SimulationConfig& config = one.config;

@@ -2,6 +2,7 @@
 // never exceeds its start, and all workers come to agree.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -50,7 +51,7 @@ void run_case(const test::SimCase& one, int looks) {
 }
 
 TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
-  for (int i = 0; i < kSeedsPerShard; ++i) {
+  for (int i = 0; i < test::runs_of(kSeedsPerShard); ++i) {
     const std::uint64_t seed = test::case_seed(GetParam() * kSeedsPerShard + i);
     run_case(test::random_case(seed, {}), 60);
     if (HasFailure()) break;
@@ -58,7 +59,7 @@ TEST_P(Consensus, in_fp32_keeps_the_mean_never_spreads_and_ends_in_agreement) {
 }
 
 TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_the_fp32_finish) {
-  for (int i = 0; i < kSeedsPerShard; ++i) {
+  for (int i = 0; i < test::runs_of(kSeedsPerShard); ++i) {
     const std::uint64_t seed = test::case_seed(1000 + GetParam() * kSeedsPerShard + i);
     for (const CodecSpec& codec : test::dense_codecs()) {
       if (codec == CodecSpec{}) continue;
@@ -71,7 +72,7 @@ TEST_P(Consensus, in_a_lossy_codec_keeps_the_mean_and_ends_in_agreement_after_th
 
 /// Averaging a pair in some coordinates is exact, so it never spreads the workers either.
 TEST_P(Consensus, in_parts_keeps_the_mean_never_spreads_and_ends_in_agreement_after_the_finish) {
-  for (int i = 0; i < kSeedsPerShard; ++i) {
+  for (int i = 0; i < test::runs_of(kSeedsPerShard); ++i) {
     const std::uint64_t seed = test::case_seed(2000 + GetParam() * kSeedsPerShard + i);
     constexpr std::array kParts = {"topk:0.01", "topk:0.1", "topk:0.5"};
     run_case(test::random_case(seed, parse_codec(kParts[i % kParts.size()])), 60);
@@ -104,7 +105,8 @@ TEST(Finish, waits_for_those_beyond_a_slow_edge) {
 /// Offers in a codec and in fp32 cross when the run ends.
 TEST(Finish, keeps_the_mean_across_the_change_of_codec) {
   const std::vector<CodecSpec> codecs = test::lossy_codecs(100'000);
-  for (std::size_t i = 0; i < 20; ++i) {
+  const std::size_t runs = std::max<std::size_t>(test::runs_of(20), codecs.size());
+  for (std::size_t i = 0; i < runs; ++i) {
     const CodecSpec codec = codecs[i % codecs.size()];
     auto one = test::random_case(test::case_seed(3000 + i), codec);
     one.config.exchange.settle_deadline = 0.02;  // each call continues where the last one stopped

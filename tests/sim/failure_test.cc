@@ -23,7 +23,7 @@ constexpr Rank kVictim = 4;
 const std::vector<Rank> kOthers = {0, 1, 2, 3, 5, 6, 7, 8};
 
 TEST(Failure, the_others_go_on_and_come_to_agree_and_name_the_dead) {
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < test::runs_of(8); ++i) {
     const std::uint64_t seed = test::case_seed(8000 + i);
     SCOPED_TRACE(seed);
     const auto config = nine(seed);
@@ -59,7 +59,7 @@ TEST(Failure, the_others_go_on_and_come_to_agree_and_name_the_dead) {
 
 /// Nobody waits for an answer of a silent neighbour, long before that counts as gone.
 TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < test::runs_of(8); ++i) {
     const std::uint64_t seed = test::case_seed(8050 + i);
     SCOPED_TRACE(seed);
     auto config = nine(seed);
@@ -77,7 +77,7 @@ TEST(Failure, one_that_dies_shortly_before_the_end_holds_up_nobody) {
 /// Workers with parts of one objective, so that their models always differ a little.
 TEST(Failure, restarted_it_copies_a_neighbour_and_is_soon_as_near_as_the_others) {
   for (const double away : {1.0, 20.0, 80.0}) {
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < test::runs_of(4); ++i) {
       const std::uint64_t seed = test::case_seed(8100 + i);
       SCOPED_TRACE(std::to_string(seed) + " away " + std::to_string(away));
       const auto config = nine(seed);

@@ -184,14 +184,15 @@ class FaultyRun {
   std::uint64_t lost_ = 0, lost_before_ = 0, compared_ = 0;
 };
 
-/// A thousand seeds in all.
+/// Four hundred seeds in all.
 class Faults : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, Faults, ::testing::Range(0, 25));
+INSTANTIATE_TEST_SUITE_P(Seeds, Faults, ::testing::Range(0, 10));
 
 TEST_P(Faults, all_together_stall_nobody_and_move_the_mean_by_no_more_than_is_counted) {
   constexpr int kEach = 40;
+  const int runs = test::runs_of(kEach);
   std::uint64_t compared = 0, lost = 0, returned = 0;
-  for (int i = 0; i < kEach; ++i) {
+  for (int i = 0; i < runs; ++i) {
     const FaultyCase one = faulty_case(test::case_seed(20'000 + GetParam() * kEach + i));
     SCOPED_TRACE(one.run.text);
     const auto objective = sim::make_agreement(one.run.dimension, one.run.config.seed);
@@ -221,6 +222,7 @@ TEST_P(Faults, all_together_stall_nobody_and_move_the_mean_by_no_more_than_is_co
     returned += test::total_counters(simulation).returned;
     if (HasFailure()) return;
   }
+  if (runs < kEach) return;  // too few to tell
   EXPECT_GT(compared, 30U * kEach);
   EXPECT_GT(lost, 4U * kEach) << "the cases must meet what they are about";
   EXPECT_GT(returned, 4U * kEach);

@@ -94,7 +94,7 @@ double off_the_line(const std::vector<float>& x, const std::vector<float>& of) {
 class InitialWeights : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(InitialWeights, all_begin_with_those_of_rank_0_however_they_start) {
-  for (std::uint64_t i = 0; i < 60; ++i) {
+  for (int i = 0; i < test::runs_of(60); ++i) {
     const std::uint64_t seed = test::case_seed(i);
     test::SimCase random_case = test::random_case(seed, {});
     SCOPED_TRACE(random_case.text);
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, InitialWeights, ::testing::Values("async", "boun
 TEST_P(InitialWeights, that_rank_0_alone_has_loaded_reach_all_that_share_others) {
   for (const char* const topology : {"torus:2x2", "torus:3x3", "ring:5", "ring:8"}) {
     for (const double late : {0.0, 2.0, 5.0}) {
-      for (std::uint64_t i = 0; i < 10; ++i) {
+      for (int i = 0; i < test::runs_of(10); ++i) {
         const std::uint64_t seed = test::case_seed(1000 + i);
         SCOPED_TRACE(std::string(topology) + ", " + std::to_string(late) + " s late, seed " +
                      std::to_string(seed));
@@ -192,7 +192,7 @@ TEST(InitialWeightsFaults, without_rank_0_all_begin_with_those_of_the_lowest_ran
 }
 
 TEST(InitialWeightsFaults, a_source_that_dies_mid_copy_leaves_no_half_model) {
-  for (std::uint64_t i = 0; i < 20; ++i) {
+  for (int i = 0; i < test::runs_of(20); ++i) {
     const std::uint64_t seed = test::case_seed(100 + i);
     SCOPED_TRACE(seed);
     sim::SimulationConfig config = meeting(test::plain_config());

@@ -78,7 +78,7 @@ TEST(Overlap, LeavesAnUnmadePartOfAStepOutOfWhatIsSeenOfModels) {
 }
 
 TEST(Overlap, KeepsTheMeanThroughOutagesAndEndsInAgreement) {
-  for (std::uint64_t i = 0; i < 3; ++i) {
+  for (int i = 0; i < test::runs_of(3); ++i) {
     sim::SimulationConfig config = config_of(0.5, true, 9720 + i);
     config.topology = Topology::parse("ring:6");
     config.outages = {{.a = 0, .b = 1, .from = 1, .to = 2}, {.a = 2, .b = 3, .from = 3, .to = 3.5}};

@@ -26,7 +26,7 @@ class Shared : public ::testing::TestWithParam<int> {};
 
 TEST_P(Shared, keeps_the_mean_never_spreads_and_ends_in_agreement) {
   const std::vector<CodecSpec> lossy = test::lossy_codecs(100'000);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < test::runs_of(12); ++i) {
     const std::uint64_t seed = test::case_seed(5000 + GetParam() * 12 + i);
     const auto which = static_cast<std::size_t>(GetParam() + i / 3) % lossy.size();
     test::SimCase one = test::random_case(seed, i % 3 == 2 ? lossy[which] : CodecSpec());

@@ -12,6 +12,10 @@ namespace stencil::test {
 /// The seed of a randomised case: follows --gtest_random_seed, so that a failure can be replayed.
 [[nodiscard]] std::uint64_t case_seed(std::uint64_t index);
 
+/// How many of `all` runs of one kind a test makes: all of them, but a fifth under a sanitizer. The
+/// seeds differ in when things happen, and most of what the code does happens in each of them.
+[[nodiscard]] int runs_of(int all);
+
 /// A topology by name; star:N (rank 0 in the middle) beside those of Topology::parse().
 [[nodiscard]] Topology topology_of(const std::string& name);
 

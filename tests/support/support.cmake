@@ -7,6 +7,9 @@ target_link_libraries(fast_test_engine_pair PUBLIC stencil_runtime stencil_sim)
 # Simulated runs.
 add_library(fast_test_sim_cases STATIC support/sim_cases.cc)
 target_link_libraries(fast_test_sim_cases PUBLIC stencil_sim GTest::gtest)
+if(FAST_SANITIZE)
+  target_compile_definitions(fast_test_sim_cases PRIVATE FAST_SANITIZED)
+endif()
 # Counts what is allocated.
 add_library(fast_test_allocations OBJECT support/allocations.cc)
 target_include_directories(fast_test_allocations PUBLIC ${PROJECT_SOURCE_DIR})

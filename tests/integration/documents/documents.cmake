@@ -33,7 +33,7 @@ file(GLOB document_tests CONFIGURE_DEPENDS ${documents}/*_test.py)
 foreach(test ${document_tests})
   get_filename_component(name ${test} NAME_WE)
   add_test(NAME documents_${name} COMMAND ${FAST_PYTHON} -W error::ResourceWarning ${test})
-  set_tests_properties(documents_${name} PROPERTIES LABELS integration TIMEOUT 900 PROCESSORS 2
+  set_tests_properties(documents_${name} PROPERTIES LABELS integration TIMEOUT 900 COST 30 PROCESSORS 2
     SKIP_REGULAR_EXPRESSION "network namespaces cannot be made here"
     ENVIRONMENT "FAST_LIBRARY=$<TARGET_FILE:fast_c>;FAST_BUILD=${PROJECT_BINARY_DIR};FAST_SNIPPETS=${snippets};PYTHONPATH=${PROJECT_SOURCE_DIR}/adapters/python;PYTHONDONTWRITEBYTECODE=1")
 endforeach()

