@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -72,6 +73,14 @@ class Progress {
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
   /// Scalars that travel with its own: those of Means.
   [[nodiscard]] std::span<double> others() { return std::span(scalars_).subspan(kScalars); }
+  /// What honest work can have brought each of scalars() to at most: see Mixer::bound_scalars().
+  /// `steps`: those of a worker. Losses, and what is not its own, may be any number.
+  [[nodiscard]] std::vector<double> most(double steps) const {
+    std::vector<double> most(scalars_.size(), std::numeric_limits<double>::infinity());
+    most[kSteps] = steps;
+    for (const std::size_t count : {kShare, kLossCount, kDataSize, kStop}) most[count] = kMostCount;
+    return most;
+  }
   /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
   /// Of the way to the aim; 0 without one.
@@ -96,6 +105,7 @@ class Progress {
   }
 
   static constexpr double kDecay = 0.98;
+  static constexpr double kMostCount = 1e18;  ///< no run counts so many samples, or anything else
   /// Mixer::steps_known() reads the first.
   enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize, kStop };
   double workers_;

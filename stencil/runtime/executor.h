@@ -71,6 +71,8 @@ class Executor {
   [[nodiscard]] std::optional<std::uint32_t> chunk(std::uint32_t bucket) const;
   /// Counts and logs why what a neighbour sent was not applied.
   void reject(Rank from, const MixReport& report, const char* cause, const char* what);
+  /// Counts and names what of the neighbour's telemetry was not taken.
+  void note_refused(Rank from, const MixReport& report);
   void measured(Rank neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
                 bool telling);
   [[nodiscard]] bool telling(const Message& theirs, const OpenOffer* ours) const;

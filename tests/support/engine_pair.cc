@@ -1,6 +1,7 @@
 #include "tests/support/engine_pair.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "stencil/core/start_hash.h"
@@ -147,6 +148,7 @@ void EnginePair::make(Rank rank, std::uint64_t generation,
     engine.hello.meeting = side->meeting->token();
   }
   if (change) change(engine);
+  side->mixer->bound_scalars({engine.most_progress, std::numeric_limits<double>::infinity()});
   standing[rank] = {};
   standing[rank].stop_joining = options_.join_at_once;
   const Resolver resolver = [rank](Rank) {
@@ -184,6 +186,10 @@ std::size_t EnginePair::open_offers(Rank rank) {
 }
 const Neighbour& EnginePair::edge(Rank rank) {
   return pump(rank).engine().neighbours().at(1 - rank);
+}
+
+std::vector<double>& EnginePair::telemetry(Rank rank) {
+  return sides_[rank]->telemetry;
 }
 
 std::vector<std::byte> EnginePair::carried(Rank rank) {

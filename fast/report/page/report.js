@@ -115,6 +115,7 @@
     payload_size: 'payloads of a length that no message of this run has',
     non_finite: 'payloads of neighbours that held NaN or infinity; never mixed',
     own_non_finite: 'buckets of its own that held NaN or infinity; never offered',
+    claims_refused: 'means that neighbours told of and that no work of this run can have come to; not taken',
     unknown_senders: 'messages of ranks that are no neighbours',
     unproven: 'messages over links that had not proven their key',
     frames_dropped: 'messages dropped since a queue was full',

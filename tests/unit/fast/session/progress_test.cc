@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -58,6 +60,15 @@ TEST(Progress, OfALongerBudgetIsWhatWasMadeOfTheShorterOne) {
   std::vector<double> scalars(first.scalars().begin(), first.scalars().end());
   Progress::lengthen(scalars, 0.25);
   EXPECT_DOUBLE_EQ(Progress(1, {.budget = 400}, 0, scalars).share(), 0.25);
+}
+
+TEST(Progress, CountsHaveBoundsAndWhatIsMeasuredHasNone) {
+  const Progress progress(2, Aim{.budget = 100}, 0, {}, /*others=*/2);
+  const std::vector<double> most = progress.most(1200);
+  ASSERT_EQ(most.size(), progress.scalars().size());
+  EXPECT_EQ(most.front(), 1200) << "steps";
+  for (const std::size_t count : {1, 3, 4, 5}) EXPECT_EQ(most[count], 1e18) << count;
+  for (const std::size_t measured : {2, 6, 7}) EXPECT_TRUE(std::isinf(most[measured])) << measured;
 }
 
 TEST(Progress, OfTheOnlyWorkerIsItsOwn) {

@@ -125,6 +125,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("payload_size", status.pump.payload_size);
   count("non_finite", status.pump.non_finite);
   count("own_non_finite", status.pump.own_non_finite);
+  count("claims_refused", status.pump.claims_refused);
   count("unknown_senders", status.pump.unknown_senders);
   count("unproven", status.pump.unproven);
   count("frames_dropped", status.pump.frames_dropped);

@@ -12,7 +12,6 @@
 
 #include "stencil/core/random.h"
 #include "stencil/mix/codecs/dense.h"
-#include "stencil/mix/telemetry.h"
 #include "tests/support/codec_cases.h"
 
 namespace stencil {
@@ -288,31 +287,6 @@ TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   (void)right.fold(b);
   EXPECT_EQ(a[0] + b[0], 0.0F);
   EXPECT_LT(a[0], 1e6F);
-}
-
-TEST(TelemetryKernels, one_bad_scalar_stops_none_of_the_others) {
-  std::vector<double> y = {1, 2, 3}, p(3);
-  std::vector<double> theirs = {3, std::nan(""), 7};
-  Bytes d(24);
-  telemetry::answer(y, p, std::as_bytes(std::span(theirs)), 2, d);
-  EXPECT_EQ(p, (std::vector<double>{1, 0, 2}));
-  std::vector<double> asker(3);
-  telemetry::settle(asker, d);
-  EXPECT_EQ(asker, (std::vector<double>{-1, 0, -2}));
-  std::vector<double> merged(3);
-  telemetry::merge(merged, std::as_bytes(std::span(y)), std::as_bytes(std::span(theirs)));
-  EXPECT_EQ(merged, (std::vector<double>{1, 0, 2}));
-  std::vector<double> adopted(3);
-  telemetry::adopt(y, adopted, std::as_bytes(std::span(theirs)));
-  EXPECT_EQ(adopted, (std::vector<double>{2, 0, 4}));
-  std::vector<double> absorbed(3);
-  telemetry::absorb(absorbed, std::as_bytes(std::span(theirs)), 0.5);
-  EXPECT_EQ(absorbed, (std::vector<double>{1.5, 0, 3.5}));
-  std::vector<double> x = y;
-  telemetry::fold(x, y, p);
-  EXPECT_EQ(x, (std::vector<double>{2, 2, 5}));
-  EXPECT_EQ(y, x);
-  EXPECT_EQ(p, (std::vector<double>{0, 0, 0}));
 }
 
 TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answered) {
