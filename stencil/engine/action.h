@@ -86,7 +86,7 @@ struct Refused {
 struct Warn {
   Rank about;
   std::string text;
-  std::string cause = "warning";  ///< one line is logged for each
+  std::string cause;  ///< one line is logged for each
 };
 
 }  // namespace action

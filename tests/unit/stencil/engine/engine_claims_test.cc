@@ -77,6 +77,33 @@ TEST(Claims, honest_steps_of_workers_that_are_far_from_each_other_are_averaged) 
   }
 }
 
+TEST(Claims, a_warning_keeps_none_of_another_cause_from_the_log) {
+  EnginePair pair;
+  const auto origin = [](Rank rank) {
+    return [rank](EngineConfig& c) {
+      c.lowest_initial = true;
+      c.hello.initial_hash = 100 + static_cast<std::uint64_t>(rank);
+    };
+  };
+  for (const Rank rank : {0, 1}) {
+    pair.restart(rank, origin(rank));
+    pair.boundary(rank);
+  }
+  pair.meet();
+  pair.pass(3);
+  EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("other initial weights")));
+  pair.wire.cut();
+  for (const Rank rank : {0, 1}) pair.turn(rank);
+  pair.restart(1, [&](EngineConfig& c) {
+    origin(1)(c);
+    c.hello.progress = 1e300;
+    c.trained = true;
+  });
+  pair.meet();
+  EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("other initial weights"),
+                                       HasSubstr("more than this run can have made")));
+}
+
 /// It would stall the worker again and again.
 TEST(Claims, who_tells_of_a_model_far_ahead_and_does_not_serve_it_is_believed_once) {
   EnginePair pair;
