@@ -145,7 +145,7 @@ void Session::stop_all(std::string_view reason) {
 }
 double Session::progress() const {
   const auto inside = impl_->enter("Session::progress()");
-  return impl_->share();
+  return impl_->fraction();
 }
 double Session::network_loss() const {
   const auto inside = impl_->enter("Session::network_loss()");
