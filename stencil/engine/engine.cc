@@ -177,7 +177,11 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
     neighbour.times.moved = now;
     exchange_.on_reply(now, neighbour, message, out);
   } else if (const Pull* pull = message.as<Pull>()) {
-    if (pull->round > 0 || joining_.serves()) rounds_.on_pull(neighbour, *pull, out);
+    if (pull->round > 0) {
+      rounds_.on_pull(neighbour, *pull, out);
+    } else {
+      joining_.on_pull(neighbour, *pull, out);
+    }
   } else if (const Snapshot* snapshot = message.as<Snapshot>()) {
     neighbour.times.moved = now;
     on_snapshot(now, neighbour, *snapshot, out);

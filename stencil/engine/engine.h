@@ -37,7 +37,8 @@ namespace stencil {
 ///     TurnKeeper      when a worker may offer, and when it holds others' offers
 ///     Asking          whom it asks
 ///     Bound           mode bounded
-///     Joining, Rounds copying a model; lock step
+///     Joining         how a worker begins, and copies of its model for newcomers
+///     Rounds          mode sync
 ///     Ending          when all may stop
 ///     SameGrid        whether neighbours have made the same changes of the grid
 class Engine {
