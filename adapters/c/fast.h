@@ -71,7 +71,7 @@ FAST_API const char* fast_version(void);
 FAST_API fast_session* fast_new(void);
 
 /**
- * Leaves in good order (lets neighbours settle what is in flight, 2 s at most) and frees the
+ * Leaves in good order (lets neighbours complete what is in flight, 2 s at most) and frees the
  * session. Ignores NULL.
  */
 FAST_API void fast_close(fast_session* session);

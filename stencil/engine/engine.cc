@@ -72,8 +72,8 @@ void Engine::retire(TimePoint now, Rank rank, Actions& out) {
 
 bool Engine::retired(const Neighbour& neighbour) const {
   const SequenceBook& book = neighbour.book;
-  const bool settled = book.open.empty() && book.held.empty() && book.unreleased() == 0;
-  return neighbour.retiring && (settled || !neighbour.living());
+  const bool complete = book.open.empty() && book.held.empty() && book.unreleased() == 0;
+  return neighbour.retiring && (complete || !neighbour.living());
 }
 
 void Engine::say_good_bye(TimePoint now, Rank rank, Actions& out) {
@@ -160,7 +160,7 @@ void Engine::on_message(TimePoint now, Rank rank, const Message& message, Action
   Neighbour& neighbour = self_.neighbours.at(rank);
   if (!admit(now, neighbour, message, out)) return;
   liveness_.heard(now, neighbour, message.header);
-  exchange_.release(neighbour, message.header.settled);
+  exchange_.release(neighbour, message.header.completed);
   handle(now, neighbour, message, out);
   joining_.compare_origins(now, neighbour, out);
   ending_.update(now, out);

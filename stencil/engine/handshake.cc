@@ -141,7 +141,7 @@ void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
   Hello hello = self_.config.hello;
   hello.generation += neighbour.life.raised;
   hello.last_answered = neighbour.book.answered;
-  hello.last_settled = neighbour.book.settled();
+  hello.last_completed = neighbour.book.completed();
   neighbour.times.hello_sent = now;
   neighbour.life.greeted = true;
   self_.send(now, neighbour, std::move(hello), out);

@@ -208,16 +208,17 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
       guard, bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
-MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                        std::span<const std::byte> reply, int divisor, double aside) {
-  const OneAtATime::Inside inside(background_, "Mixer::settle()");
+MixReport Mixer::complete(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                          std::span<const std::byte> reply, int divisor, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::complete()");
   if (bucket == telemetry_bucket()) {
-    return exchange_telemetry([&](auto ours) { return telemetry::settle(ours, reply); });
+    return exchange_telemetry([&](auto ours) { return telemetry::complete(ours, reply); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
-  return MixReport::of(change_p(
-      guard, bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
+  return MixReport::of(change_p(guard, bucket, aside, [&](auto ours) {
+    return codec.complete(ours, offer, reply, divisor);
+  }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
@@ -334,7 +335,7 @@ MixReport Mixer::average_shared(std::uint32_t bucket, Segment& theirs, bool thei
 }
 
 void Mixer::close_request(std::uint32_t bucket) {
-  // No lock is needed: the request is settled, and a neighbour that still reads it as open only
+  // No lock is needed: the request is complete, and a neighbour that still reads it as open only
   // takes less.
   if (bucket < telemetry_bucket()) segment_.control(bucket).answers_left = 0;
 }

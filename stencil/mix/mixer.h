@@ -116,8 +116,8 @@ class Mixer {
   MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                    int divisor, std::span<std::byte> reply, double aside = 0);
   /// `offer` is the payload of our offer that this reply answers.
-  MixReport settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                   std::span<const std::byte> reply, int divisor, double aside = 0);
+  MixReport complete(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                     std::span<const std::byte> reply, int divisor, double aside = 0);
   MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
                   double aside = 0);
 
@@ -139,7 +139,7 @@ class Mixer {
   MixReport discard(std::uint32_t bucket);
 
   /// Averages with a neighbour's memory, both ends at once. It counts as a request of ours that is
-  /// settled at once, so no other request of ours may be open on this bucket; the neighbour's end
+  /// complete at once, so no other request of ours may be open on this bucket; the neighbour's end
   /// follows the same rule as an answer. The lock of the lower rank is taken first. `aside` is of
   /// our end.
   MixReport average_shared(std::uint32_t bucket, Segment& theirs, bool theirs_first,

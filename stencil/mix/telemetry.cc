@@ -54,7 +54,7 @@ std::size_t answer(const Scalars& ours, std::span<const std::byte> s, int diviso
   return refused;
 }
 
-std::size_t settle(const Scalars& ours, std::span<const std::byte> d) {
+std::size_t complete(const Scalars& ours, std::span<const std::byte> d) {
   std::size_t refused = 0;
   for (std::size_t i = 0; i < ours.p.size(); ++i) move_scalar(ours, i, -load(d, i), refused);
   return refused;

@@ -22,7 +22,7 @@ void offer(std::span<const double> y, std::span<const double> p, std::span<std::
 // for how many it did. A scalar that is beyond already may come back.
 std::size_t answer(const Scalars& ours, std::span<const std::byte> s, int divisor,
                    std::span<std::byte> reply);
-std::size_t settle(const Scalars& ours, std::span<const std::byte> d);
+std::size_t complete(const Scalars& ours, std::span<const std::byte> d);
 std::size_t merge(const Scalars& ours, std::span<const std::byte> our_offer,
                   std::span<const std::byte> their_offer);
 std::size_t adopt(const Scalars& ours, std::span<const std::byte> s);

@@ -216,22 +216,22 @@ void Executor::forget(Rank neighbour) {
   });
 }
 
-bool Executor::apply(const action::Settle& settle) {
-  const Edge& with = edges_.at(settle.with);
-  const OpenOffer& ours = settle.ours;
-  const Reply& reply = *settle.message.as<Reply>();
+bool Executor::apply(const action::Complete& complete) {
+  const Edge& with = edges_.at(complete.with);
+  const OpenOffer& ours = complete.ours;
+  const Reply& reply = *complete.message.as<Reply>();
   const bool exact = ours.codec == kExact;
   MixReport report{.why = MixReport::Why::kMalformed};
   // An exact offer gets an exact answer.
   if ((reply.codec == kExact) == exact) {
-    report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
-                           view(reply.payload), reply.divisor, with.neighbour.unlike);
+    report = mixer_.complete(ours.bucket, forms_.coding(with, exact), view(ours.payload),
+                             view(reply.payload), reply.divisor, with.neighbour.unlike);
   }
   if (report.why == MixReport::Why::kLocked) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
     note_refused(with.rank(), report);
-    measured(with.rank(), ours.bucket, report, reply.divisor, telling(settle.message, &ours));
+    measured(with.rank(), ours.bucket, report, reply.divisor, telling(complete.message, &ours));
   } else {
     reject(with.rank(), report, "reply", "a delta");
   }

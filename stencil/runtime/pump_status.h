@@ -68,7 +68,7 @@ struct PumpStatus {
   bool awaits = false;        ///< a neighbour that is away: see Standing::awaits_until
   bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
   bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour
-  bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
+  bool flushed = false;       ///< nothing of ours is open, and they have applied our replies
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Bound::Limit limit;

@@ -223,7 +223,7 @@ void EnginePair::boundary(Rank rank) {
   turn(rank);
 }
 
-void EnginePair::settle() {
+void EnginePair::deliver_all() {
   bool moved = true;
   for (int guard = 0; moved && guard < 10'000; ++guard) {
     moved = false;
@@ -240,13 +240,13 @@ void EnginePair::pass(double seconds) {
   const TimePoint end = now + stencil::seconds(seconds);
   while (now < end) {
     now += std::chrono::milliseconds(100);
-    settle();
+    deliver_all();
   }
 }
 
 void EnginePair::meet() {
   wire.connect();
-  settle();
+  deliver_all();
 }
 
 std::vector<float> EnginePair::z(Rank rank) {

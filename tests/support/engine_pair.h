@@ -83,7 +83,7 @@ class EnginePair {
   /// Begins a step at `rank`: folds, earns a sweep and asks.
   void boundary(Rank rank);
   /// Delivers everything until no frame is in flight.
-  void settle();
+  void deliver_all();
   /// Advances time in ticks of 100 ms and delivers frames.
   void pass(double seconds);
   /// Connects, and exchanges all Hellos.

@@ -46,9 +46,9 @@ TEST(Claims, steps_that_no_run_can_have_made_are_not_taken_into_the_mean) {
   pair.telemetry(1)[0] = 1e300;
   for (int i = 0; i < 4; ++i) {
     pair.boundary(i % 2);
-    pair.settle();
+    pair.deliver_all();
     for (const Rank rank : {0, 1}) pair.boundary(rank);  // offers that cross
-    pair.settle();
+    pair.deliver_all();
   }
   std::vector<double> z(2);
   pair.mixer(0).read_telemetry_z(z);
@@ -66,7 +66,7 @@ TEST(Claims, honest_steps_of_workers_that_are_far_from_each_other_are_averaged) 
   pair.telemetry(0)[0] = 9e11;
   for (int i = 0; i < 4; ++i) {
     pair.boundary(i % 2);
-    pair.settle();
+    pair.deliver_all();
   }
   for (const Rank rank : {0, 1}) {
     std::vector<double> z(2);
@@ -264,7 +264,7 @@ TEST(Claims, a_newcomer_asks_again_for_a_bucket_that_was_not_finite) {
     }
   }
   ASSERT_TRUE(spoilt);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_NE(pair.pump(1).status().state, WorkerState::kTraining);
   pair.pass(30);
   EXPECT_EQ(pair.pump(1).status().joined_from, 0);

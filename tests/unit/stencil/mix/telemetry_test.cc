@@ -20,7 +20,7 @@ TEST(TelemetryRules, one_bad_scalar_stops_none_of_the_others) {
   EXPECT_EQ(telemetry::answer({y, p, most}, std::as_bytes(std::span(theirs)), 2, d), 0U);
   EXPECT_EQ(p, (std::vector<double>{1, 0, 2}));
   std::vector<double> asker(3);
-  EXPECT_EQ(telemetry::settle({y, asker, most}, d), 0U);
+  EXPECT_EQ(telemetry::complete({y, asker, most}, d), 0U);
   EXPECT_EQ(asker, (std::vector<double>{-1, 0, -2}));
   std::vector<double> merged(3);
   EXPECT_EQ(telemetry::merge({y, merged, most}, std::as_bytes(std::span(y)),
@@ -58,7 +58,7 @@ TEST_F(BoundTelemetry, what_would_bring_a_scalar_beyond_its_bound_is_left_out_an
     double told;
     std::memcpy(&told, d.data(), sizeof told);
     EXPECT_EQ(told, 0) << "the other end keeps its own, too";
-    EXPECT_EQ(telemetry::settle(ours, bytes({sign * -1e300, sign * 5e299})), 1U);
+    EXPECT_EQ(telemetry::complete(ours, bytes({sign * -1e300, sign * 5e299})), 1U);
     EXPECT_EQ(p, (std::vector<double>{0, 0}));
     EXPECT_EQ(telemetry::merge(ours, bytes(y), bytes(theirs)), 1U);
     EXPECT_EQ(p, (std::vector<double>{0, sign * 5e299}));
@@ -72,8 +72,8 @@ TEST_F(BoundTelemetry, what_would_bring_a_scalar_beyond_its_bound_is_left_out_an
 }
 
 TEST_F(BoundTelemetry, small_moves_do_not_add_up_beyond_the_bound) {
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(telemetry::settle(ours, bytes({-2, 0})), 0U);
-  EXPECT_EQ(telemetry::settle(ours, bytes({-2, 0})), 1U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(telemetry::complete(ours, bytes({-2, 0})), 0U);
+  EXPECT_EQ(telemetry::complete(ours, bytes({-2, 0})), 1U);
   EXPECT_EQ(p[0], 6);
 }
 
