@@ -71,7 +71,7 @@ FAST_API const char* fast_version(void);
 FAST_API fast_session* fast_new(void);
 
 /**
- * Leaves in good order (lets neighbours settle what is in flight, 2 s at most) and frees the
+ * Leaves in good order (lets neighbours complete what is in flight, 2 s at most) and frees the
  * session. Ignores NULL.
  */
 FAST_API void fast_close(fast_session* session);
@@ -369,6 +369,7 @@ typedef struct fast_neighbour {
   uint64_t bytes_shared; /**< that this worker averaged in shared memory */
   double round_trip;     /**< seconds, of a bucket, decayed mean; 0 before the first */
   double since_sweep;    /**< seconds since the last sweep with it; -1 before the first */
+  int32_t other_grid;    /**< 1: it has not made the changes of the grid made here */
 } fast_neighbour;
 
 /** `index`: 0 to fast_status::neighbours - 1. Any thread, once open. */

@@ -62,6 +62,7 @@ fast_code fast_get_neighbour(const fast_session* session, size_t index, fast_nei
     filled.bytes_shared = of.bytes_shared;
     filled.round_trip = of.round_trip;
     filled.since_sweep = of.since_sweep;
+    filled.other_grid = of.other_grid ? 1 : 0;
     return give(filled, neighbour);
   });
 }

@@ -190,12 +190,12 @@ void answer(benchmark::State& state, std::size_t floats, std::size_t bucket,
   });
 }
 
-void settle(benchmark::State& state, std::size_t floats, std::size_t bucket,
-            const CodecSpec& spec) {
+void complete(benchmark::State& state, std::size_t floats, std::size_t bucket,
+              const CodecSpec& spec) {
   Bench bench(floats, bucket, spec);
   measure(state, floats, 2, [&] {
     bench.each_bucket([&](std::uint32_t b) {
-      bench.mixer.settle(b, *bench.codec, bench.offer(b), bench.reply(b), 2);
+      bench.mixer.complete(b, *bench.codec, bench.offer(b), bench.reply(b), 2);
     });
   });
 }
@@ -255,8 +255,8 @@ struct Knowing {
   void answer(std::uint32_t b) {
     benchmark::DoNotOptimize(bench.mixer.answer(b, *bench.codec, offers[b], 2, replies[b]));
   }
-  void settle(std::uint32_t b) {
-    benchmark::DoNotOptimize(bench.mixer.settle(b, *bench.codec, offers[b], replies[b], 2));
+  void complete(std::uint32_t b) {
+    benchmark::DoNotOptimize(bench.mixer.complete(b, *bench.codec, offers[b], replies[b], 2));
   }
   Bench bench;
   std::vector<Bytes> offers, replies;
@@ -276,17 +276,17 @@ struct Named {
 };
 constexpr Named kOperations[] = {
     {"memcpy", copying},     {"fold", fold},       {"show", show},     {"resume", resume},
-    {"alone", resume_alone}, {"offer", offer},     {"answer", answer}, {"settle", settle},
+    {"alone", resume_alone}, {"offer", offer},     {"answer", answer}, {"complete", complete},
     {"merge", merge},        {"publish", publish}, {"absorb", absorb}, {"collect", collect}};
 constexpr Named kExchange[] = {
-    {"fold", fold}, {"offer", offer}, {"answer", answer}, {"settle", settle}};
+    {"fold", fold}, {"offer", offer}, {"answer", answer}, {"complete", complete}};
 
 constexpr Named kPartial[] = {{"offer", knowing<&Knowing::offer, 3>},
                               {"answer", knowing<&Knowing::answer, 3>},
-                              {"settle", knowing<&Knowing::settle, 2>}};
+                              {"complete", knowing<&Knowing::complete, 2>}};
 constexpr Named kResidues[] = {{"offer", knowing<&Knowing::offer, 2>},
                                {"answer", knowing<&Knowing::answer, 3>},
-                               {"settle", knowing<&Knowing::settle, 2>}};
+                               {"complete", knowing<&Knowing::complete, 2>}};
 
 void add(const std::string& name, Operation run, std::size_t floats, std::size_t bucket,
          CodecSpec spec) {

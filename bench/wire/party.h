@@ -72,18 +72,18 @@ class Ledger {
   explicit Ledger(const Traffic& traffic) : buckets_(traffic.buckets()), window_(traffic.window) {}
   void add_passes(std::uint64_t passes) { target_ += passes * buckets_; }
   [[nodiscard]] bool may_offer() const {
-    if (offered_ == target_ || offered_ - settled_ >= window_) return false;
+    if (offered_ == target_ || offered_ - completed_ >= window_) return false;
     // A pass begins when the one before is done, in both directions.
-    return offered_ % buckets_ != 0 || (settled_ == offered_ && answered_ >= offered_);
+    return offered_ % buckets_ != 0 || (completed_ == offered_ && answered_ >= offered_);
   }
   std::uint64_t offer() { return offered_++; }
   std::uint64_t answer() { return answered_++; }
-  void settle() { ++settled_; }
-  [[nodiscard]] bool done() const { return settled_ == target_ && answered_ >= target_; }
+  void complete() { ++completed_; }
+  [[nodiscard]] bool done() const { return completed_ == target_ && answered_ >= target_; }
 
  private:
   std::uint64_t buckets_, window_;
-  std::uint64_t target_ = 0, offered_ = 0, settled_ = 0, answered_ = 0;
+  std::uint64_t target_ = 0, offered_ = 0, completed_ = 0, answered_ = 0;
 };
 
 }  // namespace bench

@@ -146,7 +146,7 @@ class ProductParty final : public Party {
     stencil::Result<Message> message = decode_frame(received.frame, integrity_);
     if (!message) throw std::runtime_error(message.error().text);
     if (message->is<stencil::Heartbeat>()) note_lateness(*message);
-    if (message->is<stencil::Reply>()) ledger_.settle();
+    if (message->is<stencil::Reply>()) ledger_.complete();
     if (message->is<stencil::Offer>()) push(bucket_of<stencil::Reply>(ledger_.answer()));
     offer();
     flush();

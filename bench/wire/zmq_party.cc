@@ -82,7 +82,7 @@ class ZmqParty final : public Party {
       if (kind == 'o')
         send('a', ledger_.answer());
       else
-        ledger_.settle();
+        ledger_.complete();
       while (ledger_.may_offer()) send('o', ledger_.offer());
     }
     zmq_msg_close(&message);

@@ -199,7 +199,8 @@ class PageData {
                               {"wraps", edge.wraps},
                               {"sweeps", t.sweeps},
                               {"bytes", t.bytes},
-                              {"round_trip", number(t.round_trip_ms)}});
+                              {"round_trip", number(t.round_trip_ms)},
+                              {"other_grid", t.other_grid}});
     }
     return out;
   }

@@ -98,8 +98,9 @@ class TableRenderer {
     } else {
       since = "-";
     }
-    return paint(known ? it->colour : kYellow, symbol) + std::to_string(n.rank) + " " +
-           paint(kDim, format::left(since, 5));
+    const char* const unlike = style_.unicode ? "≠" : "!";  // its grid
+    return paint(known ? it->colour : kYellow, symbol) + std::to_string(n.rank) +
+           (n.other_grid ? paint(kRed, unlike) : "") + " " + paint(kDim, format::left(since, 5));
   }
 
   [[nodiscard]] std::string row(std::size_t rank) const {

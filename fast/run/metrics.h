@@ -25,6 +25,7 @@ struct NeighbourProgress {
   double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged there
+  bool other_grid = false;         ///< it has not made the changes of the grid made here
 };
 
 /// A worker at one moment: one "progress" line of metrics.jsonl.

@@ -7,7 +7,7 @@ namespace fast {
 FAST_JSON(WorkerStart, rank, workers, topology, mode, model, data, run_id, version, unix_time,
           epochs, budget, exchange, resumed, fresh)
 FAST_JSON(NeighbourProgress, rank, link, sweeps, bytes, round_trip_ms, since_sweep, shared,
-          bytes_shared)
+          bytes_shared, other_grid)
 FAST_JSON(WorkerProgress, time, step, samples, network_samples, progress, samples_per_second, loss,
           accuracy, network_loss, learning_rate, consensus_distance, exchange_seconds,
           training_seconds, state, test_accuracy, test_loss, neighbours)

@@ -6,7 +6,7 @@
 
 namespace fast {
 
-FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms)
+FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms, other_grid)
 FAST_JSON(LeftOut, rank, why)
 FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,

@@ -20,6 +20,7 @@ WorkerTotals totals_of(const WorkerHistory& history) {
       link.sweeps += neighbour.sweeps;
       link.bytes += neighbour.bytes;
       if (neighbour.round_trip_ms > 0) link.round_trip_ms = neighbour.round_trip_ms;
+      link.other_grid = neighbour.other_grid;
       totals.sweeps += neighbour.sweeps;
       totals.bytes += neighbour.bytes;
       totals.bytes_shared += neighbour.bytes_shared;
@@ -50,6 +51,7 @@ std::vector<EdgeTotals> edge_totals(const RunRecords& records) {
       edge.ranks = {ends.first, ends.second};
       edge.sweeps += link.sweeps;
       edge.bytes += link.bytes;
+      edge.other_grid |= link.other_grid;
       if (link.round_trip_ms > 0) {
         edge.round_trip_ms += link.round_trip_ms;
         ++measured[ends];

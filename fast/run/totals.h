@@ -22,6 +22,7 @@ struct WorkerTotals {
   struct Link {
     std::uint64_t sweeps = 0, bytes = 0;
     double round_trip_ms = 0;  ///< the last that was not 0
+    bool other_grid = false;   ///< as of the last line
   };
   std::map<int, Link> links;  ///< by neighbour
 };
@@ -33,6 +34,7 @@ struct EdgeTotals {
   std::array<int, 2> ranks{};  ///< of both ends, the smaller first
   std::uint64_t sweeps = 0, bytes = 0;
   double round_trip_ms = 0;  ///< mean over the directions that have one
+  bool other_grid = false;   ///< its ends had not made the same changes of the grid at last
 };
 
 /// Sorted. Leaves out edges that neither end reported.

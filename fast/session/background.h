@@ -42,7 +42,7 @@ class Background {
   Background(const SessionOptions& options, stencil::PumpOptions config,
              const stencil::Bounds& bounds, const stencil::Layout& layout, stencil::Mixer& mixer,
              PauseWait& pause, std::map<int, std::string> came = {});
-  /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
+  /// Leaves in good order: lets neighbours complete what is in flight (2 s at most), then sends
   /// Leave.
   ~Background();
   Background(const Background&) = delete;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,20 +40,20 @@ class Progress {
   /// Turns `scalars`, of an earlier life, into those of a run whose budget of samples is longer:
   /// `part` of it was the earlier one.
   static void lengthen(std::span<double> scalars, double part) {
-    if (scalars.size() > kShare) scalars[kShare] *= part;
+    if (scalars.size() > kFraction) scalars[kFraction] *= part;
   }
 
   /// The grid has so many workers from now on.
   void follow(int workers) { workers_ = workers; }
 
-  /// Notes one local step. The mean of `kShare` over workers is the share of the budget that all
+  /// Notes one local step. The mean of `kFraction` over workers is the share of the budget that all
   /// have used; with an aim of epochs, it is the number of samples that a worker has used. Leaves
   /// out a loss that is not finite, for example of a step that was skipped for an overflow.
   void add(std::uint64_t samples, std::optional<double> loss) {
     scalars_[kSteps] += 1;
-    const double share = scale() * static_cast<double>(samples);
-    scalars_[kShare] += share;
-    if (aim_.epochs == 0) untold_ += share;
+    const double added = scale() * static_cast<double>(samples);
+    scalars_[kFraction] += added;
+    if (aim_.epochs == 0) untold_ += added;
     if (!loss || !std::isfinite(*loss)) return;
     scalars_[kLossSum] = kDecay * scalars_[kLossSum] + *loss;
     scalars_[kLossCount] = kDecay * scalars_[kLossCount] + 1;
@@ -72,13 +73,22 @@ class Progress {
   [[nodiscard]] std::span<const double> scalars() const { return scalars_; }
   /// Scalars that travel with its own: those of Means.
   [[nodiscard]] std::span<double> others() { return std::span(scalars_).subspan(kScalars); }
+  /// What honest work can have brought each of scalars() to at most: see Mixer::bound_scalars().
+  /// `steps`: those of a worker. Losses, and what is not its own, may be any number.
+  [[nodiscard]] std::vector<double> most(double steps) const {
+    std::vector<double> most(scalars_.size(), std::numeric_limits<double>::infinity());
+    most[kSteps] = steps;
+    for (const std::size_t count : {kFraction, kLossCount, kDataSize, kStop})
+      most[count] = kMostCount;
+    return most;
+  }
   /// The mean number of steps over all workers.
   [[nodiscard]] double steps() const { return scalars_[kSteps]; }
   /// Of the way to the aim; 0 without one.
-  [[nodiscard]] double share() const { return share_of(scalars_); }
+  [[nodiscard]] double fraction() const { return fraction_of(scalars_); }
   /// The same, by scalars that are not folded yet.
-  [[nodiscard]] double share_of(std::span<const double> scalars) const {
-    const double known = scalars[kShare] - untold_ * (1 - 1.0 / workers_);
+  [[nodiscard]] double fraction_of(std::span<const double> scalars) const {
+    const double known = scalars[kFraction] - untold_ * (1 - 1.0 / workers_);
     return aim_.epochs > 0 ? known / (aim_.epochs * scalars[kDataSize]) : known;
   }
   /// Examples that a worker holds in the mean.
@@ -89,18 +99,19 @@ class Progress {
   }
 
  private:
-  /// What a sample adds to kShare.
+  /// What a sample adds to kFraction.
   [[nodiscard]] double scale() const {
     if (aim_.epochs > 0) return 1;
     return aim_.budget == 0 ? 0.0 : workers_ / static_cast<double>(aim_.budget);
   }
 
   static constexpr double kDecay = 0.98;
+  static constexpr double kMostCount = 1e18;  ///< no run counts so many samples, or anything else
   /// Mixer::steps_known() reads the first.
-  enum : std::size_t { kSteps, kShare, kLossSum, kLossCount, kDataSize, kStop };
+  enum : std::size_t { kSteps, kFraction, kLossSum, kLossCount, kDataSize, kStop };
   double workers_;
   Aim aim_;
-  double untold_ = 0;  ///< of kShare, this worker's own since heard()
+  double untold_ = 0;  ///< of kFraction, this worker's own since heard()
   std::vector<double> scalars_;
 };
 

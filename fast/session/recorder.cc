@@ -113,8 +113,10 @@ void Recorder::report(const Exchange& exchange) {
   p.state = name(status.state);
   for (const NeighbourStatus& n : status.neighbours) {
     p.neighbours.push_back({n.rank, std::string(name(n.link)), n.sweeps, n.bytes_sent,
-                            1000 * n.round_trip, n.since_sweep, n.shared, n.bytes_shared});
+                            1000 * n.round_trip, n.since_sweep, n.shared, n.bytes_shared,
+                            n.other_grid});
     note_change(n);
+    note_grid(n);
   }
   p.test_accuracy = test_accuracy_;
   p.test_loss = test_loss_;
@@ -159,6 +161,14 @@ void Recorder::note_change(const NeighbourStatus& neighbour) {
   it->second = neighbour.link;
   event(now, text);
   log_(LogLevel::kInfo, text);
+}
+
+void Recorder::note_grid(const NeighbourStatus& neighbour) {
+  const auto [it, fresh] = other_grids_.try_emplace(neighbour.rank, false);
+  if (std::exchange(it->second, neighbour.other_grid) == neighbour.other_grid) return;
+  event("grid",
+        "the grid of neighbour " + std::to_string(neighbour.rank) +
+            (neighbour.other_grid ? " is another than this worker's" : " is this worker's again"));
 }
 
 void Recorder::event(const std::string& name, const std::string& text) {

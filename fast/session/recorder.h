@@ -21,7 +21,7 @@ struct RecordedStep {
 };
 
 /// Records what one worker does in its metrics.jsonl: decayed means of loss and accuracy, rates,
-/// and an event for each neighbour that comes or goes. One thread.
+/// and an event for each neighbour that comes or goes, or stands on another grid. One thread.
 class Recorder {
  public:
   /// Writes `start`, with the present time, our version and whether the worker was resumed: where
@@ -55,6 +55,7 @@ class Recorder {
   [[nodiscard]] static double since(Clock::time_point start);
   void update_rate(Clock::time_point now);
   void note_change(const NeighbourStatus& neighbour);
+  void note_grid(const NeighbourStatus& neighbour);
   void note_room();
   /// Once, early in training or when it ends: what goes over the network in an hour at this pace.
   void note_traffic(const SessionStatus& status);
@@ -71,6 +72,7 @@ class Recorder {
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
   std::map<int, LinkState> links_;
+  std::map<int, bool> other_grids_;
   bool told_traffic_ = false;
   bool behind_ = false;  ///< metrics could not be written; that was said
 };

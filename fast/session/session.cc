@@ -58,6 +58,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       boundary_(mixer_, options_.exchange, config_.engine.self_weight(), EventLoop::now),
       pause_(boundary_.pauses()),
       background_(options_, config_, memory_.bounds, layout_, mixer_, pause_, record_.listen) {
+  mixer_.bound_scalars(progress_.most(config_.engine.most_progress));
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) {
     const auto inside = enter("ModelAdapter::ready_from()");
@@ -152,7 +153,7 @@ void Session::stop_all(std::string_view reason) {
 }
 double Session::progress() const {
   const auto inside = impl_->enter("Session::progress()");
-  return impl_->share();
+  return impl_->fraction();
 }
 double Session::network_loss() const {
   const auto inside = impl_->enter("Session::network_loss()");

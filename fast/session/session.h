@@ -43,7 +43,7 @@ class Session final : public Exchange {
   /// As a worker that comes to a grid that has changed: `grid` is that of the others with this
   /// worker added, and began as `options.topology`. They may add it until `start_deadline`.
   Session(ModelAdapter& adapter, SessionOptions options, const stencil::Grid& grid);
-  /// Leaves in good order: lets neighbours settle what is in flight (2 s at most), then sends
+  /// Leaves in good order: lets neighbours complete what is in flight (2 s at most), then sends
   /// Leave. In a forked child it does nothing: the parent's session goes on.
   ~Session() override;
   Session(const Session&) = delete;
@@ -111,9 +111,9 @@ class Session final : public Exchange {
   /// is its endpoint; "": where the options say that this rank listens. It begins its session on
   /// the changed grid.
   void add(int rank, const std::vector<int>& neighbours, const std::string& listen = {});
-  /// Worker `rank` leaves, which may be this one. What is under way with its neighbours is settled,
-  /// so the mean is kept; where it is not there any more, what was in flight is lost, and counted.
-  /// A worker that has left goes on alone.
+  /// Worker `rank` leaves, which may be this one. What is under way with its neighbours is
+  /// completed, so the mean is kept; where it is not there any more, what was in flight is lost,
+  /// and counted. A worker that has left goes on alone.
   void remove(int rank);
 
   /// Ends training: keeps averaging until neighbours agree, then freezes the model. Waits for

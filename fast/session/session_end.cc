@@ -7,9 +7,9 @@
 
 namespace fast {
 
-double Session::Impl::share() const {
+double Session::Impl::fraction() const {
   const bool whole = over() && (aims() || Progress::stopped(record_.scalars));
-  return whole ? std::max(1.0, progress_.share()) : progress_.share();
+  return whole ? std::max(1.0, progress_.fraction()) : progress_.fraction();
 }
 
 bool Session::Impl::done() {
@@ -18,11 +18,11 @@ bool Session::Impl::done() {
                  "done() is asked for, and without " + options_.naming("budget") + " or " +
                      options_.naming("epochs") + " only stop_all() makes it true");
   }
-  if (share() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
+  if (fraction() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
   if (sync()) return false;
   std::array<double, Progress::kScalars> heard{};
   mixer_.read_telemetry_z(heard);
-  return progress_.share_of(heard) >= kWholeRun || Progress::stopped(heard);
+  return progress_.fraction_of(heard) >= kWholeRun || Progress::stopped(heard);
 }
 
 void Session::Impl::stop_all(std::string_view reason) {

@@ -75,7 +75,7 @@ class Session::Impl {
   [[nodiscard]] bool done();
   /// Of the way to the aim. An earlier life that was over had come to it, whatever the scalars of
   /// its checkpoint say: each worker knows the mean a little less or more exactly.
-  [[nodiscard]] double share() const;
+  [[nodiscard]] double fraction() const;
   void stop_all(std::string_view reason);
   double mean(std::string_view name, std::optional<double> value);
   [[nodiscard]] double exchange_seconds() const;

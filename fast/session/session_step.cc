@@ -20,7 +20,7 @@ void Session::Impl::exchange(const StepReport& report) {
   if (sync()) progress_.heard();
   if (report.loss) note_loss(*report.loss);
   // In lock step this may be the last round, for all alike.
-  if (sync() && progress_.share() >= kWholeRun) {
+  if (sync() && progress_.fraction() >= kWholeRun) {
     (void)end_training();
     x = values_.pull();
   }

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "stencil/core/grid.h"
 #include "stencil/core/types.h"
+#include "stencil/threads/mutex.h"
 
 namespace fast {
 
@@ -30,14 +29,21 @@ class SettleFigure {
   bool wait(stencil::Duration patience);
 
  private:
-  void run(const std::stop_token& stop);
+  void run();
+  /// The newest grid, once there is one; nothing where no more are to come.
+  std::optional<stencil::Grid> take();
+  /// Whether a newer grid has come.
+  bool outdated();
+  /// The figure of the grid that was taken last has been told.
+  void done();
 
   const double target_;
   const std::function<void(double)> found_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::optional<stencil::Grid> next_;
-  bool busy_ = false;
+  stencil::Mutex mutex_;
+  stencil::Condition changed_;
+  std::optional<stencil::Grid> next_ FAST_GUARDED_BY(mutex_);
+  bool busy_ FAST_GUARDED_BY(mutex_) = false;
+  bool over_ FAST_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  ///< from the first change on
 };
 

@@ -63,6 +63,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"payload_size", s.pump.payload_size},
                   {"non_finite", s.pump.non_finite},
                   {"own_non_finite", s.pump.own_non_finite},
+                  {"claims_refused", s.pump.claims_refused},
                   {"unknown_senders", s.pump.unknown_senders},
                   {"unproven", s.pump.unproven},
                   {"frames_dropped", s.pump.frames_dropped},

@@ -46,8 +46,8 @@ inline float inverse_of(int exponent) {
 
 /// The exponent of the step for a block whose largest magnitude has the exponent `of_largest`. The
 /// step may exceed that magnitude: the other end's values may be the larger ones.
-inline int exponent_for(float apart, std::uint32_t of_largest) {
-  const int wished = static_cast<int>(std::bit_cast<std::uint32_t>(apart) >> 23) - 1;
+inline int exponent_for(float distance, std::uint32_t of_largest) {
+  const int wished = static_cast<int>(std::bit_cast<std::uint32_t>(distance) >> 23) - 1;
   return std::min(std::max({wished, static_cast<int>(of_largest) - kFinest, 1}), kCoarsest);
 }
 
@@ -69,12 +69,13 @@ inline std::uint32_t checksum_in(const unsigned char* block) {
 
 // Every loop runs over all 64 values without a branch, so that it vectorises.
 
-bool write_block(const float* __restrict values, float apart, std::size_t n, unsigned char* out) {
+bool write_block(const float* __restrict values, float distance, std::size_t n,
+                 unsigned char* out) {
   std::uint32_t largest = 0;
   for (std::size_t i = 0; i < kBlock; ++i) {
     largest = std::max(largest, std::bit_cast<std::uint32_t>(values[i]) & ~kFloatSign);
   }
-  const int exponent = exponent_for(apart, largest >> 23);
+  const int exponent = exponent_for(distance, largest >> 23);
   const float inverse = inverse_of(exponent);
   nibbles::Values residues;
   std::uint32_t checksum = 0;
@@ -117,7 +118,7 @@ bool read_block(const unsigned char* in, std::size_t n, float* __restrict values
 }
 
 bool subtract_block(const unsigned char* theirs, const unsigned char* ours, std::size_t n,
-                    float* __restrict apart) {
+                    float* __restrict differences) {
   const int theirs_step = theirs[0], ours_step = ours[0];
   const int finer = std::min(theirs_step, ours_step), coarser = std::max(theirs_step, ours_step);
   if (finer < 1 || coarser > kCoarsest) return false;
@@ -144,19 +145,19 @@ bool subtract_block(const unsigned char* theirs, const unsigned char* ours, std:
       (checksum_in(theirs) << theirs_shift) - (checksum_in(ours) << ours_shift);
   const bool right = comparable && half_way == 0 && ((checksum ^ expected) & 0xffffU) == 0;
   const float step = right ? step_of(finer) : std::numeric_limits<float>::quiet_NaN();
-  for (std::size_t i = 0; i < kBlock; ++i) apart[i] = static_cast<float>(steps[i]) * step;
+  for (std::size_t i = 0; i < kBlock; ++i) differences[i] = static_cast<float>(steps[i]) * step;
   return true;
 }
 
-bool write(const float* values, std::size_t count, const float* apart, unsigned char* out) {
+bool write(const float* values, std::size_t count, const float* distances, unsigned char* out) {
   bool finite = true;
   for (; count >= kBlock; count -= kBlock, values += kBlock, out += block_size(kBlock)) {
-    finite &= write_block(values, *apart++, kBlock, out);
+    finite &= write_block(values, *distances++, kBlock, out);
   }
   if (count == 0) return finite;
   std::array<float, kBlock> rest{};
   std::copy_n(values, count, rest.begin());
-  return write_block(rest.data(), *apart, count, out) && finite;
+  return write_block(rest.data(), *distances, count, out) && finite;
 }
 
 bool read(const unsigned char* in, std::size_t count, float* values) {
@@ -173,16 +174,16 @@ bool read(const unsigned char* in, std::size_t count, float* values) {
 }
 
 bool subtract(const unsigned char* theirs, const unsigned char* ours, std::size_t count,
-              float* apart) {
+              float* differences) {
   bool good = true;
   const std::size_t size = block_size(kBlock);
-  for (; count >= kBlock; count -= kBlock, apart += kBlock, theirs += size, ours += size) {
-    good &= subtract_block(theirs, ours, kBlock, apart);
+  for (; count >= kBlock; count -= kBlock, differences += kBlock, theirs += size, ours += size) {
+    good &= subtract_block(theirs, ours, kBlock, differences);
   }
   if (count == 0) return good;
   std::array<float, kBlock> rest;
   good &= subtract_block(theirs, ours, count, rest.data());
-  std::copy_n(rest.begin(), count, apart);
+  std::copy_n(rest.begin(), count, differences);
   return good;
 }
 
@@ -209,9 +210,10 @@ float step(std::span<const std::byte> block) {
   return std::bit_cast<float>(std::to_integer<std::uint32_t>(block[0]) << 23U);
 }
 
-bool write(std::span<const float> values, std::span<const float> apart, std::span<std::byte> out) {
+bool write(std::span<const float> values, std::span<const float> distances,
+           std::span<std::byte> out) {
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());
-  return HWY_DYNAMIC_DISPATCH(write)(values.data(), values.size(), apart.data(), bytes);
+  return HWY_DYNAMIC_DISPATCH(write)(values.data(), values.size(), distances.data(), bytes);
 }
 
 bool read(std::span<const std::byte> in, std::span<float> values) {
@@ -219,8 +221,9 @@ bool read(std::span<const std::byte> in, std::span<float> values) {
 }
 
 bool subtract(std::span<const std::byte> theirs, std::span<const std::byte> ours,
-              std::span<float> apart) {
-  return HWY_DYNAMIC_DISPATCH(subtract)(raw(theirs), raw(ours), apart.size(), apart.data());
+              std::span<float> differences) {
+  return HWY_DYNAMIC_DISPATCH(subtract)(raw(theirs), raw(ours), differences.size(),
+                                        differences.data());
 }
 
 }  // namespace stencil::residue

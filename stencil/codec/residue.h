@@ -40,11 +40,11 @@ inline constexpr std::size_t kChecksum = 2;
 /// The step of a block that was accepted by read() or subtract().
 [[nodiscard]] float step(std::span<const std::byte> block);
 
-/// Writes `values` into `out` (exactly size() bytes). `apart` holds one number for each block: the
-/// expected distance of the two ends, which may be up to about twice that apart. A step is a
+/// Writes `values` into `out` (exactly size() bytes). `distances` holds one number for each
+/// block: the expected distance of the two ends, which may be up to about twice that. A step is a
 /// quarter to a half of it, or the nearest step whose multiples are exact floats. Returns false
 /// where a value is NaN or infinite; then nothing may be sent.
-[[nodiscard]] bool write(std::span<const float> values, std::span<const float> apart,
+[[nodiscard]] bool write(std::span<const float> values, std::span<const float> distances,
                          std::span<std::byte> out);
 
 /// Replaces each of `values` by the writer's rounded value. Where a block's checksum shows that the
@@ -52,10 +52,11 @@ inline constexpr std::size_t kChecksum = 2;
 /// never sends such a step or a value read is not finite; `values` is then unspecified.
 [[nodiscard]] bool read(std::span<const std::byte> in, std::span<float> values);
 
-/// For two offers that crossed: writes theirs minus ours into `apart`, as both payloads tell it.
+/// For two offers that crossed: writes theirs minus ours into `differences`, as both payloads tell
+/// it.
 /// The other end computes the exact negative. Blocks whose values or steps are too far apart become
 /// NaN at both ends alike. Returns false as read() does.
 [[nodiscard]] bool subtract(std::span<const std::byte> theirs, std::span<const std::byte> ours,
-                            std::span<float> apart);
+                            std::span<float> differences);
 
 }  // namespace stencil::residue

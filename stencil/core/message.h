@@ -45,7 +45,7 @@ struct MessageHeader {
   WorkerState state = WorkerState::kJoining;
   std::uint64_t step = 0;
   std::uint32_t settled_hops = 0;  ///< see Ending::settled_hops()
-  std::uint64_t settled = 0;       ///< my highest settled offer: you may drop your replies up to it
+  std::uint64_t completed = 0;     ///< up to which of my offers your replies are applied: drop them
 };
 
 /// Who I am and where our sequence numbers stand; opens a link. Both ends send it once per link.
@@ -59,9 +59,9 @@ struct Hello {
   Rank initial_rank = kNoRank;     ///< see Origin
   std::string mode;                ///< "async", "bounded:K", "sync"
   CodecSpec codec{};
-  std::uint64_t last_answered = 0;  ///< highest of your offers that I have answered
-  std::uint64_t last_settled = 0;   ///< highest of my offers that I have settled
-  std::string meeting{};            ///< the way to my shared memory, see Meeting::token(); or empty
+  std::uint64_t last_answered = 0;   ///< highest of your offers that I have answered
+  std::uint64_t last_completed = 0;  ///< highest of my offers that are complete
+  std::string meeting{};  ///< the way to my shared memory, see Meeting::token(); or empty
   /// How far my model has come: steps that a worker has made, in the mean over all, as gossip
   /// tells; 0 for the first few.
   double progress = 0;

@@ -32,7 +32,7 @@ class PayloadMemory {
   std::atomic<std::uint32_t> holders_{0};
 };
 
-/// Shared, immutable bytes of one bucket. The pump (until the other side has settled) and a
+/// Shared, immutable bytes of one bucket. The pump (until the other end has applied it) and a
 /// transport (until sent) may hold the same bytes. Null means no payload. Copies may belong to
 /// different threads.
 class Payload {

@@ -38,8 +38,8 @@ struct Merge {
   OpenOffer ours;
   Message message;  ///< their offer
 };
-/// Their reply settles our offer.
-struct Settle {
+/// Apply their reply to our offer, which completes it.
+struct Complete {
   Rank with;
   OpenOffer ours;
   Message message;  ///< their reply
@@ -86,13 +86,13 @@ struct Refused {
 struct Warn {
   Rank about;
   std::string text;
-  std::string cause = "warning";  ///< one line is logged for each
+  std::string cause;  ///< one line is logged for each
 };
 
 }  // namespace action
 
 using Action = std::variant<action::Send, action::MakeOffer, action::Answer, action::Merge,
-                            action::Settle, action::Share, action::Serve, action::Adopt,
+                            action::Complete, action::Share, action::Serve, action::Adopt,
                             action::Absorb, action::Refused, action::Warn, action::HashStart>;
 /// To be carried out in order, after the call that appended them returns.
 using Actions = std::vector<Action>;

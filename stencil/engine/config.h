@@ -40,8 +40,8 @@ struct EngineConfig {
 
   std::uint32_t window = 4;         ///< own requests in flight on one edge, in buckets
   std::uint32_t window_total = 16;  ///< on all edges together
-  /// The most answers kept until settled, on all edges. At this number a worker answers "busy" and
-  /// makes no offers. With window_total it bounds the exchanges in flight, in buckets.
+  /// The most answers kept until they are applied, on all edges. At this number a worker answers
+  /// "busy" and makes no offers. With window_total it bounds the exchanges in flight, in buckets.
   std::uint32_t retained_total = 64;
   /// The most held offers of one neighbour; further ones are answered out of turn.
   std::uint32_t most_held = 64;
@@ -57,7 +57,7 @@ struct EngineConfig {
   Duration reply_deadline = std::chrono::seconds(10);
 
   /// This worker's identity, which every Hello carries and which neighbours compare. The engine
-  /// fills in last_answered and last_settled for each edge.
+  /// fills in last_answered and last_completed for each edge.
   Hello hello;
   Terms terms;       ///< those that Hello carries as hashes, which the engine fills in
   ArrayList arrays;  ///< of the model, for a neighbour whose model differs

@@ -72,8 +72,8 @@ void Engine::retire(TimePoint now, Rank rank, Actions& out) {
 
 bool Engine::retired(const Neighbour& neighbour) const {
   const SequenceBook& book = neighbour.book;
-  const bool settled = book.open.empty() && book.held.empty() && book.unreleased() == 0;
-  return neighbour.retiring && (settled || !neighbour.living());
+  const bool complete = book.open.empty() && book.held.empty() && book.unreleased() == 0;
+  return neighbour.retiring && (complete || !neighbour.living());
 }
 
 void Engine::say_good_bye(TimePoint now, Rank rank, Actions& out) {
@@ -160,7 +160,7 @@ void Engine::on_message(TimePoint now, Rank rank, const Message& message, Action
   Neighbour& neighbour = self_.neighbours.at(rank);
   if (!admit(now, neighbour, message, out)) return;
   liveness_.heard(now, neighbour, message.header);
-  exchange_.release(neighbour, message.header.settled);
+  exchange_.release(neighbour, message.header.completed);
   handle(now, neighbour, message, out);
   joining_.compare_origins(now, neighbour, out);
   ending_.update(now, out);
@@ -177,7 +177,11 @@ void Engine::handle(TimePoint now, Neighbour& neighbour, const Message& message,
     neighbour.times.moved = now;
     exchange_.on_reply(now, neighbour, message, out);
   } else if (const Pull* pull = message.as<Pull>()) {
-    if (pull->round > 0 || joining_.serves()) rounds_.on_pull(neighbour, *pull, out);
+    if (pull->round > 0) {
+      rounds_.on_pull(neighbour, *pull, out);
+    } else {
+      joining_.on_pull(neighbour, *pull, out);
+    }
   } else if (const Snapshot* snapshot = message.as<Snapshot>()) {
     neighbour.times.moved = now;
     on_snapshot(now, neighbour, *snapshot, out);

@@ -37,7 +37,8 @@ namespace stencil {
 ///     TurnKeeper      when a worker may offer, and when it holds others' offers
 ///     Asking          whom it asks
 ///     Bound           mode bounded
-///     Joining, Rounds copying a model; lock step
+///     Joining         how a worker begins, and copies of its model for newcomers
+///     Rounds          mode sync
 ///     Ending          when all may stop
 ///     SameGrid        whether neighbours have made the same changes of the grid
 class Engine {
@@ -55,8 +56,8 @@ class Engine {
 
   // Neighbours come and go. Not in mode sync.
   void add(TimePoint now, const Place& place);
-  /// Begins no more exchanges with it. Once retired() is true, everything in flight is settled, or
-  /// the neighbour is not there to settle it: call leave(), then remove().
+  /// Begins no more exchanges with it. Once retired() is true, everything in flight is complete, or
+  /// the neighbour is not there to complete it: call leave(), then remove().
   void retire(TimePoint now, Rank rank, Actions& out);
   [[nodiscard]] bool retired(const Neighbour& neighbour) const;
   void say_good_bye(TimePoint now, Rank rank, Actions& out);

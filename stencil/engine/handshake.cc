@@ -141,7 +141,7 @@ void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
   Hello hello = self_.config.hello;
   hello.generation += neighbour.life.raised;
   hello.last_answered = neighbour.book.answered;
-  hello.last_settled = neighbour.book.settled();
+  hello.last_completed = neighbour.book.completed();
   neighbour.times.hello_sent = now;
   neighbour.life.greeted = true;
   self_.send(now, neighbour, std::move(hello), out);
@@ -251,9 +251,10 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   life.behind = config.far_behind(life.progress, config.hello.progress);
   life.doubted = life.progress != hello.progress;
   if (life.doubted) {
-    out.push_back(action::Warn{neighbour.rank, "it tells of " + std::to_string(hello.progress) +
-                                                   " steps, more than this run can have made: that "
-                                                   "is not believed"});
+    out.push_back(action::Warn{neighbour.rank,
+                               "it tells of " + std::to_string(hello.progress) +
+                                   " steps, more than this run can have made: that is not believed",
+                               "progress"});
   }
   if (life.ever_heard && neighbour.state != LinkState::kUp) ++self_.counters.returned;
   life.ever_heard = true;

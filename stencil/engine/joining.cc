@@ -35,7 +35,8 @@ void Joining::compare_origins(TimePoint now, Neighbour& neighbour, Actions& out)
       neighbour.rank,
       "it began from other initial weights, of " + text(theirs) + ", this worker from those of " +
           text(ours) + ": two models are averaged; start all workers within " +
-          self_.config.naming("start_deadline") + ", or load the same weights at all"});
+          self_.config.naming("start_deadline") + ", or load the same weights at all",
+      "origin"});
 }
 
 bool Joining::trains_with_others(const Neighbour& but) const {
@@ -61,7 +62,8 @@ bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
   if (!trusted(neighbour.rank)) {
     out.push_back(action::Warn{neighbour.rank,
                                "it tells of a model far ahead of this worker's, and did not serve "
-                               "it before: that is not believed again"});
+                               "it before: that is not believed again",
+                               "not served"});
     return false;
   }
   const bool saved = state == WorkerState::kJoining && trains_with_others(neighbour);
@@ -75,7 +77,8 @@ bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
       action::Warn{neighbour.rank,
                    "it comes with a saved model that is far ahead of those that are trained here, "
                    "which is not taken over: start it without that checkpoint, or all workers anew "
-                   "with theirs"});
+                   "with theirs",
+                   "saved model"});
   return false;
 }
 

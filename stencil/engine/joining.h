@@ -68,10 +68,10 @@ class Joining {
   void compare_origins(TimePoint now, Neighbour& neighbour, Actions& out) const;
   /// Decides whether the worker may begin, or whom it copies. Call it after every input.
   void consider(TimePoint now, Actions& out);
-  /// Whether a newcomer may have a copy of what this worker holds.
-  [[nodiscard]] bool serves() const {
-    if (self_.state != WorkerState::kJoining) return true;
-    return self_.untrained() && (copies_initial_ || !puller_.plan().active());
+  /// A newcomer asks for a copy of what this worker holds; its pulls name no round.
+  void on_pull(const Neighbour& neighbour, const Pull& pull, Actions& out) const {
+    if (!serves() || pull.bucket >= everything()) return;
+    out.push_back(action::Serve{neighbour.rank, pull.bucket, pull.round});
   }
   /// A snapshot that this newcomer asked for. Returns true when the worker begins with it.
   [[nodiscard]] bool on_snapshot(TimePoint now, const Neighbour& neighbour,
@@ -119,6 +119,11 @@ class Joining {
     Neighbour* initial = nullptr;  ///< with the lowest initial weights, which are below ours
   };
   [[nodiscard]] Around look() const;
+  /// Whether a newcomer may have a copy.
+  [[nodiscard]] bool serves() const {
+    if (self_.state != WorkerState::kJoining) return true;
+    return self_.untrained() && (copies_initial_ || !puller_.plan().active());
+  }
   [[nodiscard]] bool established(const Neighbour& neighbour) const;
   [[nodiscard]] bool may_begin(const Around& around, bool waited) const;
   /// Whether the present copy goes on.

@@ -6,8 +6,8 @@
 namespace stencil {
 namespace {
 
-/// Even a decline is kept until it is settled, so a neighbour that never settles needs a limit. No
-/// window is as large.
+/// Even a decline is kept until it is applied, so a neighbour that never applies one needs a limit.
+/// No window is as large.
 constexpr std::uint64_t kMaxUnreleased = 4096;
 
 }  // namespace
@@ -104,7 +104,7 @@ void OfferExchange::on_reply(TimePoint now, Neighbour& neighbour, const Message&
   OpenOffer ours = neighbour.book.take_open(reply.sequence);
   complete(now, neighbour, ours);
   if (reply.status == ReplyStatus::kDelta) {
-    out.push_back(action::Settle{neighbour.rank, std::move(ours), message});
+    out.push_back(action::Complete{neighbour.rank, std::move(ours), message});
   } else {
     closed_.push_back(ours.bucket);
   }
@@ -116,12 +116,12 @@ void OfferExchange::complete(TimePoint now, Neighbour& neighbour, const OpenOffe
   --open_total_;
   Sweep* sweep = sweeps_.find(neighbour);
   if (sweep == nullptr) return;
-  --sweep->unsettled;
+  --sweep->unanswered;
   consider_complete(now, *sweep);
 }
 
 void OfferExchange::consider_complete(TimePoint now, const Sweep& sweep) {
-  if (sweep.unasked > 0 || sweep.unsettled > 0) return;
+  if (sweep.unasked > 0 || sweep.unanswered > 0) return;
   Neighbour& neighbour = *sweep.neighbour;
   sweeps_.end(sweep);
   ++self_.counters.sweeps;
@@ -165,9 +165,9 @@ void OfferExchange::decline(Neighbour& neighbour, KeptAnswer& answer, std::uint3
   if (sweep != nullptr && !sweep->pending.contains(bucket)) sweeps_.unstrike(*sweep, bucket);
 }
 
-void OfferExchange::release(Neighbour& neighbour, std::uint64_t settled) {
-  settled = std::min(settled, neighbour.book.answered);
-  if (settled > neighbour.book.released) neighbour.book.release(settled);
+void OfferExchange::release(Neighbour& neighbour, std::uint64_t applied) {
+  applied = std::min(applied, neighbour.book.answered);
+  if (applied > neighbour.book.released) neighbour.book.release(applied);
 }
 
 void OfferExchange::free_bucket(const OpenOffer& offer) {
@@ -206,7 +206,7 @@ void OfferExchange::withdraw(Neighbour& neighbour, std::uint64_t answered) {
 void OfferExchange::take_counters(Neighbour& neighbour, const Hello& hello, Actions& out) {
   SequenceBook& book = neighbour.book;
   withdraw(neighbour, hello.last_answered);
-  release(neighbour, hello.last_settled);
+  release(neighbour, hello.last_completed);
   book.next_offer = hello.last_answered + 1;
   resend(neighbour, hello, out);
 }
@@ -214,7 +214,7 @@ void OfferExchange::take_counters(Neighbour& neighbour, const Hello& hello, Acti
 void OfferExchange::resend(Neighbour& neighbour, const Hello& hello, Actions& out) {
   SequenceBook& book = neighbour.book;
   for (KeptAnswer& kept : book.kept) {
-    if (kept.sequence <= hello.last_settled) continue;
+    if (kept.sequence <= hello.last_completed) continue;
     if (auto* ours = std::get_if<Offer>(&kept.message.body)) {
       if (ours->sequence <= hello.last_answered) continue;  // they have seen that offer
       ours->sequence = book.next_offer++;
@@ -289,7 +289,7 @@ std::size_t OfferExchange::awaited_offers() const {
   return count;
 }
 
-bool OfferExchange::replies_settled() const {
+bool OfferExchange::replies_applied() const {
   return std::all_of(self_.neighbours.begin(), self_.neighbours.end(),
                      [](const Neighbour& neighbour) {
                        return !neighbour.up() || neighbour.book.unreleased() == 0;

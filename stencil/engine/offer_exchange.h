@@ -23,7 +23,7 @@ struct MadeOffer {
 ///     BucketBook.
 ///  2. Every offer of theirs is answered once, in order: mixed, declined or crossed. So an answer
 ///     implies the answers to all offers before it.
-///  3. An answer is kept until they have settled it, and sent again when the edge is synchronised
+///  3. An answer is kept until they have applied it, and sent again when the edge is synchronised
 ///     anew. Offers that they have not answered are withdrawn then. So no delta is applied at one
 ///     end only, except where a worker dies.
 ///  4. Both ends see two offers as crossed, or neither does, since the connection is ordered: had
@@ -42,8 +42,8 @@ class OfferExchange {
   [[nodiscard]] bool on_offer(TimePoint now, Neighbour& neighbour, const Message& message,
                               Actions& out);
   void on_reply(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
-  /// They have settled our replies up to `settled`.
-  void release(Neighbour& neighbour, std::uint64_t settled);
+  /// They have applied our replies up to `applied`.
+  void release(Neighbour& neighbour, std::uint64_t applied);
   /// Our offer `sequence` is made: it is sent as it stands here. Nothing where it is no longer
   /// open.
   void on_offer_made(Neighbour& neighbour, std::uint64_t sequence, MadeOffer made, Actions& out);
@@ -61,7 +61,7 @@ class OfferExchange {
   void withdraw(Neighbour& neighbour, std::uint64_t answered);
   void drop_held(Neighbour& neighbour) { neighbour.book.held.clear(); }
   /// Our offers that they have not answered never arrived: withdraws them. Our answers that they
-  /// have not settled are sent again. Our crossed offers take the place of answers, so those that
+  /// have not applied are sent again. Our crossed offers take the place of answers, so those that
   /// they have not seen are sent again too, renumbered to follow the last that they saw.
   void take_counters(Neighbour& neighbour, const Hello& hello, Actions& out);
 
@@ -84,12 +84,12 @@ class OfferExchange {
     out.insert(out.end(), lost_.begin(), lost_.end());
     lost_.clear();
   }
-  /// Our requests not settled: all of them, including parked ones of living neighbours; and only
-  /// those of neighbours that are up, which are worth waiting for.
+  /// Our requests that are not complete: all of them, including parked ones of living neighbours;
+  /// and only those of neighbours that are up, which are worth waiting for.
   [[nodiscard]] std::size_t open_offers() const;
   [[nodiscard]] std::size_t awaited_offers() const;
-  /// Whether each neighbour that may still come back has settled all our replies.
-  [[nodiscard]] bool replies_settled() const;
+  /// Whether each neighbour that may still come back has applied all our replies.
+  [[nodiscard]] bool replies_applied() const;
 
   /// See Engine::fields().
   template <typename A, typename T>
@@ -101,7 +101,7 @@ class OfferExchange {
   void take(TimePoint now, Neighbour& neighbour, const HeldOffer& held, Actions& out);
   void cross(TimePoint now, Neighbour& neighbour, std::uint64_t own, const HeldOffer& held,
              Actions& out);
-  /// Our offer is settled: releases its bucket and counts it in its sweep.
+  /// Our offer is complete: releases its bucket and counts it in its sweep.
   void complete(TimePoint now, Neighbour& neighbour, const OpenOffer& offer);
   void decline(Neighbour& neighbour, KeptAnswer& answer, std::uint32_t bucket);
   void free_bucket(const OpenOffer& offer);

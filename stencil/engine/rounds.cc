@@ -25,8 +25,7 @@ void Rounds::on_published(TimePoint now, std::uint64_t round, Actions& out) {
 }
 
 void Rounds::on_pull(Neighbour& neighbour, const Pull& pull, Actions& out) {
-  const std::uint32_t more = pull.round == 0 ? self_.config.carried : 0;
-  if (pull.bucket >= self_.config.buckets + more) return;
+  if (pull.bucket >= self_.config.buckets) return;
   if (pull.round > published_) {
     const auto waiting = std::ranges::count(parked_, neighbour.rank, &Parked::rank);
     if (waiting < static_cast<std::ptrdiff_t>(self_.config.window)) {
@@ -34,7 +33,7 @@ void Rounds::on_pull(Neighbour& neighbour, const Pull& pull, Actions& out) {
     }
     return;
   }
-  if (pull.round != 0 && pull.round != published_) {
+  if (pull.round != published_) {
     ++self_.counters.duplicates;
     return;
   }

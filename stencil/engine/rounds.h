@@ -15,13 +15,14 @@ namespace stencil {
 ///  2. A round is complete when every bucket of every neighbour has been pulled, in rank order.
 ///  3. Pulls of a round that is not published yet wait, up to a window of them for each neighbour.
 ///
-/// It also serves newcomers in the other modes, whose pulls name no round. One thread.
+/// One thread.
 class Rounds {
  public:
   Rounds(Self& self, Puller& puller) : self_(self), puller_(puller) {}
 
   /// y of `round` (from 1) may be pulled.
   void on_published(TimePoint now, std::uint64_t round, Actions& out);
+  /// A pull of a round, from 1; see Joining for others.
   void on_pull(Neighbour& neighbour, const Pull& pull, Actions& out);
   /// A snapshot that was asked for. Returns true when it completes the round.
   [[nodiscard]] bool on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot,

@@ -13,7 +13,7 @@ void Self::stamp(MessageHeader& header, const Neighbour* to) {
   if (to == nullptr) return;
   header.sender_epoch = to->life.our_epoch;
   header.receiver_epoch = to->life.their_epoch;
-  header.settled = to->book.settled();
+  header.completed = to->book.completed();
 }
 
 Message Self::message(const Neighbour* to, MessageBody body) {

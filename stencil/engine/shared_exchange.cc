@@ -43,7 +43,7 @@ void SharedExchange::on_share(TimePoint now, const Neighbour& neighbour, std::ui
   if (result == ShareResult::kLocked) {
     note_locked(now, *sweep, bucket);
   } else {
-    --sweep->unsettled;
+    --sweep->unanswered;
   }
   if (result == ShareResult::kDone) ++self_.counters.shares;
   if (result == ShareResult::kRefused) ++self_.counters.shares_declined;

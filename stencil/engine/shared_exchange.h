@@ -10,7 +10,7 @@
 namespace stencil {
 
 /// Exchanges through shared memory: which buckets, when, and with what outcome. An exchange there
-/// is a request that is answered and settled at once. Invariants:
+/// is a request that is answered and complete at once. Invariants:
 ///
 ///  1. No bucket is exchanged this way while a request of ours is open on it.
 ///  2. Nothing is exchanged before a boundary. The neighbour's memory does not say whether a bucket

@@ -26,7 +26,7 @@ Sweep& SweepBook::begin(Neighbour& neighbour, bool in_turn) {
   sweep.begun = sweep.claims = false;
   sweep.pending.fill(count_);
   sweep.unasked = count_;
-  sweep.unsettled = 0;
+  sweep.unanswered = 0;
   sweep.cursor = sweep.locked = sweep.pauses = 0;
   sweep.resume = {};
   active_.push_back(std::move(sweep));
@@ -62,7 +62,7 @@ bool SweepBook::blocked(const Sweep& sweep, std::uint32_t bucket) const {
 
 std::uint64_t SweepBook::left() const {
   std::uint64_t left = 0;
-  for (const Sweep& sweep : active_) left += sweep.unasked + sweep.unsettled;
+  for (const Sweep& sweep : active_) left += sweep.unasked + sweep.unanswered;
   return left;
 }
 
@@ -129,13 +129,13 @@ bool SweepBook::is_sound() const {
 void SweepBook::take(Sweep& sweep, std::uint32_t bucket) {
   sweep.cursor = bucket + 1;
   --sweep.unasked;
-  ++sweep.unsettled;
+  ++sweep.unanswered;
   set_pending(sweep, bucket, false);
 }
 
 void SweepBook::put_back(Sweep& sweep, std::uint32_t bucket) {
   ++sweep.unasked;
-  --sweep.unsettled;
+  --sweep.unanswered;
   set_pending(sweep, bucket, true);
 }
 

@@ -14,12 +14,12 @@ namespace stencil {
 /// One pass over all buckets with one neighbour.
 struct Sweep {
   Neighbour* neighbour = nullptr;
-  std::uint64_t step = 0;       ///< the step whose boundary it belongs to
-  bool in_turn = false;         ///< planned by turns; the neighbour's offers count for it
-  bool begun = false;           ///< it may make offers; until then only the neighbour's count
-  BucketSet pending;            ///< buckets not yet offered
-  std::uint32_t unasked = 0;    ///< how many of them
-  std::uint32_t unsettled = 0;  ///< offered, not yet answered
+  std::uint64_t step = 0;        ///< the step whose boundary it belongs to
+  bool in_turn = false;          ///< planned by turns; the neighbour's offers count for it
+  bool begun = false;            ///< it may make offers; until then only the neighbour's count
+  BucketSet pending;             ///< buckets not yet offered
+  std::uint32_t unasked = 0;     ///< how many of them
+  std::uint32_t unanswered = 0;  ///< offered, not yet answered
   std::uint32_t cursor = 0;
 
   // In shared memory.
@@ -33,7 +33,7 @@ struct Sweep {
   /// See Engine::fields().
   template <typename A, typename T>
   static void fields(A& a, T& v) {
-    a(v.neighbour, v.step, v.in_turn, v.begun, v.pending, v.unasked, v.unsettled, v.cursor,
+    a(v.neighbour, v.step, v.in_turn, v.begun, v.pending, v.unasked, v.unanswered, v.cursor,
       v.claims, v.locked, v.pauses, v.resume, v.ready);
   }
 };

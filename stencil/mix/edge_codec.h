@@ -32,9 +32,9 @@ struct CodedOffer {
 /// what a reply to it holds, and how each end applies them. A worker has one for each neighbour,
 /// since a codec may keep state about that neighbour.
 ///
-/// The invariant of every codec: settle() at one end subtracts the delta that answer() added at the
-/// other, decoded from the same bytes, and merge() at one end changes z by the exact negative of
-/// merge() at the other. So the mean over workers is kept. Where the outcome is malformed or not
+/// The invariant of every codec: complete() at one end subtracts the delta that answer() added at
+/// the other, decoded from the same bytes, and merge() at one end changes z by the exact negative
+/// of merge() at the other. So the mean over workers is kept. Where the outcome is malformed or not
 /// finite, nothing was changed.
 ///
 /// The caller has checked that payloads have the sizes of the forms, and holds the bucket's lock.
@@ -56,10 +56,10 @@ class EdgeCodec {
                                                    std::span<std::byte> reply) = 0;
 
   /// Their reply to `offer`, an offer of ours: p -= d.
-  [[nodiscard]] virtual edge_delta::Outcome settle(BucketValues ours,
-                                                   std::span<const std::byte> offer,
-                                                   std::span<const std::byte> reply,
-                                                   int divisor) = 0;
+  [[nodiscard]] virtual edge_delta::Outcome complete(BucketValues ours,
+                                                     std::span<const std::byte> offer,
+                                                     std::span<const std::byte> reply,
+                                                     int divisor) = 0;
 
   /// Two offers crossed, not both of them exact: p += (theirs - ours) / 2, as far as both ends know
   /// it from the two payloads.

@@ -68,7 +68,8 @@ Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_
   return outcome;
 }
 
-Outcome settle(std::span<float> p, const Codec& codec, std::span<const std::byte> d, int divisor) {
+Outcome complete(std::span<float> p, const Codec& codec, std::span<const std::byte> d,
+                 int divisor) {
   Outcome outcome;
   Incoming delta(codec, d);
   outcome.finite = delta.all_finite(p.size());
@@ -124,8 +125,8 @@ Outcome average_pair(std::span<const float> y, std::span<float> p, std::span<con
   const float beta = 1.0F / static_cast<float>(divisor);
   for_blocks(y.size(), [&](std::size_t begin, std::size_t n) {
     if (!outcome.finite) return;
-    const kernels::Sums sums =
-        kernels::apart(&y[begin], &p[begin], &their_y[begin], &their_p[begin], beta, d.data(), n);
+    const kernels::Sums sums = kernels::pair_difference(&y[begin], &p[begin], &their_y[begin],
+                                                        &their_p[begin], beta, d.data(), n);
     outcome.finite = sums.finite;
     if (!outcome.finite) return;
     outcome += sums;

@@ -45,8 +45,8 @@ Outcome answer(std::span<const float> y, std::span<float> p, const Codec& offer_
                std::span<const std::byte> s, int divisor, const Codec& reply_codec,
                std::span<std::byte> reply);
 
-/// p -= d.
-Outcome settle(std::span<float> p, const Codec& codec, std::span<const std::byte> d, int divisor);
+/// The reply to our offer: p -= d.
+Outcome complete(std::span<float> p, const Codec& codec, std::span<const std::byte> d, int divisor);
 
 /// Two offers crossed: p += (theirs - ours) / 2, with `ours` the bytes that we had offered. The
 /// other end does the same with the roles exchanged, which is the exact negative.

@@ -108,8 +108,9 @@ Sums difference(const float* __restrict theirs, const float* __restrict y,
   return {poison == 0.0F, distance2, norm2};
 }
 
-Sums apart(const float* __restrict y, const float* __restrict p, const float* __restrict their_y,
-           const float* __restrict their_p, float beta, float* __restrict d, std::size_t n) {
+Sums pair_difference(const float* __restrict y, const float* __restrict p,
+                     const float* __restrict their_y, const float* __restrict their_p, float beta,
+                     float* __restrict d, std::size_t n) {
   float poison = 0;
   float distance2 = 0;
   float norm2 = 0;
@@ -271,7 +272,7 @@ HWY_EXPORT(show);
 HWY_EXPORT(finite);
 HWY_EXPORT(sum);
 HWY_EXPORT(difference);
-HWY_EXPORT(apart);
+HWY_EXPORT(pair_difference);
 HWY_EXPORT(trade);
 HWY_EXPORT(at_least);
 HWY_EXPORT(add);
@@ -305,9 +306,9 @@ Sums difference(const float* theirs, const float* y, const float* p, float beta,
                 std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(difference)(theirs, y, p, beta, d, n);
 }
-Sums apart(const float* y, const float* p, const float* their_y, const float* their_p, float beta,
-           float* d, std::size_t n) {
-  return HWY_DYNAMIC_DISPATCH(apart)(y, p, their_y, their_p, beta, d, n);
+Sums pair_difference(const float* y, const float* p, const float* their_y, const float* their_p,
+                     float beta, float* d, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(pair_difference)(y, p, their_y, their_p, beta, d, n);
 }
 void trade(const float* d, float* p, float* their_p, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(trade)(d, p, their_p, n);

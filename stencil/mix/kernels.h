@@ -41,8 +41,8 @@ Sums difference(const float* theirs, const float* y, const float* p, float beta,
                 std::size_t n);
 
 /// d = beta (theirs - z) with z = y + p, which counts as ours, and theirs = their_y + their_p.
-Sums apart(const float* y, const float* p, const float* their_y, const float* their_p, float beta,
-           float* d, std::size_t n);
+Sums pair_difference(const float* y, const float* p, const float* their_y, const float* their_p,
+                     float beta, float* d, std::size_t n);
 
 /// p += d and their_p -= d, one after the other for each vector: a process killed here leaves at
 /// most one vector of floats applied at one end only.

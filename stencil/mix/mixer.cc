@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
 #include "stencil/mix/following.h"
-#include "stencil/mix/telemetry.h"
 
 namespace stencil {
 namespace {
@@ -41,6 +41,7 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
       scalars_(telemetry.size()),
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
+      telemetry_most_(telemetry.size(), std::numeric_limits<double>::infinity()),
       to_fold_(layout.bucket_count()),
       locked_(layout.bucket_count()),
       behind_(layout.bucket_count()),
@@ -97,6 +98,12 @@ void Mixer::follow(Followers& followers) {
   const OneAtATime::Inside inside(training_, "Mixer::follow()");
   followers.cut_by(layout_.bucket_floats());
   followers_ = &followers;
+}
+
+void Mixer::bound_scalars(std::vector<double> most) {
+  if (most.size() != scalars_) throw InvariantError("Mixer: a bound for each scalar, or none");
+  const MutexLock lock(telemetry_lock_);
+  telemetry_most_ = std::move(most);
 }
 
 std::size_t Mixer::floats(std::uint32_t bucket) const {
@@ -204,10 +211,8 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
                         int divisor, std::span<std::byte> reply, double aside) {
   const OneAtATime::Inside inside(background_, "Mixer::answer()");
   if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::answer(telemetry_y_, telemetry_p_, offer, divisor, reply);
-    ++telemetry_exchanges_;
-    return {.applied = true};
+    return exchange_telemetry(
+        [&](auto ours) { return telemetry::answer(ours, offer, divisor, reply); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
@@ -216,29 +221,25 @@ MixReport Mixer::answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const 
       guard, bucket, aside, [&](auto ours) { return codec.answer(ours, offer, divisor, reply); }));
 }
 
-MixReport Mixer::settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                        std::span<const std::byte> reply, int divisor, double aside) {
-  const OneAtATime::Inside inside(background_, "Mixer::settle()");
+MixReport Mixer::complete(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                          std::span<const std::byte> reply, int divisor, double aside) {
+  const OneAtATime::Inside inside(background_, "Mixer::complete()");
   if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::settle(telemetry_p_, reply);
-    ++telemetry_exchanges_;
-    return {.applied = true};
+    return exchange_telemetry([&](auto ours) { return telemetry::complete(ours, reply); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
-  return MixReport::of(change_p(
-      guard, bucket, aside, [&](auto ours) { return codec.settle(ours, offer, reply, divisor); }));
+  return MixReport::of(change_p(guard, bucket, aside, [&](auto ours) {
+    return codec.complete(ours, offer, reply, divisor);
+  }));
 }
 
 MixReport Mixer::merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
                        double aside) {
   const OneAtATime::Inside inside(background_, "Mixer::merge()");
   if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::merge(telemetry_p_, ours.bytes, theirs.bytes);
-    ++telemetry_exchanges_;
-    return {.applied = true};
+    return exchange_telemetry(
+        [&](auto scalars) { return telemetry::merge(scalars, ours.bytes, theirs.bytes); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
@@ -262,9 +263,7 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
 MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {
   const OneAtATime::Inside inside(background_, "Mixer::adopt()");
   if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::adopt(telemetry_y_, telemetry_p_, s);
-    return {.applied = true};
+    return change_telemetry([&](auto ours) { return telemetry::adopt(ours, s); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
@@ -349,7 +348,7 @@ MixReport Mixer::average_shared(std::uint32_t bucket, Segment& theirs, bool thei
 }
 
 void Mixer::close_request(std::uint32_t bucket) {
-  // No lock is needed: the request is settled, and a neighbour that still reads it as open only
+  // No lock is needed: the request is complete, and a neighbour that still reads it as open only
   // takes less.
   if (bucket < telemetry_bucket()) segment_.control(bucket).answers_left = 0;
 }

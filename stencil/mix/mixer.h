@@ -15,6 +15,7 @@
 #include "stencil/mix/edge_codec.h"
 #include "stencil/mix/set_aside.h"
 #include "stencil/mix/team.h"
+#include "stencil/mix/telemetry.h"
 #include "stencil/shared/segment.h"
 #include "stencil/threads/mutex.h"
 #include "stencil/threads/thread_check.h"
@@ -32,9 +33,10 @@ struct FoldReport {
 /// average_shared() may have averaged the blocks before one that is not finite, at both ends alike.
 struct MixReport {
   bool applied = false;
-  double distance2 = 0;  ///< |theirs - ours|^2 over the bucket; 0 for telemetry
-  double norm2 = 0;      ///< |ours|^2 where it was at hand, else 0
-  int divisor = 0;       ///< average_shared(): each end moved by the difference / divisor
+  double distance2 = 0;     ///< |theirs - ours|^2 over the bucket; 0 for telemetry
+  double norm2 = 0;         ///< |ours|^2 where it was at hand, else 0
+  int divisor = 0;          ///< average_shared(): each end moved by the difference / divisor
+  std::size_t refused = 0;  ///< scalars of the telemetry left as they were: see bound_scalars()
   /// Why nothing was changed.
   enum class Why : std::uint8_t {
     kNotFinite,
@@ -86,6 +88,10 @@ class Mixer {
   [[nodiscard]] std::size_t floats(std::uint32_t bucket) const;
   /// Bytes of the scalars on the wire, which pass no codec.
   [[nodiscard]] std::size_t telemetry_bytes() const { return scalars_ * sizeof(double); }
+  /// What honest work can have brought each scalar to at most, in magnitude: whatever a neighbour
+  /// sends that would bring one beyond is not taken (MixReport::refused). Infinity, as for all
+  /// before this is called: it may be any number. Call it before the first exchange.
+  void bound_scalars(std::vector<double> most);
 
   // Edge-delta: see edge_delta.h. The payload sizes are checked by the caller.
   /// Where nothing has come for a bucket since its last fold, p is neither read nor written.
@@ -112,8 +118,8 @@ class Mixer {
   MixReport answer(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
                    int divisor, std::span<std::byte> reply, double aside = 0);
   /// `offer` is the payload of our offer that this reply answers.
-  MixReport settle(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
-                   std::span<const std::byte> reply, int divisor, double aside = 0);
+  MixReport complete(std::uint32_t bucket, EdgeCodec& codec, std::span<const std::byte> offer,
+                     std::span<const std::byte> reply, int divisor, double aside = 0);
   MixReport merge(std::uint32_t bucket, EdgeCodec& codec, CodedOffer ours, CodedOffer theirs,
                   double aside = 0);
 
@@ -135,7 +141,7 @@ class Mixer {
   MixReport discard(std::uint32_t bucket);
 
   /// Averages with a neighbour's memory, both ends at once. It counts as a request of ours that is
-  /// settled at once, so no other request of ours may be open on this bucket; the neighbour's end
+  /// complete at once, so no other request of ours may be open on this bucket; the neighbour's end
   /// follows the same rule as an answer. The lock of the lower rank is taken first. `aside` is of
   /// our end.
   MixReport average_shared(std::uint32_t bucket, Segment& theirs, bool theirs_first,
@@ -203,6 +209,21 @@ class Mixer {
     return aside_.around(bucket, ours.p, followed_ ? aside : 0, [&] { return change(ours); });
   }
 
+  /// Makes `change`, of the scalars; it returns for how many of them it was refused.
+  template <typename Change>
+  MixReport change_telemetry(Change change) {
+    const MutexLock lock(telemetry_lock_);
+    return {.applied = true,
+            .refused = change(telemetry::Scalars{telemetry_y_, telemetry_p_, telemetry_most_})};
+  }
+  /// The same for an exchange with a neighbour, which is counted.
+  template <typename Change>
+  MixReport exchange_telemetry(Change change) {
+    const MixReport report = change_telemetry(change);
+    ++telemetry_exchanges_;  // whoever reads it before a fold finds the change in there
+    return report;
+  }
+
   Layout layout_;
   Segment segment_;
   Followers* followers_ = nullptr;     ///< training thread and its team
@@ -212,6 +233,7 @@ class Mixer {
   mutable Mutex telemetry_lock_;
   std::vector<double> telemetry_y_ FAST_GUARDED_BY(telemetry_lock_);
   std::vector<double> telemetry_p_ FAST_GUARDED_BY(telemetry_lock_);
+  std::vector<double> telemetry_most_ FAST_GUARDED_BY(telemetry_lock_);
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, telemetry_exchanges_{0};
   std::atomic<Rank> lock_holder_{kNoRank};
   std::vector<std::uint32_t> to_fold_;  ///< what a fold goes over; training thread and its team

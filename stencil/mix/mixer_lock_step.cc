@@ -7,7 +7,6 @@
 #include "stencil/mix/following.h"
 #include "stencil/mix/lock_step.h"
 #include "stencil/mix/mixer.h"
-#include "stencil/mix/telemetry.h"
 
 namespace stencil {
 
@@ -50,9 +49,7 @@ MixReport Mixer::absorb(std::uint32_t bucket, const Codec& codec, std::span<cons
                         double weight) {
   const OneAtATime::Inside inside(background_, "Mixer::absorb()");
   if (bucket == telemetry_bucket()) {
-    const MutexLock lock(telemetry_lock_);
-    telemetry::absorb(telemetry_p_, s, weight);
-    return {.applied = true};
+    return change_telemetry([&](auto ours) { return telemetry::absorb(ours, s, weight); });
   }
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();

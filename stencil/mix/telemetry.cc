@@ -1,5 +1,6 @@
 #include "stencil/mix/telemetry.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -16,6 +17,19 @@ void store(std::span<std::byte> bytes, std::size_t i, double value) {
   std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
 }
 
+/// Moves scalar `i` by `delta` and returns by how much: 0 where that is not finite, or goes beyond
+/// the bound, which is counted in `refused`.
+double move_scalar(const Scalars& ours, std::size_t i, double delta, std::size_t& refused) {
+  if (!std::isfinite(delta)) return 0;
+  const double z = ours.y[i] + ours.p[i];
+  if (std::abs(z + delta) > std::max(ours.most[i], std::abs(z))) {
+    ++refused;
+    return 0;
+  }
+  ours.p[i] += delta;
+  return delta;
+}
+
 }  // namespace
 
 void fold(std::span<double> x, std::span<double> y, std::span<double> p) {
@@ -30,43 +44,57 @@ void offer(std::span<const double> y, std::span<const double> p, std::span<std::
   for (std::size_t i = 0; i < y.size(); ++i) store(out, i, y[i] + p[i]);
 }
 
-void answer(std::span<const double> y, std::span<double> p, std::span<const std::byte> s,
-            int divisor, std::span<std::byte> reply) {
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    double d = (load(s, i) - (y[i] + p[i])) / divisor;
-    if (!std::isfinite(d)) d = 0;
-    p[i] += d;
-    store(reply, i, d);
+std::size_t answer(const Scalars& ours, std::span<const std::byte> s, int divisor,
+                   std::span<std::byte> reply) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < ours.p.size(); ++i) {
+    const double d = (load(s, i) - (ours.y[i] + ours.p[i])) / divisor;
+    store(reply, i, move_scalar(ours, i, d, refused));
   }
+  return refused;
 }
 
-void settle(std::span<double> p, std::span<const std::byte> d) {
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const double delta = load(d, i);
-    if (std::isfinite(delta)) p[i] -= delta;
-  }
+std::size_t complete(const Scalars& ours, std::span<const std::byte> d) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < ours.p.size(); ++i) move_scalar(ours, i, -load(d, i), refused);
+  return refused;
 }
 
-void merge(std::span<double> p, std::span<const std::byte> ours,
-           std::span<const std::byte> theirs) {
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const double delta = 0.5 * (load(theirs, i) - load(ours, i));
-    if (std::isfinite(delta)) p[i] += delta;
+std::size_t merge(const Scalars& ours, std::span<const std::byte> our_offer,
+                  std::span<const std::byte> their_offer) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < ours.p.size(); ++i) {
+    move_scalar(ours, i, 0.5 * (load(their_offer, i) - load(our_offer, i)), refused);
   }
+  return refused;
 }
 
-void adopt(std::span<const double> y, std::span<double> p, std::span<const std::byte> s) {
-  for (std::size_t i = 0; i < p.size(); ++i) {
+std::size_t adopt(const Scalars& ours, std::span<const std::byte> s) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < ours.p.size(); ++i) {
     const double value = load(s, i);
-    if (std::isfinite(value)) p[i] = value - y[i];
+    if (!std::isfinite(value)) continue;
+    if (std::abs(value) > ours.most[i]) {
+      ++refused;
+    } else {
+      ours.p[i] = value - ours.y[i];
+    }
   }
+  return refused;
 }
 
-void absorb(std::span<double> p, std::span<const std::byte> s, double weight) {
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const double value = load(s, i);
-    if (std::isfinite(value)) p[i] += weight * value;
+std::size_t absorb(const Scalars& ours, std::span<const std::byte> s, double weight) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < ours.p.size(); ++i) {
+    double value = load(s, i);
+    if (!std::isfinite(value)) continue;
+    if (std::abs(value) > ours.most[i]) {
+      ++refused;
+      value = ours.y[i];
+    }
+    ours.p[i] += weight * value;
   }
+  return refused;
 }
 
 }  // namespace stencil::telemetry

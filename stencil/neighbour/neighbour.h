@@ -100,7 +100,7 @@ struct Neighbour {
   std::uint64_t ask_order = 0;  ///< for "asked longest ago", free of clock resolution
   Duration round_trip{};        ///< of a bucket, decayed mean; 0 before the first
   bool shared = false;          ///< the model's buckets are averaged in shared memory
-  bool retiring = false;        ///< to be removed once everything in flight is settled
+  bool retiring = false;        ///< to be removed once everything in flight is complete
 
   [[nodiscard]] bool up() const { return state == LinkState::kUp && life.acknowledged && has_link; }
   /// May be asked for an exchange.

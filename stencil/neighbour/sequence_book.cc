@@ -47,10 +47,10 @@ void SequenceBook::declined(KeptAnswer& answer) {
   answer.mixes = false;
 }
 
-void SequenceBook::release(std::uint64_t settled) {
-  released = settled;
+void SequenceBook::release(std::uint64_t applied) {
+  released = applied;
   std::erase_if(kept, [&](const KeptAnswer& answer) {
-    if (answer.sequence > settled) return false;
+    if (answer.sequence > applied) return false;
     mixing -= answer.mixes ? 1 : 0;
     return true;
   });

@@ -8,7 +8,7 @@
 
 namespace stencil {
 
-/// One of our offers that is not yet settled.
+/// One of our offers that is not yet complete: no reply to it has been applied.
 struct OpenOffer {
   std::uint64_t sequence = 0;
   std::uint32_t bucket = 0;
@@ -24,7 +24,7 @@ struct OpenOffer {
   double norm2 = 0;  ///< |z|^2 of the bucket, where it was at hand
 };
 
-/// The answer to an offer of theirs, kept until they have settled it: a Reply of ours, or an Offer
+/// The answer to an offer of theirs, kept until they have applied it: a Reply of ours, or an Offer
 /// of ours that crossed theirs and takes the place of a reply.
 struct KeptAnswer {
   std::uint64_t sequence = 0;  ///< of their offer
@@ -44,9 +44,9 @@ struct HeldOffer {
 };
 
 /// The sequence numbers of the offers on one edge, in both directions, and the messages kept until
-/// they are settled, payloads included. Invariants:
+/// they are applied, payloads included. Invariants:
 ///
-///  1. our offers are numbered from 1 without a gap, and `open` holds those not settled, in order;
+///  1. our offers are numbered from 1 without a gap, and `open` holds those not complete, in order;
 ///  2. theirs are answered in order: all up to `answered`, and none beyond;
 ///  3. `kept` holds the answers to those between `released` and `answered`, in order;
 ///  4. `held` holds those that follow `answered`, in order, without a gap.
@@ -56,14 +56,14 @@ struct HeldOffer {
 struct SequenceBook {
   std::uint64_t next_offer = 1;
   std::uint64_t answered = 0;  ///< highest of their offers that we answered
-  std::uint64_t released = 0;  ///< highest of their offers whose reply they settled
+  std::uint64_t released = 0;  ///< highest of their offers whose reply they applied
   std::vector<OpenOffer> open;
   std::vector<KeptAnswer> kept;
   std::vector<HeldOffer> held;
   std::size_t mixing = 0;  ///< how many of `kept` are not declines
 
-  /// All of our offers up to this one are settled.
-  [[nodiscard]] std::uint64_t settled() const {
+  /// All of our offers up to this one are complete.
+  [[nodiscard]] std::uint64_t completed() const {
     return open.empty() ? next_offer - 1 : open.front().sequence - 1;
   }
   [[nodiscard]] std::uint64_t unreleased() const { return answered - released; }
@@ -80,8 +80,8 @@ struct SequenceBook {
   [[nodiscard]] KeptAnswer& answer_to(std::uint64_t sequence);
   /// Notes that an answer that was meant to mix could not.
   void declined(KeptAnswer& answer);
-  /// They have settled their offers up to `settled`.
-  void release(std::uint64_t settled);
+  /// They have applied our answers up to `applied`.
+  void release(std::uint64_t applied);
 };
 
 }  // namespace stencil

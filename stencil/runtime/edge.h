@@ -45,7 +45,7 @@ struct Edge {
   const Neighbour& neighbour;
   Connection link;
   SharedMemory memory;
-  Distances apart;
+  Distances distances;
   std::unique_ptr<EdgeCodec> codec;
 
   [[nodiscard]] Rank rank() const { return neighbour.rank; }

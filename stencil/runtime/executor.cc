@@ -68,6 +68,14 @@ void Executor::reject(Rank from, const MixReport& report, const char* cause, con
                                                    : " that is not finite was refused"));
 }
 
+void Executor::note_refused(Rank from, const MixReport& report) {
+  if (report.refused == 0) return;
+  counters_.claims_refused += report.refused;
+  complaints_.about(from, "claims",
+                    "its telemetry would bring a mean beyond what this run can have made: that "
+                    "is not taken");
+}
+
 void Executor::operator()(action::Send& send) {
   if (send.message.header.number == 0) engine_.stamp(send.message.header, send.to);
   outbox_.send(edges_.at(send.to), send.message);
@@ -146,6 +154,7 @@ void Executor::operator()(action::Answer& answer) {
                             answer.divisor, *bytes, to.neighbour.unlike)
             : MixReport::locked();
   if (report.applied) {
+    note_refused(answer.to, report);
     measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
     return this->reply(answer.to, reply);
   }
@@ -207,21 +216,22 @@ void Executor::forget(Rank neighbour) {
   });
 }
 
-bool Executor::apply(const action::Settle& settle) {
-  const Edge& with = edges_.at(settle.with);
-  const OpenOffer& ours = settle.ours;
-  const Reply& reply = *settle.message.as<Reply>();
+bool Executor::apply(const action::Complete& complete) {
+  const Edge& with = edges_.at(complete.with);
+  const OpenOffer& ours = complete.ours;
+  const Reply& reply = *complete.message.as<Reply>();
   const bool exact = ours.codec == kExact;
   MixReport report{.why = MixReport::Why::kMalformed};
   // An exact offer gets an exact answer.
   if ((reply.codec == kExact) == exact) {
-    report = mixer_.settle(ours.bucket, forms_.coding(with, exact), view(ours.payload),
-                           view(reply.payload), reply.divisor, with.neighbour.unlike);
+    report = mixer_.complete(ours.bucket, forms_.coding(with, exact), view(ours.payload),
+                             view(reply.payload), reply.divisor, with.neighbour.unlike);
   }
   if (report.why == MixReport::Why::kLocked) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
-    measured(with.rank(), ours.bucket, report, reply.divisor, telling(settle.message, &ours));
+    note_refused(with.rank(), report);
+    measured(with.rank(), ours.bucket, report, reply.divisor, telling(complete.message, &ours));
   } else {
     reject(with.rank(), report, "reply", "a delta");
   }
@@ -240,6 +250,7 @@ bool Executor::apply(const action::Merge& merge) {
   if (report.why == MixReport::Why::kLocked) return false;
   if (report.applied) {
     if (ours.norm2 > 0) report.norm2 = ours.norm2;
+    note_refused(with.rank(), report);
     measured(with.rank(), ours.bucket, report, 2, telling(merge.message, &ours));
   } else {
     reject(with.rank(), report, "offer", "an offer");
@@ -295,6 +306,7 @@ bool Executor::apply(const action::Adopt& adopt) {
     reject(adopt.from, report, "snapshot", "a snapshot");
     return true;
   }
+  note_refused(adopt.from, report);
   for (const auto& [rank, edge] : edges_) {
     mixer_.adopted(snapshot.bucket, *edge.codec);
   }
@@ -307,6 +319,7 @@ bool Executor::apply(const action::Absorb& absorb) {
                                          edges_.at(absorb.from).neighbour.weight);
   if (report.why == MixReport::Why::kLocked) return false;
   if (!report.applied) reject(absorb.from, report, "snapshot", "a snapshot");
+  note_refused(absorb.from, report);
   return true;
 }
 

@@ -46,7 +46,7 @@ class Executor {
   void operator()(action::MakeOffer& offer);
   void operator()(action::Answer& answer);
   void operator()(action::Merge& merge) { apply_or_owe(merge); }
-  void operator()(action::Settle& settle) { apply_or_owe(settle); }
+  void operator()(action::Complete& complete) { apply_or_owe(complete); }
   void operator()(action::Share& /*share*/) {}  // done in MemorySharing
   void operator()(action::Serve& serve);
   void operator()(action::Adopt& adopt) { apply_or_owe(adopt); }
@@ -63,7 +63,7 @@ class Executor {
   void apply_or_owe(Owed& owed);
   // Returns false where another process holds the bucket; then try again later.
   bool apply(const action::Merge& merge);
-  bool apply(const action::Settle& settle);
+  bool apply(const action::Complete& complete);
   bool apply(const action::Serve& serve);
   bool apply(const action::Adopt& adopt);
   bool apply(const action::Absorb& absorb);
@@ -71,6 +71,8 @@ class Executor {
   [[nodiscard]] std::optional<std::uint32_t> chunk(std::uint32_t bucket) const;
   /// Counts and logs why what a neighbour sent was not applied.
   void reject(Rank from, const MixReport& report, const char* cause, const char* what);
+  /// Counts and names what of the neighbour's telemetry was not taken.
+  void note_refused(Rank from, const MixReport& report);
   void measured(Rank neighbour, std::uint32_t bucket, const MixReport& report, int divisor,
                 bool telling);
   [[nodiscard]] bool telling(const Message& theirs, const OpenOffer* ours) const;
@@ -86,7 +88,7 @@ class Executor {
   PumpCounters& counters_;
   /// At most one for each open request and pull.
   using Owed =
-      std::variant<action::Merge, action::Settle, action::Serve, action::Adopt, action::Absorb>;
+      std::variant<action::Merge, action::Complete, action::Serve, action::Adopt, action::Absorb>;
   std::vector<Owed> owed_;
   std::string refused_;
   StartHash start_;

@@ -53,12 +53,12 @@ void fields(A& a, T& v) {
 template <typename A, Is<MessageHeader> T>
 void fields(A& a, T& v) {
   all(a, v.from, v.sender_epoch, v.receiver_epoch, v.number, v.state, v.step, v.settled_hops,
-      v.settled);
+      v.completed);
 }
 template <typename A, Is<Hello> T>
 void fields(A& a, T& v) {
   all(a, v.protocol, v.run_id, v.topology, v.generation, v.layout_hash, v.initial_hash,
-      v.initial_rank, v.mode, v.codec, v.last_answered, v.last_settled, v.meeting, v.progress,
+      v.initial_rank, v.mode, v.codec, v.last_answered, v.last_completed, v.meeting, v.progress,
       v.life, v.host, v.terms);
 }
 template <typename A, Is<HelloRequest> T>
@@ -188,7 +188,7 @@ template <typename A, Is<action::Merge> T>
 void fields(A& a, T& v) {
   all(a, v.with, v.ours, v.message);
 }
-template <typename A, Is<action::Settle> T>
+template <typename A, Is<action::Complete> T>
 void fields(A& a, T& v) {
   all(a, v.with, v.ours, v.message);
 }

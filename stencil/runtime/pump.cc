@@ -355,7 +355,7 @@ const PumpStatus& Pump::status() {
   s.transport = transport_.stats();
   s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec) + executor_.held() +
              engine_.joining().held() + s.transport.held;
-  s.flushed = exchange.open_offers() == 0 && exchange.replies_settled() && !executor_.owes();
+  s.flushed = exchange.open_offers() == 0 && exchange.replies_applied() && !executor_.owes();
   s.may_freeze = s.state == WorkerState::kSettled && engine_.ending().all_settled() &&
                  exchange.awaited_offers() == 0 && !executor_.owes() && sharing_.notes_are_read();
   s.neighbours.clear();

@@ -53,8 +53,8 @@ class Pump {
   /// Adds a neighbour; one that has the rank of another that is still being removed, once that is
   /// over. The other end must do the same.
   void add(TimePoint now, const Place& place);
-  /// Removes a neighbour. No new exchange with it begins. Once everything in flight is settled, or
-  /// the neighbour is not there to settle it, it gets a Leave and is forgotten.
+  /// Removes a neighbour. No new exchange with it begins. Once everything in flight is complete, or
+  /// the neighbour is not there to complete it, it gets a Leave and is forgotten.
   void remove(TimePoint now, Rank rank);
   /// What follows from the grid as it is now; of changes elsewhere, too.
   void follow(TimePoint now, const GridFigures& grid);

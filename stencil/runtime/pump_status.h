@@ -48,6 +48,7 @@ struct NeighbourStatus {
 struct PumpCounters {
   std::uint64_t malformed = 0, checksum = 0, payload_size = 0, non_finite = 0;
   std::uint64_t unknown_senders = 0, frames_dropped = 0, own_non_finite = 0;
+  std::uint64_t claims_refused = 0;   ///< scalars not taken: see Mixer::bound_scalars()
   std::uint64_t unproven = 0;         ///< messages by links that have not proven their sender's key
   std::uint64_t bytes_shared = 0;     ///< that we averaged in shared memory
   std::uint64_t deferred = 0;         ///< times a bucket could not be folded at a boundary
@@ -67,7 +68,7 @@ struct PumpStatus {
   bool awaits = false;        ///< a neighbour that is away: see Standing::awaits_until
   bool may_freeze = false;    ///< all workers are settled, as far as is known; see Ending
   bool agreed = false;        ///< was settled at some time, with a measured distance to a neighbour
-  bool flushed = false;       ///< nothing of ours is open, nothing of theirs unsettled
+  bool flushed = false;       ///< nothing of ours is open, and they have applied our replies
   std::uint64_t completed_round = 0;
   bool neighbours_completed = true;  ///< all have completed our last round
   Bound::Limit limit;

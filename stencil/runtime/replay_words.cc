@@ -44,7 +44,7 @@ const char* name(ReplyStatus status) {
 struct BodyWords {
   std::string operator()(const Hello& m) const {
     return "hello of generation " + number(m.generation) + ", answered " + number(m.last_answered) +
-           ", settled " + number(m.last_settled);
+           ", completed " + number(m.last_completed);
   }
   std::string operator()(const HelloRequest& m) const {
     return "request for a hello above generation " + number(m.known);
@@ -144,8 +144,8 @@ struct ActionWords {
     return "merge their offer of bucket " + number(a.ours.bucket) + " with our offer " +
            number(a.ours.sequence);
   }
-  std::string operator()(const action::Settle& a) const {
-    return "settle our offer " + number(a.ours.sequence) + " of bucket " + number(a.ours.bucket);
+  std::string operator()(const action::Complete& a) const {
+    return "complete our offer " + number(a.ours.sequence) + " of bucket " + number(a.ours.bucket);
   }
   std::string operator()(const action::Share& a) const {
     return "average bucket " + number(a.bucket) + " in shared memory";

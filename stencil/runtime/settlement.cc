@@ -11,13 +11,13 @@ Settlement::Settlement(Edges& edges, std::uint32_t buckets, double threshold)
 }
 
 void Settlement::add(Edge& edge) const {
-  edge.apart = {.distance2 = BucketSums(buckets_, -1.0F), .missing = buckets_};
+  edge.distances = {.distance2 = BucketSums(buckets_, -1.0F), .missing = buckets_};
 }
 
 void Settlement::restart() {
   for (auto& [rank, edge] : edges_) {
-    edge.apart.distance2.fill(-1.0F);
-    edge.apart.missing = buckets_;
+    edge.distances.distance2.fill(-1.0F);
+    edge.distances.missing = buckets_;
   }
 }
 
@@ -25,9 +25,9 @@ void Settlement::measured(Edge& edge, std::uint32_t bucket, double distance2, do
                           int divisor, bool telling) {
   if (bucket >= buckets_ || divisor < 1) return;
   if (telling) {
-    Distances& apart = edge.apart;
-    if (apart.distance2[bucket] < 0) --apart.missing;
-    apart.distance2.set(bucket, static_cast<float>(distance2));
+    Distances& distances = edge.distances;
+    if (distances.distance2[bucket] < 0) --distances.missing;
+    distances.distance2.set(bucket, static_cast<float>(distance2));
   }
   note_norm(bucket, norm2);
   widen(bucket, std::sqrt(distance2) / divisor, telling ? &edge : nullptr);
@@ -48,7 +48,7 @@ void Settlement::note_norm(std::uint32_t bucket, double norm2) {
 
 void Settlement::widen(std::uint32_t bucket, double moved, const Edge* except) {
   for (auto& [rank, edge] : edges_) {
-    BucketSums& distance2 = edge.apart.distance2;
+    BucketSums& distance2 = edge.distances.distance2;
     if (&edge == except || distance2[bucket] < 0) continue;
     const double bound = std::sqrt(distance2[bucket]) + moved;
     distance2.set(bucket, static_cast<float>(bound * bound));
@@ -63,8 +63,8 @@ bool Settlement::settled() const {
     // follow.
     if (edge.neighbour.up() && edge.neighbour.report.state == WorkerState::kJoining) return false;
     if (!edge.neighbour.askable()) continue;
-    if (edge.apart.missing > 0) return false;
-    sum += edge.apart.distance2.sum();
+    if (edge.distances.missing > 0) return false;
+    sum += edge.distances.distance2.sum();
     ++counted;
   }
   if (counted == 0) return true;
@@ -75,10 +75,10 @@ bool Settlement::compared() const {
   const double near2 = threshold_ * threshold_ * norm2_.sum();
   return std::any_of(edges_.begin(), edges_.end(), [&](const Edges::value_type& at) {
     const Edge& edge = at.second;
-    if (edge.apart.missing > 0) return false;
+    if (edge.distances.missing > 0) return false;
     // It may have frozen, and left, between its last exchange with us and now.
     const bool frozen = edge.neighbour.report.state == WorkerState::kFrozen;
-    return edge.neighbour.askable() || (frozen && edge.apart.distance2.sum() <= near2);
+    return edge.neighbour.askable() || (frozen && edge.distances.distance2.sum() <= near2);
   });
 }
 
@@ -86,8 +86,8 @@ double Settlement::relative_distance() const {
   double sum = 0;
   int counted = 0;
   for (const auto& [rank, edge] : edges_) {
-    if (edge.apart.missing == buckets_) continue;
-    sum += edge.apart.distance2.sum();
+    if (edge.distances.missing == buckets_) continue;
+    sum += edge.distances.distance2.sum();
     ++counted;
   }
   const double norm = norm2_.sum();

@@ -7,7 +7,7 @@
 namespace stencil {
 
 /// How far this worker's model is from its neighbours', as measured by the exchanges themselves,
-/// bucket by bucket (Edge::apart), and whether that is near enough to stop. One thread.
+/// bucket by bucket (Edge::distances), and whether that is near enough to stop. One thread.
 ///
 /// Since the sum over edges of |x_i - x_j|^2 is at least lambda2 |X - mean|^2, a consensus distance
 /// of `target` (rms over workers of |x_i - mean| / |mean|) is reached when every worker's rms edge

@@ -9,7 +9,7 @@
 namespace stencil::sim {
 namespace {
 
-/// What settling `answer`, which a neighbour keeps, will add to the bucket of our offer `open`.
+/// What applying `answer`, which a neighbour keeps, will add to the bucket of our offer `open`.
 /// `codec` may belong to any edge: its state decides what is sent and never what is applied.
 std::vector<float> to_come(const KeptAnswer& answer, const OpenOffer& open, std::size_t floats,
                            EdgeCodec& codec) {
@@ -25,7 +25,7 @@ std::vector<float> to_come(const KeptAnswer& answer, const OpenOffer& open, std:
   }
   const Reply& reply = *answer.message.as<Reply>();
   EdgeCodec& coding = ours.exact ? in_fp32 : codec;
-  (void)coding.settle(bucket, ours.bytes, view(reply.payload), reply.divisor);
+  (void)coding.complete(bucket, ours.bytes, view(reply.payload), reply.divisor);
   return change;
 }
 

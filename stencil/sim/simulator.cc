@@ -91,6 +91,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
                       .settle_threshold = settle_threshold(),
                       .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
+  worker->mixer->bound_scalars({engine.most_progress, engine.most_progress});
   worker->boundary.emplace(*worker->mixer, config_.exchange, engine.self_weight(),
                            [this] { return now_; });
   // Unless they meet first, all workers begin together with the weights that they have; only a

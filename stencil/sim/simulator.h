@@ -118,7 +118,7 @@ class Simulation {
   // The grid changes while it runs. Not in mode sync.
   /// Adds a worker with these neighbours, and tells them. Returns its rank.
   Rank add(const std::vector<Rank>& neighbours);
-  /// Removes a worker. It and its neighbours stop exchanging, settle what is in flight and forget
+  /// Removes a worker. It and its neighbours stop exchanging, complete what is in flight and forget
   /// each other; it goes on training alone.
   void remove(Rank rank);
 

@@ -117,7 +117,7 @@ void encode_hello(const Hello& hello, Rank from, proto::Hello& out) {
   out.set_codec(hello.codec.number);
   out.set_codec_share(hello.codec.parameter);
   out.set_last_answered(hello.last_answered);
-  out.set_last_settled(hello.last_settled);
+  out.set_last_completed(hello.last_completed);
   out.set_meeting(hello.meeting);
   out.set_progress(hello.progress);
   out.set_life_high(hello.life.high);
@@ -213,7 +213,7 @@ Hello decode_hello(proto::Hello& from, Rank sender) {
           .mode = std::move(*from.mutable_mode()),
           .codec = {static_cast<CodecNumber>(from.codec()), from.codec_share()},
           .last_answered = from.last_answered(),
-          .last_settled = from.last_settled(),
+          .last_completed = from.last_completed(),
           .meeting = std::move(*from.mutable_meeting()),
           .progress = from.progress(),
           .life = {from.life_high(), from.life_low()},
@@ -307,7 +307,7 @@ Frame encode_frame(const Message& message, Integrity link) {
   header.set_step(message.header.step);
   header.set_calm(message.header.settled_hops);
   header.set_said(message.header.number);
-  header.set_settled(message.header.settled);
+  header.set_completed(message.header.completed);
   std::visit(EncodeBody{header}, message.body);
   header.set_payload_size(view(payload).size());
   if (link == Integrity::kChecksum) header.set_payload_checksum(checksum(view(payload)));
@@ -346,7 +346,7 @@ Result<Message> decode_frame(const Frame& frame, Integrity link) {
                     .state = static_cast<WorkerState>(header.state()),
                     .step = header.step(),
                     .settled_hops = header.calm(),
-                    .settled = header.settled()};
+                    .completed = header.completed()};
   message.body = decode_body(header, payload.empty() ? Payload() : frame.payload);
   if (!payload.empty() && !payload_of(message))
     return Error{Fault::kPayloadSize, "a payload in a message that has none"};

@@ -129,7 +129,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
   if ((how & 2) != 0) h.receiver_epoch = static_cast<std::uint32_t>(source.number());
   h.state = any_of(source, WorkerState::kFrozen);
   h.step = source.number();
-  h.settled = source.number();
+  h.completed = source.number();
   h.number = source.number();
   std::uint64_t sequence = edge.book.answered + edge.book.held.size() + 1;
   if (kind == MessageBody(Reply{}).index() && !edge.book.open.empty()) {
@@ -145,7 +145,7 @@ Message any_message(Source& source, Rank from, const Pump& pump, const Hello& ri
       hello.generation = 1 + source.byte() % 3U;
       if ((how & 16) != 0) hello.initial_hash = source.byte();
       hello.last_answered = source.number();
-      hello.last_settled = source.number();
+      hello.last_completed = source.number();
       m.body = hello;
       break;
     }

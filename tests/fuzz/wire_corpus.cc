@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
                       .initial_hash = random.next(),
                       .mode = "async",
                       .last_answered = 4,
-                      .last_settled = 5,
+                      .last_completed = 5,
                       .meeting = "0123456789abcdef"}},
       {"hello_request", HelloRequest{}},
       {"refusal", Refusal{"topology 'ring:4' here, 'torus:2x2' there"}},
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
                                .number = 9,
                                .state = WorkerState::kTraining,
                                .step = 12345,
-                               .settled = 17};
+                               .completed = 17};
     const Frame frame = encode_frame({header, body});
     std::ofstream out(std::string(argv[1]) + "/" + name, std::ios::binary);
     const auto put = [&out](std::span<const std::byte> bytes) {

@@ -84,7 +84,7 @@ TEST_P(GridChange, a_worker_more_copies_one_and_takes_part_and_the_sum_is_kept) 
   EXPECT_LT(simulation.snapshot().consensus_distance, 0.05);
 }
 
-TEST_P(GridChange, a_worker_less_settles_what_is_under_way_and_the_sum_is_kept) {
+TEST_P(GridChange, a_worker_less_completes_what_is_under_way_and_the_sum_is_kept) {
   const sim::SimulationConfig config = config_of(GetParam(), 7100);
   const auto objective = sim::make_agreement(kDimension, config.seed);
   sim::Simulation simulation(config, *objective);
@@ -108,7 +108,7 @@ TEST_P(GridChange, a_worker_less_settles_what_is_under_way_and_the_sum_is_kept) 
 INSTANTIATE_TEST_SUITE_P(Codecs, GridChange, ::testing::ValuesIn(test::every_codec(100'000)),
                          [](const auto& info) { return test::codec_name(info.param); });
 
-/// An absent neighbour cannot settle anything, but is forgotten all the same.
+/// An absent neighbour cannot complete anything, but is forgotten all the same.
 TEST(GridChangeFaults, a_dead_neighbour_can_be_removed) {
   const sim::SimulationConfig config = config_of({}, 7200);
   const auto objective = sim::make_agreement(kDimension, config.seed);
@@ -140,7 +140,7 @@ TEST(GridChangeFaults, who_comes_after_one_that_left_takes_its_place) {
   EXPECT_GT(distance(sum_of(simulation), sum), 1);
 }
 
-/// Turns that a worker leaves are free at once, also while things under way with it are settled.
+/// Turns that a worker leaves are free at once, also while things under way with it are completed.
 TEST(GridChangeFaults, a_worker_may_come_at_the_moment_at_which_another_leaves) {
   sim::SimulationConfig config = config_of({}, 7400);
   config.link = {.latency = 1};

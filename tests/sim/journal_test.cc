@@ -180,7 +180,7 @@ TEST(Journals, what_is_told_names_inputs_and_decisions) {
   EXPECT_THAT(told, AllOf(HasSubstr("1 has a link"), HasSubstr("3 hears hello of generation"),
                           HasSubstr("-1 passes boundary 1"), HasSubstr("  1 make offer 1 of"),
                           HasSubstr("1 offer 1 is made"), HasSubstr("  1 send offer 1 of bucket"),
-                          HasSubstr("settle our offer")));
+                          HasSubstr("complete our offer")));
 }
 
 /// The recordings of a run that keep little, whose beginnings are states in the middle of it.

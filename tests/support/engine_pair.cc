@@ -1,6 +1,7 @@
 #include "tests/support/engine_pair.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "stencil/core/start_hash.h"
@@ -147,6 +148,7 @@ void EnginePair::make(Rank rank, std::uint64_t generation,
     engine.hello.meeting = side->meeting->token();
   }
   if (change) change(engine);
+  side->mixer->bound_scalars({engine.most_progress, std::numeric_limits<double>::infinity()});
   standing[rank] = {};
   standing[rank].stop_joining = options_.join_at_once;
   const Resolver resolver = [rank](Rank) {
@@ -186,6 +188,10 @@ const Neighbour& EnginePair::edge(Rank rank) {
   return pump(rank).engine().neighbours().at(1 - rank);
 }
 
+std::vector<double>& EnginePair::telemetry(Rank rank) {
+  return sides_[rank]->telemetry;
+}
+
 std::vector<std::byte> EnginePair::carried(Rank rank) {
   Carried& carried = sides_[rank]->carried;
   (void)carried.taken();
@@ -217,7 +223,7 @@ void EnginePair::boundary(Rank rank) {
   turn(rank);
 }
 
-void EnginePair::settle() {
+void EnginePair::deliver_all() {
   bool moved = true;
   for (int guard = 0; moved && guard < 10'000; ++guard) {
     moved = false;
@@ -234,13 +240,13 @@ void EnginePair::pass(double seconds) {
   const TimePoint end = now + stencil::seconds(seconds);
   while (now < end) {
     now += std::chrono::milliseconds(100);
-    settle();
+    deliver_all();
   }
 }
 
 void EnginePair::meet() {
   wire.connect();
-  settle();
+  deliver_all();
 }
 
 std::vector<float> EnginePair::z(Rank rank) {

@@ -83,7 +83,7 @@ class EnginePair {
   /// Begins a step at `rank`: folds, earns a sweep and asks.
   void boundary(Rank rank);
   /// Delivers everything until no frame is in flight.
-  void settle();
+  void deliver_all();
   /// Advances time in ticks of 100 ms and delivers frames.
   void pass(double seconds);
   /// Connects, and exchanges all Hellos.
@@ -93,6 +93,8 @@ class EnginePair {
   /// Sum of both models, which every delta keeps once nothing is in flight.
   [[nodiscard]] double sum();
   std::vector<float> x[2];
+  /// The scalars, as its training thread has them: its steps, and 1.
+  [[nodiscard]] std::vector<double>& telemetry(Rank rank);
   /// What newcomers take over, as its training thread finds it.
   [[nodiscard]] std::vector<std::byte> carried(Rank rank);
   /// Of its model and of what it carries, now. Hello's is another unless a test sets it.

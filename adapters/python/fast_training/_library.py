@@ -67,6 +67,7 @@ class NeighbourStruct(ctypes.Structure):
         ("bytes_shared", c_uint64),
         ("round_trip", c_double),
         ("since_sweep", c_double),
+        ("other_grid", c_int32),
     )
 
     def __init__(self) -> None:

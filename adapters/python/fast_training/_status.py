@@ -37,6 +37,7 @@ class Neighbour(NamedTuple):
     bytes_shared: int  # that this worker averaged in shared memory
     round_trip: float  # seconds, of a bucket, decayed mean; 0 before the first
     since_sweep: float | None  # seconds since the last sweep with it
+    other_grid: bool  # it has not made the changes of the grid made here
 
 
 _Call = Callable[..., None]  # (name of a function of fast.h, its arguments after the session)
@@ -64,7 +65,7 @@ def _read_neighbours(call: _Call) -> list[Neighbour]:
         seen = NeighbourStruct()
         call("fast_get_neighbour", index, ctypes.byref(seen))
         values = {name: getattr(seen, name) for name in Neighbour._fields}
-        values["shared"] = bool(seen.shared)
+        values["shared"], values["other_grid"] = bool(seen.shared), bool(seen.other_grid)
         values["link"], values["state"] = seen.link.decode(), seen.state.decode()
         values["since_sweep"] = None if seen.since_sweep < 0 else seen.since_sweep
         found.append(Neighbour(**values))

@@ -286,7 +286,7 @@ class Session:
         self.stop()
 
     def close(self, why: str = "the session is closed; open another one") -> None:
-        """Leaves in good order (lets neighbours settle what is in flight, 2 s at most) and frees
+        """Leaves in good order (lets neighbours complete what is in flight, 2 s at most) and frees
         the session. Also done when the session is collected and when the interpreter ends.
         Afterwards what a session tells is what it was at last. `why`: what calls that come later
         are told."""

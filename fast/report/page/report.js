@@ -115,6 +115,7 @@
     payload_size: 'payloads of a length that no message of this run has',
     non_finite: 'payloads of neighbours that held NaN or infinity; never mixed',
     own_non_finite: 'buckets of its own that held NaN or infinity; never offered',
+    claims_refused: 'means that neighbours told of and that no work of this run can have come to; not taken',
     unknown_senders: 'messages of ranks that are no neighbours',
     unproven: 'messages over links that had not proven their key',
     frames_dropped: 'messages dropped since a queue was full',
@@ -332,11 +333,12 @@
           `${x1 + ux * out + nx * up} ${y1 + uy * out + ny * up} ${x1} ${y1}`
         : `M${x0} ${y0} L${x1} ${y1}`;
       const value = e[measure] || 0;
-      root.append(svg('path', {d: path, fill: 'none', stroke: value > 0 ? css('--accent') : css('--line'),
+      const stroke = e.other_grid ? '--bad' : value > 0 ? '--accent' : '--line';
+      root.append(svg('path', {d: path, fill: 'none', stroke: css(stroke),
         'stroke-width': unit * (.014 + crowd * (e.wraps ? .035 : .065) * value / most), 'stroke-linecap': 'round',
         'stroke-opacity': e.wraps ? .38 : .6},
         svg('title', {}, `${e.a} – ${e.b}: ${count(e.sweeps)} sweeps, ${bytes(e.bytes)}, ` +
-          `round trip ${millis(e.round_trip)}`)));
+          `round trip ${millis(e.round_trip)}` + (e.other_grid ? ', grids differ' : ''))));
     }
     const radius = .23 * unit;
     for (const w of data.workers) {
@@ -360,6 +362,7 @@
     const notes = [`edges: thicker is more ${measure === 'round_trip' ? 'milliseconds' : measure}`];
     if (data.workers.some(w => w.lost)) notes.push('red: lost');
     if (data.workers.some(w => w.exit_code && !w.lost)) notes.push('amber: failed');
+    if (list.some(e => e.other_grid)) notes.push('red edge: its ends have not made the same changes of the grid');
     byId('gridnote').textContent = notes.join(' · ');
     byId('grid').replaceChildren(root);
   };

@@ -33,9 +33,9 @@ Outcome DenseEdgeCodec::answer(BucketValues ours, std::span<const std::byte> off
                             reply);
 }
 
-Outcome DenseEdgeCodec::settle(BucketValues ours, std::span<const std::byte> /*offer*/,
-                               std::span<const std::byte> reply, int divisor) {
-  return edge_delta::settle(ours.p, *differences_.codec, reply, divisor);
+Outcome DenseEdgeCodec::complete(BucketValues ours, std::span<const std::byte> /*offer*/,
+                                 std::span<const std::byte> reply, int divisor) {
+  return edge_delta::complete(ours.p, *differences_.codec, reply, divisor);
 }
 
 Outcome DenseEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffer theirs) {

@@ -25,8 +25,9 @@ class DenseEdgeCodec final : public EdgeCodec {
   [[nodiscard]] edge_delta::Outcome offer(BucketValues ours, std::span<std::byte> out) override;
   [[nodiscard]] edge_delta::Outcome answer(BucketValues ours, std::span<const std::byte> offer,
                                            int divisor, std::span<std::byte> reply) override;
-  [[nodiscard]] edge_delta::Outcome settle(BucketValues ours, std::span<const std::byte> offer,
-                                           std::span<const std::byte> reply, int divisor) override;
+  [[nodiscard]] edge_delta::Outcome complete(BucketValues ours, std::span<const std::byte> offer,
+                                             std::span<const std::byte> reply,
+                                             int divisor) override;
   [[nodiscard]] edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,
                                           CodedOffer theirs) override;
 

@@ -70,11 +70,11 @@ float step_in(const CodedOffer& offer, std::size_t begin) {
 }
 
 /// Notes how far apart offers that crossed were. Blocks that could not be read become 0.
-void note_crossed(std::span<float> known, std::size_t begin, std::span<float> apart,
+void note_crossed(std::span<float> known, std::size_t begin, std::span<float> differences,
                   const CodedOffer& ours, const CodedOffer& theirs) {
-  for_residues(apart.size(), [&](std::size_t from, std::size_t size) {
+  for_residues(differences.size(), [&](std::size_t from, std::size_t size) {
     float& held = known[(begin + from) / residue::kBlock];
-    const auto block = apart.subspan(from, size);
+    const auto block = differences.subspan(from, size);
     if (!std::isnan(block[0])) return note(held, largest(block));
     std::ranges::fill(block, 0.0F);
     note_not_read(held, std::max(step_in(ours, begin + from), step_in(theirs, begin + from)));
@@ -83,24 +83,24 @@ void note_crossed(std::span<float> known, std::size_t begin, std::span<float> ap
 
 /// The values that `residues` show near the exact ones, minus the exact ones; at most one block.
 bool subtract_exact(std::span<const std::byte> residues, std::span<const std::byte> exact,
-                    std::span<float> apart) {
+                    std::span<float> differences) {
   Block near;
-  if (!Fp32Codec().decode(exact, {near.data(), apart.size()})) return false;
-  std::copy_n(near.begin(), apart.size(), apart.begin());
-  if (!residue::read(residues, apart)) return false;
-  for (std::size_t i = 0; i < apart.size(); ++i) apart[i] -= near[i];
+  if (!Fp32Codec().decode(exact, {near.data(), differences.size()})) return false;
+  std::copy_n(near.begin(), differences.size(), differences.begin());
+  if (!residue::read(residues, differences)) return false;
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= near[i];
   return true;
 }
 
-/// Writes theirs minus ours into `apart`, as both offers tell it; the other end computes the
+/// Writes theirs minus ours into `differences`, as both offers tell it; the other end computes the
 /// negative. Blocks that cannot be compared become NaN. Returns false where an offer is malformed.
 bool subtract(const CodedOffer& theirs, const CodedOffer& ours, std::size_t begin,
-              std::span<float> apart) {
-  const auto a = part(theirs, begin, apart.size()), b = part(ours, begin, apart.size());
-  if (!theirs.exact && !ours.exact) return residue::subtract(a, b, apart);
-  if (ours.exact) return subtract_exact(a, b, apart);
-  if (!subtract_exact(b, a, apart)) return false;
-  for (float& value : apart) value = -value;
+              std::span<float> differences) {
+  const auto a = part(theirs, begin, differences.size()), b = part(ours, begin, differences.size());
+  if (!theirs.exact && !ours.exact) return residue::subtract(a, b, differences);
+  if (ours.exact) return subtract_exact(a, b, differences);
+  if (!subtract_exact(b, a, differences)) return false;
+  for (float& value : differences) value = -value;
   return true;
 }
 
@@ -114,12 +114,12 @@ ResidueEdgeCodec::ResidueEdgeCodec(CodecNumber number, const Layout& layout,
                                    std::span<const float> initial)
     : number_(number),
       blocks_(blocks_of(layout)),
-      apart_(blocks_ * layout.bucket_count(), 0x1p-20F),
+      distances_(blocks_ * layout.bucket_count(), 0x1p-20F),
       found_(blocks_) {
   for (std::uint32_t b = 0; b < layout.bucket_count() && !initial.empty(); ++b) {
     const BucketRange range = layout.bucket(b);
     for (std::size_t i = 0; i < range.size; ++i) {
-      float& held = apart(b)[i / residue::kBlock];
+      float& held = distances(b)[i / residue::kBlock];
       held = std::max(held, 0x1p-10F * std::abs(initial[range.begin + i]));
     }
   }
@@ -134,7 +134,7 @@ CodedForm ResidueEdgeCodec::reply_form(std::size_t floats) const {
 }
 
 Outcome ResidueEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
-  const std::span<const float> known = apart(ours.bucket);
+  const std::span<const float> known = distances(ours.bucket);
   Outcome outcome;
   Block z;
   for_blocks(ours.y.size(), [&](std::size_t begin, std::size_t n) {
@@ -149,7 +149,7 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
                                  std::span<std::byte> reply) {
   const float* const y = ours.y.data();
   float* const p = ours.p.data();
-  const std::span<float> known = apart(ours.bucket);
+  const std::span<float> known = distances(ours.bucket);
   Outcome outcome;
   Outgoing d(differences_, reply);
   const float beta = 1.0F / static_cast<float>(divisor);
@@ -198,9 +198,9 @@ Outcome ResidueEdgeCodec::answer(BucketValues ours, std::span<const std::byte> o
   return outcome;
 }
 
-Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> offer,
-                                 std::span<const std::byte> reply, int divisor) {
-  const std::span<float> known = apart(ours.bucket);
+Outcome ResidueEdgeCodec::complete(BucketValues ours, std::span<const std::byte> offer,
+                                   std::span<const std::byte> reply, int divisor) {
+  const std::span<float> known = distances(ours.bucket);
   Outcome outcome;
   Incoming delta(differences_, reply);
   outcome.finite = delta.all_finite(ours.p.size());
@@ -222,7 +222,7 @@ Outcome ResidueEdgeCodec::settle(BucketValues ours, std::span<const std::byte> o
 }
 
 Outcome ResidueEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffer theirs) {
-  const std::span<float> known = apart(ours.bucket);
+  const std::span<float> known = distances(ours.bucket);
   Outcome outcome;
   Block d;
   for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {

@@ -17,8 +17,8 @@ namespace stencil {
 /// and both ends notice: a reply has the exponent 0 there, and values of 0.
 class ResidueEdgeCodec final : public EdgeCodec {
  public:
-  /// Until a distance is known, a block is taken to be a thousandth of its largest value of
-  /// `initial` apart.
+  /// Until a distance is known, a block is taken to be away from the neighbour's by a thousandth of
+  /// its largest value of `initial`.
   ResidueEdgeCodec(CodecNumber number, const Layout& layout, std::span<const float> initial);
 
   /// Bytes that one keeps.
@@ -31,14 +31,15 @@ class ResidueEdgeCodec final : public EdgeCodec {
   [[nodiscard]] edge_delta::Outcome offer(BucketValues ours, std::span<std::byte> out) override;
   [[nodiscard]] edge_delta::Outcome answer(BucketValues ours, std::span<const std::byte> offer,
                                            int divisor, std::span<std::byte> reply) override;
-  [[nodiscard]] edge_delta::Outcome settle(BucketValues ours, std::span<const std::byte> offer,
-                                           std::span<const std::byte> reply, int divisor) override;
+  [[nodiscard]] edge_delta::Outcome complete(BucketValues ours, std::span<const std::byte> offer,
+                                             std::span<const std::byte> reply,
+                                             int divisor) override;
   [[nodiscard]] edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,
                                           CodedOffer theirs) override;
 
   /// The largest distance of a value in each block of a bucket, from which offers take their steps.
-  [[nodiscard]] std::span<float> apart(std::uint32_t bucket) {
-    return std::span(apart_).subspan(bucket * blocks_, blocks_);
+  [[nodiscard]] std::span<float> distances(std::uint32_t bucket) {
+    return std::span(distances_).subspan(bucket * blocks_, blocks_);
   }
 
  private:
@@ -47,7 +48,7 @@ class ResidueEdgeCodec final : public EdgeCodec {
   CodecNumber number_;
   IntCodec differences_{4};
   std::size_t blocks_;  ///< of a whole bucket
-  std::vector<float> apart_;
+  std::vector<float> distances_;
   /// Of the bucket in work, by block: the distance found; of one that was not read, the offer's
   /// step with a minus. Nothing of it counts before the whole bucket is known to be good.
   std::vector<float> found_;

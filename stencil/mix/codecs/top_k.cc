@@ -175,10 +175,10 @@ Outcome TopKEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offe
   Outcome outcome;
   const float beta = 1.0F / static_cast<float>(divisor);
   theirs->for_each([&](std::size_t j, std::uint32_t i, float value) {
-    const float apart = value - (y[i] + p[i]);
-    outcome.finite &= std::isfinite(apart);
-    outcome.distance2 += double{apart} * apart;
-    store_delta(beta * apart, reply, j);
+    const float difference = value - (y[i] + p[i]);
+    outcome.finite &= std::isfinite(difference);
+    outcome.distance2 += double{difference} * difference;
+    store_delta(beta * difference, reply, j);
   });
   if (!outcome.finite) return outcome;
   TurnsTaken turns(theirs->turn(), p.size());
@@ -191,8 +191,8 @@ Outcome TopKEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offe
   return outcome;
 }
 
-Outcome TopKEdgeCodec::settle(BucketValues ours, std::span<const std::byte> offer,
-                              std::span<const std::byte> reply, int divisor) {
+Outcome TopKEdgeCodec::complete(BucketValues ours, std::span<const std::byte> offer,
+                                std::span<const std::byte> reply, int divisor) {
   const std::span<float> p = ours.p;
   const std::optional<Part> offered = Part::read(offer, p.size());
   if (!offered) return malformed();

@@ -51,8 +51,9 @@ class TopKEdgeCodec final : public EdgeCodec {
                                            int divisor, std::span<std::byte> reply) override;
 
   /// For the coordinates that `offer` showed.
-  [[nodiscard]] edge_delta::Outcome settle(BucketValues ours, std::span<const std::byte> offer,
-                                           std::span<const std::byte> reply, int divisor) override;
+  [[nodiscard]] edge_delta::Outcome complete(BucketValues ours, std::span<const std::byte> offer,
+                                             std::span<const std::byte> reply,
+                                             int divisor) override;
 
   /// Averages the coordinates that both offers show.
   [[nodiscard]] edge_delta::Outcome merge(BucketValues ours, CodedOffer offered,

@@ -88,7 +88,7 @@ class EdgeCodecContract : public ::testing::TestWithParam<CodecSpec> {
     const Bytes offer = asker.offer(bucket);
     Bytes reply = other.room_for_reply(bucket);
     ASSERT_TRUE(other.codec->answer(other.bucket(bucket), offer, divisor, reply).finite);
-    ASSERT_TRUE(asker.codec->settle(asker.bucket(bucket), offer, reply, divisor).finite);
+    ASSERT_TRUE(asker.codec->complete(asker.bucket(bucket), offer, reply, divisor).finite);
   }
   void cross(std::uint32_t bucket) {
     const Bytes a = ends_[0].offer(bucket), b = ends_[1].offer(bucket);
@@ -110,7 +110,7 @@ class EdgeCodecContract : public ::testing::TestWithParam<CodecSpec> {
   std::array<End, 2> ends_{End(GetParam(), 1), End(GetParam(), 2)};
 };
 
-TEST_P(EdgeCodecContract, what_is_answered_and_settled_keeps_the_sum) {
+TEST_P(EdgeCodecContract, what_is_answered_and_completed_keeps_the_sum) {
   for (const int divisor : {2, 3}) {
     for (int round = 0; round < 10; ++round) {
       const std::vector<double> before = sums();
@@ -121,13 +121,13 @@ TEST_P(EdgeCodecContract, what_is_answered_and_settled_keeps_the_sum) {
   }
 }
 
-TEST_P(EdgeCodecContract, what_is_settled_after_a_step_keeps_the_sum_all_the_same) {
+TEST_P(EdgeCodecContract, what_is_completed_after_a_step_keeps_the_sum_all_the_same) {
   const Bytes offer = ends_[0].offer(0);
   Bytes reply = ends_[1].room_for_reply(0);
   const std::vector<double> before = sums();
   ASSERT_TRUE(ends_[1].codec->answer(ends_[1].bucket(0), offer, 2, reply).finite);
   for (float& v : ends_[0].y) v += 3;
-  ASSERT_TRUE(ends_[0].codec->settle(ends_[0].bucket(0), offer, reply, 2).finite);
+  ASSERT_TRUE(ends_[0].codec->complete(ends_[0].bucket(0), offer, reply, 2).finite);
   for (float& v : ends_[0].y) v -= 3;
   expect_sums(before);
 }
@@ -227,7 +227,7 @@ TEST_P(EdgeCodecContract, any_bytes_leave_a_finite_model_and_what_is_refused_cha
     const int what = round % 3;
     const edge_delta::Outcome outcome = what == 0 ? end.codec->answer(end.bucket(0), theirs, 2, out)
                                         : what == 1
-                                            ? end.codec->settle(end.bucket(0), ours, reply, 2)
+                                            ? end.codec->complete(end.bucket(0), ours, reply, 2)
                                             : end.codec->merge(end.bucket(0), {ours}, {theirs});
     if (!outcome.finite) {
       ++refused;

@@ -138,6 +138,7 @@ TEST(CSession, StatusNeighboursAndCountersAreTold) {
   ASSERT_EQ(fast_get_neighbour(first.session, 0, &neighbour), FAST_OK);
   EXPECT_EQ(neighbour.rank, 1);
   EXPECT_STREQ(neighbour.link, "up");
+  EXPECT_EQ(neighbour.other_grid, 0);
   EXPECT_EQ(fast_get_neighbour(first.session, 1, &neighbour), FAST_USAGE);
   std::map<std::string, std::uint64_t> counters;
   const auto add = [](void* context, const char* name, std::uint64_t value) {

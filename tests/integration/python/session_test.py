@@ -31,6 +31,7 @@ class TwoProcesses(unittest.TestCase):
             self.assertAlmostEqual(one["loss"], 0.5, places=3)
             self.assertGreater(one["steps"], 0)
             self.assertFalse(one["shared"])
+            self.assertIs(one["other_grid"], False)
             self.assertGreater(one["sent"], 0)
             for i, value in enumerate(one["weights"]):  # between the two objectives
                 self.assertGreater(value, 1.05 * (i + 1))

@@ -74,7 +74,7 @@ TEST_P(GridChangeSession, one_leaves_and_another_comes_and_the_mean_is_kept) {
            workers_[1].neighbours() == std::vector{0} && workers_[2].neighbours().empty();
   });
   EXPECT_EQ(workers_[0].session->size(), 2);
-  workers_[2].exchange();  // takes in what was settled last
+  workers_[2].exchange();  // takes in what was agreed last
   train({0, 1}, [this] { return distance(workers_[0].x, workers_[1].x) < 1e-3F; });
   const double agreed = workers_[0].mean();
   EXPECT_NEAR(2 * agreed + workers_[2].mean(), 60, 0.02);

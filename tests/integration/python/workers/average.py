@@ -41,6 +41,7 @@ with session:
                 "loss": session.loss(),
                 "steps": session.steps(),
                 "shared": neighbour.shared,
+                "other_grid": neighbour.other_grid,
                 "sent": neighbour.bytes_sent,
             }
         )

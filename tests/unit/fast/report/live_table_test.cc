@@ -98,6 +98,17 @@ TEST(LiveTableTest, ARowShowsEachNeighbour) {
               AllOf(HasSubstr("●"), HasSubstr("◐"), HasSubstr("✕"), HasSubstr("\x1b[")));
 }
 
+TEST(LiveTableTest, ANeighbourOfAnotherGridIsMarked) {
+  WorkerView view = running(0.5, 1000);
+  view.progress->neighbours[1].other_grid = true;
+  ScreenStyle style;
+  style.width = 120;
+  EXPECT_THAT(joined(render_table({view}, style)),
+              AllOf(HasSubstr("+1 0.2s"), HasSubstr("?3! 12s")));
+  style.unicode = true;
+  EXPECT_THAT(joined(render_table({view}, style)), HasSubstr("3≠ 12s"));
+}
+
 TEST(LiveTableTest, ProcessesThatEndedSaySo) {
   const std::string text = joined(render_table({ended(0), ended(137), {}}, {}));
   EXPECT_THAT(text, AllOf(HasSubstr("done"), HasSubstr("exit 137"), HasSubstr("starting")));

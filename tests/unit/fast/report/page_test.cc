@@ -110,6 +110,20 @@ TEST_F(Page, ARestartAppearsAmongTheEvents) {
   EXPECT_EQ(events[1][2], "lost");
 }
 
+TEST_F(Page, AnEdgeWhoseEndsStandOnDifferentGridsIsMarked) {
+  for (const int rank : {0, 1, 2}) {
+    make_writable_folder(run_.worker(rank));
+    MetricsWriter writer(run_.metrics(rank));
+    writer.start(start(rank, 3));
+    WorkerProgress p = progress(3, 10, (rank + 1) % 3);
+    p.neighbours[0].other_grid = rank == 1;
+    writer.progress(p);
+  }
+  for (const auto& edge : data_of(records())["grid"]["edges"]) {
+    EXPECT_EQ(edge["other_grid"], edge["a"] == 1 && edge["b"] == 2) << edge;
+  }
+}
+
 TEST_F(Page, AResumptionIsNoRestart) {
   make_writable_folder(run_.worker(0));
   MetricsWriter writer(run_.metrics(0));

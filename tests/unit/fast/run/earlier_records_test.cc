@@ -93,7 +93,8 @@ TEST(EarlierRecords, ASummaryIsRead) {
 /// Nothing that an earlier version wrote is lost when this one writes it again.
 TEST(EarlierRecords, ASummaryIsWrittenAgainWithAllOfIt) {
   const auto before = nlohmann::json::parse(kSummary);
-  const auto after = nlohmann::json::parse(to_json(summary_from_json(kSummary, "summary.json")));
+  auto after = nlohmann::json::parse(to_json(summary_from_json(kSummary, "summary.json")));
+  for (auto& edge : after["edges"]) edge.erase("other_grid");  // new
   for (const auto& [name, value] : before.items()) {
     if (name == "excluded_ranks") continue;  // now "left_out", with the reason
     EXPECT_EQ(after.value(name, nlohmann::json()), value) << name;

@@ -233,46 +233,6 @@ TEST_F(Metrics, AMissingFileAndAFileWithoutStartAreNamed) {
   EXPECT_THROW(MetricsWriter(folder_ / "no" / "such" / "folder"), FileError);
 }
 
-TEST_F(Metrics, TheTailSeesWholeLinesAsTheyCome) {
-  MetricsTail tail(file_);
-  EXPECT_TRUE(tail.poll().empty());
-  EXPECT_FALSE(tail.start().has_value());
-
-  append(file_, to_metrics_line(start(3)) + "\n");
-  const std::string line = to_metrics_line(progress(1, 100)) + "\n";
-  append(file_, line.substr(0, 30));
-  EXPECT_TRUE(tail.poll().empty());
-  EXPECT_EQ(tail.start()->rank, 3);
-  EXPECT_FALSE(tail.progress().has_value());
-
-  append(file_, line.substr(30) + to_metrics_line(progress(2, 200)) + "\n" +
-                    to_metrics_line(WorkerHistory::Event{2, "suspect", "1"}) + "\n");
-  const auto events = tail.poll();
-  ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].event, "suspect");
-  EXPECT_EQ(tail.progress()->samples, 200u);
-  EXPECT_TRUE(tail.poll().empty());
-
-  append(file_, to_metrics_line(WorkerEnd{3, 0, "done", {}}) + "\n");
-  EXPECT_TRUE(tail.poll().empty());
-  EXPECT_EQ(tail.end()->text, "done");
-  EXPECT_EQ(tail.unreadable_lines(), 0);
-}
-
-TEST_F(Metrics, TheTailForgetsTheEarlierLifeOfARestartedWorker) {
-  MetricsTail tail(file_);
-  append(file_, to_metrics_line(start(3)) + "\n" + to_metrics_line(progress(9, 900)) +
-                    "\nrubbish\n" + to_metrics_line(WorkerEnd{9, 1, "", {}}) + "\n");
-  (void)tail.poll();
-  EXPECT_TRUE(tail.end().has_value());
-  EXPECT_EQ(tail.unreadable_lines(), 1);
-  append(file_, to_metrics_line(start(3)) + "\n");
-  (void)tail.poll();
-  EXPECT_EQ(tail.starts(), 2);
-  EXPECT_FALSE(tail.end().has_value());
-  EXPECT_FALSE(tail.progress().has_value());
-}
-
 TEST_F(Metrics, ALongFileIsThinnedAndTheTailDoesNotMind) {
   MetricsTail tail(file_);
   MetricsWriter writer(file_);
@@ -355,46 +315,6 @@ TEST_F(Metrics, AnotherRunInTheSameFileMakesTheEarlierAnOlderOne) {
   again.fresh = false;
   again.run_id = "another";
   EXPECT_EQ(two(again, 1).older_runs, 1);
-}
-
-TEST_F(Metrics, TheTailBeginsAgainWhereTheFileWasReplaced) {
-  MetricsTail tail(file_);
-  append(file_, to_metrics_line(start(3)) + "\n" + to_metrics_line(progress(9, 900)) + "\n");
-  (void)tail.poll();
-  write_atomically(file_, to_metrics_line(start(1)) + "\n");
-  (void)tail.poll();
-  EXPECT_EQ(tail.start()->rank, 1);
-  EXPECT_EQ(tail.starts(), 1);
-  EXPECT_FALSE(tail.progress().has_value());
-}
-
-TEST_F(Metrics, AnAtomicFileAppearsWholeOrNotAtAll) {
-  write_atomically(file_, "old");
-  {
-    AtomicFile abandoned(file_);
-    abandoned.write("half", 4);
-    EXPECT_EQ(read(file_), "old");
-  }
-  EXPECT_EQ(read(file_), "old");
-  write_atomically(file_, "new");
-  EXPECT_EQ(read(file_), "new");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
-  EXPECT_THROW(write_atomically(folder_ / "missing" / "file", "x"), FileError);
-}
-
-TEST_F(Metrics, AFolderIsWritableOrNamed) {
-  make_writable_folder(folder_ / "a" / "b");
-  make_writable_folder(folder_ / "a" / "b");
-  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "a" / "b"));
-  write_atomically(file_, "in the way");
-  try {
-    make_writable_folder(file_ / "below");
-    FAIL();
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("below"));
-  }
-  EXPECT_THROW(make_writable_folder(file_), FileError);
-  EXPECT_THROW(make_writable_folder("/proc/fast"), FileError);
 }
 
 }  // namespace

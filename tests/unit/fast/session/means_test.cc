@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,11 @@ struct Sharer {
     stencil::telemetry::offer(y, p, out);
     return out;
   }
+  void merge(std::span<const std::byte> ours, std::span<const std::byte> theirs) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    static constexpr std::array<double, 2> kMost = {kAny, kAny};
+    stencil::telemetry::merge({y, p, kMost}, ours, theirs);
+  }
   Means means;
   std::vector<double> x = {0, 0}, y = {0, 0}, p = {0, 0};
 };
@@ -50,8 +57,8 @@ class Ring {
       Sharer& one = workers_[living[i]];
       Sharer& other = workers_[living[(i + 1) % living.size()]];
       const auto ours = one.shown(), theirs = other.shown();
-      stencil::telemetry::merge(one.p, ours, theirs);
-      stencil::telemetry::merge(other.p, theirs, ours);
+      one.merge(ours, theirs);
+      other.merge(theirs, ours);
     }
     for (const std::size_t rank : living) {
       Sharer& one = workers_[rank];

@@ -38,7 +38,7 @@ class PauseWaitTest : public testing::Test {
     (void)begin();
     pair_.boundary(1);
     for (int i = 0; i < 3; ++i) {
-      pair_.settle();
+      pair_.deliver_all();
       wait_.note(pair_.now, pair_.pump(0).engine());
       (void)advance();
     }
@@ -53,14 +53,14 @@ TEST_F(PauseWaitTest, ends_when_what_the_pause_waits_for_is_noted) {
   for (int i = 0; i < 5; ++i) step_together();
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(begin(), Pause::kGathering);
-    pair_.settle();
+    pair_.deliver_all();
     pair_.boundary(1);
     pair_.wire.deliver(1, 2);
     (void)tell(Pause::kGathering);
     ASSERT_EQ(advance(), Pause::kSweeping);
     ASSERT_FALSE(pauses_.over(pair_.now));
     std::thread training([&] { wait_.wait(); });
-    pair_.settle();
+    pair_.deliver_all();
     wait_.note(pair_.now, pair_.pump(0).engine());
     training.join();
     EXPECT_EQ(advance(), Pause::kNone);

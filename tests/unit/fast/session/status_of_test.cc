@@ -59,6 +59,7 @@ TEST(StatusOf, ANeighbourKeepsItsNumbers) {
                                             .step = 17,
                                             .sweeps = 5,
                                             .bytes_sent = 4096,
+                                            .other_grid = true,
                                             .shared = true,
                                             .bytes_shared = 8192,
                                             .round_trip = {},
@@ -71,6 +72,7 @@ TEST(StatusOf, ANeighbourKeepsItsNumbers) {
   EXPECT_EQ(neighbour.step, 17U);
   EXPECT_EQ(neighbour.sweeps, 5U);
   EXPECT_EQ(neighbour.bytes_sent, 4096U);
+  EXPECT_TRUE(neighbour.other_grid);
   EXPECT_TRUE(neighbour.shared);
   EXPECT_EQ(neighbour.bytes_shared, 8192U);
 }
@@ -125,6 +127,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("payload_size", status.pump.payload_size);
   count("non_finite", status.pump.non_finite);
   count("own_non_finite", status.pump.own_non_finite);
+  count("claims_refused", status.pump.claims_refused);
   count("unknown_senders", status.pump.unknown_senders);
   count("unproven", status.pump.unproven);
   count("frames_dropped", status.pump.frames_dropped);

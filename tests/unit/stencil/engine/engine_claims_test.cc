@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@ namespace stencil {
 namespace {
 
 using test::EnginePair;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A liar's word, or that of a damaged checkpoint, ends nobody's training.
@@ -35,6 +37,71 @@ TEST(Claims, a_progress_that_no_run_can_have_made_is_not_believed) {
   EXPECT_EQ(pair.z(0), own);
   ASSERT_FALSE(pair.log(0).empty());
   EXPECT_THAT(pair.log(0).front(), HasSubstr("more than this run can have made"));
+}
+
+/// One liar would take over the means of all, whatever it is asked or asks.
+TEST(Claims, steps_that_no_run_can_have_made_are_not_taken_into_the_mean) {
+  EnginePair pair;
+  pair.meet();
+  pair.telemetry(1)[0] = 1e300;
+  for (int i = 0; i < 4; ++i) {
+    pair.boundary(i % 2);
+    pair.deliver_all();
+    for (const Rank rank : {0, 1}) pair.boundary(rank);  // offers that cross
+    pair.deliver_all();
+  }
+  std::vector<double> z(2);
+  pair.mixer(0).read_telemetry_z(z);
+  EXPECT_LE(std::abs(z[0]), 1e12) << "steps";
+  EXPECT_EQ(z[1], 1) << "the scalar beside it";
+  EXPECT_EQ(pair.z(0), pair.z(1)) << "the model beside it";
+  EXPECT_GE(pair.pump(0).status().pump.claims_refused, 3U);
+  EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("beyond what this run can have made")));
+}
+
+/// A newcomer, and one that has trained for very long.
+TEST(Claims, honest_steps_of_workers_that_are_far_from_each_other_are_averaged) {
+  EnginePair pair;
+  pair.meet();
+  pair.telemetry(0)[0] = 9e11;
+  for (int i = 0; i < 4; ++i) {
+    pair.boundary(i % 2);
+    pair.deliver_all();
+  }
+  for (const Rank rank : {0, 1}) {
+    std::vector<double> z(2);
+    pair.mixer(rank).read_telemetry_z(z);
+    EXPECT_NEAR(z[0], 4.5e11, 1);
+    EXPECT_EQ(pair.pump(rank).status().pump.claims_refused, 0U);
+    EXPECT_TRUE(pair.log(rank).empty());
+  }
+}
+
+TEST(Claims, a_warning_keeps_none_of_another_cause_from_the_log) {
+  EnginePair pair;
+  const auto origin = [](Rank rank) {
+    return [rank](EngineConfig& c) {
+      c.lowest_initial = true;
+      c.hello.initial_hash = 100 + static_cast<std::uint64_t>(rank);
+    };
+  };
+  for (const Rank rank : {0, 1}) {
+    pair.restart(rank, origin(rank));
+    pair.boundary(rank);
+  }
+  pair.meet();
+  pair.pass(3);
+  EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("other initial weights")));
+  pair.wire.cut();
+  for (const Rank rank : {0, 1}) pair.turn(rank);
+  pair.restart(1, [&](EngineConfig& c) {
+    origin(1)(c);
+    c.hello.progress = 1e300;
+    c.trained = true;
+  });
+  pair.meet();
+  EXPECT_THAT(pair.log(0), ElementsAre(HasSubstr("other initial weights"),
+                                       HasSubstr("more than this run can have made")));
 }
 
 /// It would stall the worker again and again.
@@ -197,7 +264,7 @@ TEST(Claims, a_newcomer_asks_again_for_a_bucket_that_was_not_finite) {
     }
   }
   ASSERT_TRUE(spoilt);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_NE(pair.pump(1).status().state, WorkerState::kTraining);
   pair.pass(30);
   EXPECT_EQ(pair.pump(1).status().joined_from, 0);

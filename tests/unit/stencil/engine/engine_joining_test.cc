@@ -193,7 +193,7 @@ TEST(Joining, who_gives_up_in_the_middle_of_a_copy_begins_with_its_own_model) {
   for (int i = 0; i < 4; ++i) {
     pair.boundary(0);
     pair.boundary(1);
-    pair.settle();
+    pair.deliver_all();
   }
   EXPECT_NEAR(pair.sum(), sum, 1e-5);
   EXPECT_EQ(pair.z(1), pair.z(0));
@@ -342,7 +342,7 @@ TEST(Joining, who_comes_late_with_other_weights_copies_what_is_carried_too) {
       pair.turn(1);
       EXPECT_EQ(pair.carried(1), own);
     } else {
-      pair.settle();
+      pair.deliver_all();
       EXPECT_EQ(pair.pump(1).status().joined_from, 0);
       EXPECT_EQ(pair.carried(1), theirs);
     }

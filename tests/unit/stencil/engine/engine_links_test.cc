@@ -43,7 +43,7 @@ TEST(Engine, simultaneous_hellos_agree_on_one_epoch_each) {
     pair.turn(1);
     pair.now += std::chrono::seconds(1);
     pair.turn(1);  // sends it again before it arrived
-    pair.settle();
+    pair.deliver_all();
     EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
     EXPECT_EQ(pair.edge(0).life.our_epoch, pair.edge(1).life.their_epoch);
     EXPECT_EQ(pair.edge(1).life.our_epoch, pair.edge(0).life.their_epoch);
@@ -56,22 +56,22 @@ TEST(Engine, what_an_overtaken_message_says_of_its_sender_is_known_as_old) {
   pair.boundary(1);
   Message late = pair.wire.front(1);
   late.body = Heartbeat{};
-  pair.settle();
+  pair.deliver_all();
   pair.boundary(1);
-  pair.settle();
+  pair.deliver_all();
   ASSERT_EQ(pair.edge(0).report.steps.count, 2U);
   ASSERT_EQ(late.header.step, 1U);
   late.header.settled_hops = 7;
   late.header.state = WorkerState::kSettled;
   pair.wire.inject(1, late);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(0).report.steps.count, 2U);
   EXPECT_EQ(pair.edge(0).report.settled_hops, 0U);
   EXPECT_EQ(pair.edge(0).report.state, WorkerState::kTraining);
 
   late.header.number = pair.edge(0).report.number + 1;
   pair.wire.inject(1, late);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(0).report.steps.count, 1U) << "a newer one is believed";
   EXPECT_EQ(pair.edge(0).report.settled_hops, 7U);
 }
@@ -81,7 +81,7 @@ TEST(Engine, the_hash_of_a_first_batch_is_told_at_once_and_again) {
   pair.meet();
   pair.standing[0].first_batch = 77;
   pair.turn(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(1).report.first_batch, 77U);
   EXPECT_EQ(pair.pump(1).status().neighbours.at(0).first_batch, 77U);
   EXPECT_EQ(pair.edge(0).report.first_batch, 0U) << "it has none";
@@ -92,13 +92,13 @@ TEST(Engine, a_new_epoch_counts_messages_anew) {
   pair.meet();
   pair.boundary(1);
   Message ahead = pair.wire.front(1);
-  pair.settle();
+  pair.deliver_all();
   ahead.body = Heartbeat{};
   ahead.header.number += 1000;
   ahead.header.step = 50;
   ahead.header.state = WorkerState::kSettling;
   pair.wire.inject(1, ahead);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(0).report.steps.count, 50U);
   EXPECT_EQ(pair.edge(0).report.state, WorkerState::kSettling);
   pair.wire.cut();
@@ -120,7 +120,7 @@ TEST(Engine, frames_of_an_epoch_that_is_over_are_dropped) {
   const auto before = pair.counters(1);
   const double sum = pair.sum();
   pair.wire.inject(0, offer);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(1).stale_frames, before.stale_frames + 1);
   EXPECT_EQ(pair.counters(1).answers, before.answers);
   EXPECT_NEAR(pair.sum(), sum, 1e-6);
@@ -147,12 +147,12 @@ TEST(Engine, silence_makes_a_neighbour_suspect_and_then_gone_and_it_may_return) 
   EXPECT_EQ(pair.edge(0).state, LinkState::kGone);
   EXPECT_EQ(pair.counters(0).lost_in_flight, 3U);
   EXPECT_EQ(pair.open_offers(0), 0U);
-  pair.settle();
+  pair.deliver_all();
   pair.pass(1);
   EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
   EXPECT_EQ(pair.edge(1).state, LinkState::kUp);
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
 
@@ -165,7 +165,7 @@ TEST(Engine, a_suspect_that_speaks_again_is_up_and_its_late_replies_count) {
   pair.now += std::chrono::seconds(4);
   pair.turn(0);
   EXPECT_EQ(pair.edge(0).state, LinkState::kSuspect);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(0).state, LinkState::kUp);
   EXPECT_EQ(pair.counters(0).returned, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
@@ -177,7 +177,7 @@ TEST(Engine, who_leaves_is_asked_nothing_and_is_not_suspected) {
   pair.meet();
   pair.standing[1].leave = true;
   pair.turn(1);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.edge(0).state, LinkState::kLeft);
   for (int i = 0; i < 700; ++i) {
     pair.now += std::chrono::milliseconds(100);
@@ -250,7 +250,7 @@ TEST(Engine, a_restarted_neighbour_is_met_anew_and_what_died_with_it_is_counted)
   EXPECT_EQ(pair.counters(0).lost_in_flight, 3U);
   EXPECT_TRUE(pair.edge(0).up() && pair.edge(1).up());
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
 

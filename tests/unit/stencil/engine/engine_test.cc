@@ -20,7 +20,7 @@ TEST(Engine, one_sweep_makes_two_workers_agree_and_keeps_the_sum) {
   EnginePair pair;
   pair.meet();
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
@@ -32,7 +32,7 @@ TEST(Engine, crossing_requests_are_merged_by_both) {
   pair.meet();
   pair.boundary(0);
   pair.boundary(1);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
   EXPECT_EQ(pair.counters(0).merges, 3U);
@@ -44,14 +44,14 @@ TEST(Engine, a_sweep_that_begins_in_the_middle_of_a_step_brings_what_is_made_alo
   pair.meet();
   pair.standing[0].made_from = 1;
   pair.turn(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(0).offers, 2U) << "bucket 1 and the telemetry";
   EXPECT_NE(pair.z(0), pair.z(1));
   pair.turn(0);
   EXPECT_EQ(pair.counters(0).offers, 2U) << "told again: nothing new";
   pair.standing[0].made_from = Standing::kNoBucket;
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(0).offers, 3U) << "the boundary adds the rest, no sweep more";
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
@@ -64,7 +64,7 @@ TEST(Engine, a_sweep_of_an_earlier_step_goes_on_while_the_next_is_made) {
   pair.boundary(0);
   pair.standing[0].made_from = 4;  // the telemetry alone
   pair.turn(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
@@ -75,7 +75,7 @@ TEST(Engine, whoever_settles_brings_all_of_what_was_begun_in_the_middle_of_a_ste
   pair.standing[0].made_from = 1;
   pair.turn(0);
   pair.standing[0].wanted = WorkerState::kSettling;
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
 
@@ -89,7 +89,7 @@ TEST(Engine, a_doubled_offer_and_a_doubled_reply_count_once) {
   pair.turn(1);
   EXPECT_EQ(pair.counters(1).duplicates, 1U);
   pair.wire.inject(1, pair.wire.front(1));
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(0).duplicates, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
@@ -105,7 +105,7 @@ TEST(Engine, a_bucket_that_is_not_finite_holds_up_nothing) {
     pair.x[0][0] = std::numeric_limits<float>::quiet_NaN();
     pair.boundary(0);
     if (crossing) pair.boundary(1);
-    pair.settle();
+    pair.deliver_all();
     pair.pass(1);
     EXPECT_GE(pair.pump(0).status().pump.own_non_finite, 1U);
     for (const Rank rank : {0, 1}) {
@@ -124,7 +124,7 @@ TEST(Engine, a_gap_is_noticed_and_the_edge_synchronised_anew) {
   pair.meet();
   pair.boundary(0);
   pair.wire.swallow(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_GE(pair.counters(1).gaps, 1U);
   EXPECT_GE(pair.counters(0).withdrawn, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
@@ -176,14 +176,14 @@ TEST_P(CutCrossing, keeps_the_sum_and_comes_to_agree) {
       }
     }
   }
-  pair.settle();
+  pair.deliver_all();
   EXPECT_NEAR(pair.sum(), kEnds, 1e-5);
   EXPECT_EQ(pair.counters(0).lost_in_flight + pair.counters(1).lost_in_flight, 0U);
   EXPECT_EQ(pair.counters(0).gaps + pair.counters(1).gaps, 0U);
   for (const Rank rank : {0, 1}) EXPECT_EQ(pair.open_offers(rank), 0U);
   for (int i = 0; i < 30; ++i) {
     pair.boundary(i % 2);
-    pair.settle();
+    pair.deliver_all();
   }
   EXPECT_NEAR(pair.sum(), kEnds, 1e-5);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(pair.z(0)[i], pair.z(1)[i], 1e-5);
@@ -209,7 +209,7 @@ TEST(Engine, keeps_within_its_window) {
   pair.boundary(0);
   EXPECT_EQ(pair.wire.under_way(0), 3U);
   EXPECT_EQ(pair.open_offers(0), 3U);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.counters(0).offers, 21U);
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
   EXPECT_EQ(pair.z(0), pair.z(1));
@@ -223,7 +223,7 @@ TEST(Engine, finding_what_to_ask_for_takes_as_long_for_a_large_model_as_for_a_sm
     for (int step = 0; step < 2; ++step) {
       pair.boundary(0);
       pair.boundary(1);
-      pair.settle();
+      pair.deliver_all();
     }
     EXPECT_GE(pair.counters(0).offers + pair.counters(1).offers, 2 * buckets);
     return static_cast<double>(pair.counters(0).looked - before) / static_cast<double>(buckets);
@@ -242,7 +242,7 @@ TEST(Engine, without_room_for_more_replies_it_is_busy) {
   EXPECT_EQ(pair.counters(1).answers, 5U);
   EXPECT_EQ(pair.counters(1).declined, 11U);
   EXPECT_EQ(pair.edge(1).book.mixing, 5U) << "declines fill no room";
-  pair.settle();
+  pair.deliver_all();
   EXPECT_NEAR(pair.sum(), 20 * 41 - 80, 1e-3);
 }
 
@@ -253,7 +253,7 @@ TEST(Engine, frozen_it_declines_and_changes_no_more) {
   pair.boundary(0);
   pair.turn(1);
   const auto before = pair.z(1);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(1), before);
   EXPECT_EQ(pair.counters(1).declined, 3U);
   EXPECT_NEAR(pair.sum(), kEnds, 1e-6);
@@ -273,10 +273,10 @@ TEST(Engine, lock_step_pulls_for_a_later_round_wait_for_it) {
     pair.turn(rank);
   };
   publish(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.pump(0).status().completed_round, 0U);
   publish(1);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.pump(0).status().completed_round, 1U);
   EXPECT_EQ(pair.pump(1).status().completed_round, 1U);
   EXPECT_TRUE(pair.pump(0).status().neighbours_completed);

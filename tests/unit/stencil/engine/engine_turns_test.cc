@@ -100,7 +100,7 @@ class EngineTurns : public testing::Test {
     note();
   }
 
-  enum class Kind : std::uint8_t { kOffer, kHold, kAnswer, kDecline, kSettle };
+  enum class Kind : std::uint8_t { kOffer, kHold, kAnswer, kDecline, kComplete };
   using enum Kind;
   struct Did {
     Kind kind;
@@ -120,8 +120,8 @@ class EngineTurns : public testing::Test {
       } else if (const auto* answer = std::get_if<action::Answer>(&action)) {
         done_.push_back({answer->divisor == 0 ? kDecline : kAnswer, answer->to,
                          answer->message.as<Offer>()->bucket});
-      } else if (const auto* settle = std::get_if<action::Settle>(&action)) {
-        done_.push_back({kSettle, settle->with, settle->ours.bucket});
+      } else if (const auto* complete = std::get_if<action::Complete>(&action)) {
+        done_.push_back({kComplete, complete->with, complete->ours.bucket});
       }
     }
   }
@@ -140,7 +140,7 @@ TEST_F(EngineTurns, a_bucket_is_offered_in_the_second_turn_when_the_first_has_br
   EXPECT_THAT(did(), ElementsAre(Did{kOffer, first(), 0}, Did{kOffer, first(), 1},
                                  Did{kOffer, first(), 2}));
   reply(first());
-  EXPECT_THAT(did(), ElementsAre(Did{kSettle, first(), 0}, Did{kOffer, second(), 0}));
+  EXPECT_THAT(did(), ElementsAre(Did{kComplete, first(), 0}, Did{kOffer, second(), 0}));
 }
 
 TEST_F(EngineTurns, what_comes_before_its_turn_is_held_until_the_turns_before_have_been) {
@@ -221,8 +221,8 @@ TEST_F(EngineTurns, turns_are_kept_from_the_first_part_that_is_made) {
   EXPECT_THAT(did(), ElementsAre(Did{kHold, second(), 2}));
   reply(first());
   reply(first());
-  EXPECT_THAT(did(), ElementsAre(Did{kSettle, first(), 1}, Did{kOffer, second(), 1},
-                                 Did{kSettle, first(), 2}, Did{kAnswer, second(), 2}));
+  EXPECT_THAT(did(), ElementsAre(Did{kComplete, first(), 1}, Did{kOffer, second(), 1},
+                                 Did{kComplete, first(), 2}, Did{kAnswer, second(), 2}));
 }
 
 TEST_F(EngineTurns, what_shows_a_step_that_is_not_made_here_yet_is_held_until_it_is) {

@@ -66,7 +66,7 @@ TEST_F(OfferExchangeTest, a_sweep_offers_each_bucket_once_and_ends_with_the_last
   ASSERT_EQ(made.size(), 3U);
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(made[i].sequence, i + 1);
   for (std::uint32_t i = 0; i < 3; ++i) reply(i + 1, made[i].bucket);
-  EXPECT_EQ(lone_.done<action::Settle>().size(), 3U);
+  EXPECT_EQ(lone_.done<action::Complete>().size(), 3U);
   EXPECT_EQ(counters_.sweeps, 1U);
   EXPECT_THAT(book().open, IsEmpty());
 }
@@ -144,7 +144,7 @@ TEST_F(OfferExchangeTest, what_a_silent_neighbour_may_have_answered_stays_but_ho
     EXPECT_FALSE(sweeps_.buckets().is_open(bucket));
   }
   reply(1, 0);
-  EXPECT_EQ(lone_.done<action::Settle>().size(), 1U) << "it had been answered";
+  EXPECT_EQ(lone_.done<action::Complete>().size(), 1U) << "it had been answered";
 }
 
 TEST_F(OfferExchangeTest, a_synchronised_edge_asks_again_for_what_never_arrived) {
@@ -159,7 +159,7 @@ TEST_F(OfferExchangeTest, a_synchronised_edge_asks_again_for_what_never_arrived)
   EXPECT_EQ(again[0].sequence, 2U);
 }
 
-TEST_F(OfferExchangeTest, an_answer_is_kept_until_it_is_settled_and_sent_again_until_then) {
+TEST_F(OfferExchangeTest, an_answer_is_kept_until_it_is_applied_and_sent_again_until_then) {
   offer(1, 0);
   offer(2, 1);
   lone_.out.clear();
@@ -167,7 +167,7 @@ TEST_F(OfferExchangeTest, an_answer_is_kept_until_it_is_settled_and_sent_again_u
   book().answer_to(2).message.body = Reply{.sequence = 2};
   exchange_.release(them(), 1);
   Hello hello;
-  hello.last_settled = 1;
+  hello.last_completed = 1;
   exchange_.take_counters(them(), hello, lone_.out);
   const auto sent = lone_.done<action::Send>();
   ASSERT_EQ(sent.size(), 1U);

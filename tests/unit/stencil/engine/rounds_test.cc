@@ -73,7 +73,7 @@ TEST_F(RoundsTest, a_bucket_that_there_is_not_is_served_to_nobody) {
   publish(1);
   (void)lone_.done<action::Serve>();
   pull(1, 2, 1);
-  pull(1, UINT32_MAX, 0);
+  pull(1, UINT32_MAX, 1);
   EXPECT_TRUE(lone_.done<action::Serve>().empty());
 }
 

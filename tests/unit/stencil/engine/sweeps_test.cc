@@ -78,7 +78,7 @@ TEST_F(Sweeps, a_sweep_offers_each_bucket_once_and_passes_over_open_ones) {
   book->close_request(1);
   EXPECT_EQ(ask(sweep, 3), 1U);
   EXPECT_EQ(ask(sweep, 3), std::nullopt);
-  EXPECT_EQ(sweep.unsettled, 3U);
+  EXPECT_EQ(sweep.unanswered, 3U);
   book->end(sweep);
   EXPECT_EQ(book->find(with(5)), nullptr);
 }

@@ -89,7 +89,7 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
   });
   keep({&u});
   parts([&](std::size_t i, std::size_t m) {
-    (void)kernels::apart(&a[i], &b[i], &c[i], &d[i], 1.0F / 3, &u[i], m);
+    (void)kernels::pair_difference(&a[i], &b[i], &c[i], &d[i], 1.0F / 3, &u[i], m);
   });
   keep({&u});
   parts([&](std::size_t i, std::size_t m) { kernels::trade(&a[i], &v[i], &w[i], m); });
@@ -157,7 +157,7 @@ TEST(InstructionSets, sums_agree_to_their_bound) {
       EXPECT_NEAR(one.distance2, distance2, 1e-5 * distance2);
       EXPECT_NEAR(one.norm2, norm2, 1e-5 * norm2);
       const kernels::Sums shared =
-          kernels::apart(b.data(), c.data(), a.data(), e.data(), 0.5F, d.data(), n);
+          kernels::pair_difference(b.data(), c.data(), a.data(), e.data(), 0.5F, d.data(), n);
       EXPECT_NEAR(shared.distance2, shared2, 1e-5 * shared2);
       EXPECT_NEAR(shared.norm2, norm2, 1e-5 * norm2);
       auto p = c;
@@ -203,7 +203,7 @@ TEST(InstructionSets, what_one_end_gains_in_a_trade_the_other_loses) {
     test::for_each_instruction_set([&](const char* name) {
       std::vector<float> d(n), p(n), their_p(n);
       const kernels::Sums sums =
-          kernels::apart(zero.data(), zero.data(), y.data(), zero.data(), 1, d.data(), n);
+          kernels::pair_difference(zero.data(), zero.data(), y.data(), zero.data(), 1, d.data(), n);
       EXPECT_TRUE(sums.finite) << name << " n " << n;
       ASSERT_EQ(d, y) << name << " n " << n;
       kernels::trade(d.data(), p.data(), their_p.data(), n);
@@ -229,10 +229,12 @@ TEST(InstructionSets, kernels_find_a_bad_value_anywhere) {
         for (int which = 0; which < 4; ++which) {
           const float* in[4] = {p.data(), p.data(), p.data(), p.data()};
           in[which] = x.data();
-          EXPECT_FALSE(kernels::apart(in[0], in[1], in[2], in[3], 0.5F, y.data(), 37).finite);
+          EXPECT_FALSE(
+              kernels::pair_difference(in[0], in[1], in[2], in[3], 0.5F, y.data(), 37).finite);
         }
         const float* both = x.data();  // infinity - infinity
-        EXPECT_FALSE(kernels::apart(both, p.data(), both, p.data(), 0.5F, y.data(), 37).finite);
+        EXPECT_FALSE(
+            kernels::pair_difference(both, p.data(), both, p.data(), 0.5F, y.data(), 37).finite);
         EXPECT_FALSE(kernels::fold(x.data(), y.data(), p.data(), 37)) << bad << " at " << place;
       }
     }

@@ -12,7 +12,6 @@
 
 #include "stencil/core/random.h"
 #include "stencil/mix/codecs/dense.h"
-#include "stencil/mix/telemetry.h"
 #include "tests/support/codec_cases.h"
 
 namespace stencil {
@@ -85,7 +84,7 @@ TEST_P(Two, both_ends_apply_the_same_delta_with_a_fold_between) {
     EXPECT_TRUE(mixers_[1]->answer(b, codec_, s, 2, d).applied);
     (void)mixers_[0]->fold(x_[0]);
     (void)mixers_[1]->fold(x_[1]);
-    EXPECT_TRUE(mixers_[0]->settle(b, codec_, s, d, 2).applied);
+    EXPECT_TRUE(mixers_[0]->complete(b, codec_, s, d, 2).applied);
   }
   expect_sums(before);
   (void)mixers_[0]->fold(x_[0]);
@@ -120,7 +119,7 @@ TEST_P(Two, news_of_every_kind_are_folded_once_and_the_sum_is_kept) {
   Bytes d(s.size());
   ASSERT_TRUE(mixers_[1]->answer(0, codec_, s, 2, d).applied);
   folds(1, 1);
-  ASSERT_TRUE(mixers_[0]->settle(0, codec_, s, d, 2).applied);
+  ASSERT_TRUE(mixers_[0]->complete(0, codec_, s, d, 2).applied);
   folds(0, 1);
   const Bytes s0 = offer(0, 1), s1 = offer(1, 1);
   ASSERT_TRUE(mixers_[0]->merge(1, codec_, {s0}, {s1}).applied);
@@ -153,7 +152,7 @@ TEST_P(Two, local_steps_made_in_the_meantime_are_kept) {
   for (float& v : x_[1]) v -= 3;
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
-  ASSERT_TRUE(mixers_[0]->settle(0, codec_, s, d, 2).applied);
+  ASSERT_TRUE(mixers_[0]->complete(0, codec_, s, d, 2).applied);
   (void)mixers_[0]->fold(x_[0]);
   const auto a = noise(1), b = noise(2);
   for (std::size_t i = 0; i < kFloats; ++i) {
@@ -170,7 +169,7 @@ TEST_P(Two, what_is_not_finite_is_never_offered_and_changes_nothing) {
   std::fill(bad.end() - static_cast<std::ptrdiff_t>(width), bad.end(), std::byte{0xff});
   Bytes d(bad.size());
   EXPECT_FALSE(mixers_[1]->answer(0, codec_, bad, 2, d).applied);
-  EXPECT_FALSE(mixers_[1]->settle(0, codec_, offer(1, 0), bad, 2).applied);
+  EXPECT_FALSE(mixers_[1]->complete(0, codec_, offer(1, 0), bad, 2).applied);
   EXPECT_FALSE(mixers_[1]->merge(0, codec_, {offer(1, 0)}, {bad}).applied);
   EXPECT_FALSE(mixers_[1]->adopt(0, Bytes(4 * 1200, std::byte{0xff})).applied);
   EXPECT_FALSE(mixers_[1]->absorb(0, *codec, bad, 0.5).applied);
@@ -264,7 +263,7 @@ TEST(Mixer, of_a_model_without_parameters_averages_its_telemetry) {
   Bytes s(one.telemetry_bytes()), d(s.size());
   EXPECT_TRUE(one.offer(0, codec, s).applied);
   EXPECT_TRUE(two.answer(0, codec, s, 2, d).applied);
-  EXPECT_TRUE(one.settle(0, codec, s, d, 2).applied);
+  EXPECT_TRUE(one.complete(0, codec, s, d, 2).applied);
   for (Mixer* const mixer : {&one, &two}) {
     const FoldReport report = mixer->fold({});
     EXPECT_TRUE(report.finite);
@@ -283,36 +282,11 @@ TEST(Mixer, huge_values_saturate_in_fp16_and_keep_the_sum) {
   Bytes s(8), d(8);
   ASSERT_TRUE(left.offer(0, fp16, s).applied);
   ASSERT_TRUE(right.answer(0, fp16, s, 2, d).applied);
-  ASSERT_TRUE(left.settle(0, fp16, s, d, 2).applied);
+  ASSERT_TRUE(left.complete(0, fp16, s, d, 2).applied);
   (void)left.fold(a);
   (void)right.fold(b);
   EXPECT_EQ(a[0] + b[0], 0.0F);
   EXPECT_LT(a[0], 1e6F);
-}
-
-TEST(TelemetryKernels, one_bad_scalar_stops_none_of_the_others) {
-  std::vector<double> y = {1, 2, 3}, p(3);
-  std::vector<double> theirs = {3, std::nan(""), 7};
-  Bytes d(24);
-  telemetry::answer(y, p, std::as_bytes(std::span(theirs)), 2, d);
-  EXPECT_EQ(p, (std::vector<double>{1, 0, 2}));
-  std::vector<double> asker(3);
-  telemetry::settle(asker, d);
-  EXPECT_EQ(asker, (std::vector<double>{-1, 0, -2}));
-  std::vector<double> merged(3);
-  telemetry::merge(merged, std::as_bytes(std::span(y)), std::as_bytes(std::span(theirs)));
-  EXPECT_EQ(merged, (std::vector<double>{1, 0, 2}));
-  std::vector<double> adopted(3);
-  telemetry::adopt(y, adopted, std::as_bytes(std::span(theirs)));
-  EXPECT_EQ(adopted, (std::vector<double>{2, 0, 4}));
-  std::vector<double> absorbed(3);
-  telemetry::absorb(absorbed, std::as_bytes(std::span(theirs)), 0.5);
-  EXPECT_EQ(absorbed, (std::vector<double>{1.5, 0, 3.5}));
-  std::vector<double> x = y;
-  telemetry::fold(x, y, p);
-  EXPECT_EQ(x, (std::vector<double>{2, 2, 5}));
-  EXPECT_EQ(y, x);
-  EXPECT_EQ(p, (std::vector<double>{0, 0, 0}));
 }
 
 TEST(MixerThreads, a_request_that_is_closed_stays_closed_while_others_are_answered) {

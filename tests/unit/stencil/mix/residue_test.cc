@@ -253,7 +253,7 @@ class Residues : public ::testing::Test {
     Bytes d(reply_bytes(bucket));
     const int to = 1 - from;
     ASSERT_TRUE(mixers_[to]->answer(bucket, *codecs_[to], s, 2, d).applied);
-    ASSERT_TRUE(mixers_[from]->settle(bucket, *codecs_[from], s, d, 2).applied);
+    ASSERT_TRUE(mixers_[from]->complete(bucket, *codecs_[from], s, d, 2).applied);
     mixers_[from]->close_request(bucket);
   }
   void cross(std::uint32_t bucket) {
@@ -358,16 +358,16 @@ TEST(ResidueSteps, OfABucketThatIsRefusedStayAsTheyWere) {
   const Layout layout = Layout::flat(2 * kBlockFloats, 2 * kBlockFloats);
   std::vector<float> y(2 * kBlockFloats, 1.0F), p(y.size(), 0.0F);
   ResidueEdgeCodec ours(kInt4, layout, y);
-  const std::vector<float> before(ours.apart(0).begin(), ours.apart(0).end());
+  const std::vector<float> before(ours.distances(0).begin(), ours.distances(0).end());
   std::vector<float> theirs(y.size(), 1.0003F);
   const Bytes offer = residues(theirs, 0.001F);
   y.back() = std::numeric_limits<float>::quiet_NaN();  // the last block is no good
   Bytes reply(ours.reply_form(y.size()).bytes);
   EXPECT_FALSE(ours.answer({0, y, p}, offer, 2, reply).finite);
-  EXPECT_EQ(std::vector<float>(ours.apart(0).begin(), ours.apart(0).end()), before);
+  EXPECT_EQ(std::vector<float>(ours.distances(0).begin(), ours.distances(0).end()), before);
   y.back() = 1;
   EXPECT_TRUE(ours.answer({0, y, p}, offer, 2, reply).finite);
-  EXPECT_NE(std::vector<float>(ours.apart(0).begin(), ours.apart(0).end()), before);
+  EXPECT_NE(std::vector<float>(ours.distances(0).begin(), ours.distances(0).end()), before);
 }
 
 TEST_F(Residues, WhatAPeerSendsAmissChangesNothing) {
@@ -378,7 +378,8 @@ TEST_F(Residues, WhatAPeerSendsAmissChangesNothing) {
   EXPECT_FALSE(mixers_[1]->answer(0, *codecs_[1], bad, 2, d).applied);
   EXPECT_FALSE(mixers_[1]->merge(0, *codecs_[1], {offer(1, 0)}, {bad}).applied);
   std::ranges::fill(d, std::byte{0x88});
-  EXPECT_FALSE(mixers_[0]->settle(0, *codecs_[0], offer(0, 0), d, 2).applied) << "-8 is never sent";
+  EXPECT_FALSE(mixers_[0]->complete(0, *codecs_[0], offer(0, 0), d, 2).applied)
+      << "-8 is never sent";
   EXPECT_EQ(z(0), a);
   EXPECT_EQ(z(1), b);
 }

@@ -66,7 +66,7 @@ class RoundedTest : public ::testing::TestWithParam<ElementType> {
       std::vector<std::byte> reply(offer.size());
       ASSERT_TRUE(mixers_[from]->offer(b, codec, offer).applied);
       ASSERT_TRUE(mixers_[to]->answer(b, codec, offer, 2, reply).applied);
-      ASSERT_TRUE(mixers_[from]->settle(b, codec, offer, reply, 2).applied);
+      ASSERT_TRUE(mixers_[from]->complete(b, codec, offer, reply, 2).applied);
       mixers_[from]->close_request(b);
     }
   }

@@ -76,11 +76,11 @@ TEST_F(MixerSetsAsideTest, OfAnAnswer) {
   expect_taken_in(4);
 }
 
-TEST_F(MixerSetsAsideTest, OfASettledRequest) {
+TEST_F(MixerSetsAsideTest, OfACompletedRequest) {
   std::vector<std::byte> offer = room(), reply = room();
   ASSERT_TRUE(mixer_.offer(0, codec_, offer).applied);
   ASSERT_TRUE(other_.answer(0, codec_, offer, 2, reply).applied);
-  ASSERT_TRUE(mixer_.settle(0, codec_, offer, reply, 2, kAside).applied);
+  ASSERT_TRUE(mixer_.complete(0, codec_, offer, reply, 2, kAside).applied);
   expect_taken_in(4);
 }
 

@@ -68,7 +68,7 @@ class Parts : public ::testing::Test {
     const Bytes s = offer(i, bucket);
     Bytes d(top_k_.reply_size(size(bucket)));
     EXPECT_TRUE(mixers_[1 - i]->answer(bucket, *codecs_[1 - i], s, divisor, d).applied);
-    EXPECT_TRUE(mixers_[i]->settle(bucket, *codecs_[i], s, d, divisor).applied);
+    EXPECT_TRUE(mixers_[i]->complete(bucket, *codecs_[i], s, d, divisor).applied);
     mixers_[i]->close_request(bucket);
     return shown_by(s, bucket);
   }
@@ -127,7 +127,7 @@ TEST_F(Parts, BothEndsApplyTheSameDeltaWithAStepBetween) {
   for (float& v : x_[1]) v -= 3;
   (void)mixers_[0]->fold(x_[0]);
   (void)mixers_[1]->fold(x_[1]);
-  ASSERT_TRUE(mixers_[0]->settle(0, *codecs_[0], s, d, 3).applied);
+  ASSERT_TRUE(mixers_[0]->complete(0, *codecs_[0], s, d, 3).applied);
   const auto after = sums();
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(after[i], before[i] - 2, 5e-6);
 }
@@ -227,8 +227,8 @@ TEST_F(Parts, WhatAPeerSendsAmissChangesNothing) {
   const float huge = std::numeric_limits<float>::max();
   constexpr std::uint16_t kHalfNaN = 0x7e00;
   std::memcpy(d.data() + 8, &kHalfNaN, 2);
-  expect_why(mixers_[0]->settle(0, *codecs_[0], good, d, 2), MixReport::Why::kNotFinite);
-  expect_why(mixers_[0]->settle(0, *codecs_[0], {}, d, 2), MixReport::Why::kMalformed);
+  expect_why(mixers_[0]->complete(0, *codecs_[0], good, d, 2), MixReport::Why::kNotFinite);
+  expect_why(mixers_[0]->complete(0, *codecs_[0], {}, d, 2), MixReport::Why::kMalformed);
   EXPECT_EQ(z(0), a);
   EXPECT_EQ(z(1), b);
   // Numbers whose difference is not finite.

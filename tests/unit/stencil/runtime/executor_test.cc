@@ -213,6 +213,14 @@ TEST_F(ExecutorTest, an_offer_of_what_another_process_holds_is_busy) {
   EXPECT_FALSE(executor_.owes());
 }
 
+TEST_F(ExecutorTest, a_newcomer_gets_no_bucket_that_there_is_not) {
+  hear(Pull{.bucket = mixer_.bucket_count()});
+  hear(Pull{.bucket = UINT32_MAX});
+  EXPECT_THAT(transport_.sent_of<Snapshot>(), IsEmpty());
+  hear(Pull{.bucket = mixer_.bucket_count() - 1});
+  EXPECT_THAT(transport_.sent_of<Snapshot>(), SizeIs(1));
+}
+
 TEST_F(ExecutorTest, what_is_owed_to_a_neighbour_that_is_removed_is_dropped) {
   const BucketGuard guard = hold(0);
   ASSERT_TRUE(guard);

@@ -39,7 +39,7 @@ class PausesTest : public testing::Test {
     (void)begin();
     pair_.boundary(1);
     for (int i = 0; i < 3; ++i) {
-      pair_.settle();
+      pair_.deliver_all();
       note();
       (void)advance();
     }
@@ -60,7 +60,7 @@ TEST_F(PausesTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   pair_.now += milliseconds(1000);
   const std::uint64_t asked = offers();
   ASSERT_EQ(begin(), Pause::kGathering);
-  pair_.settle();
+  pair_.deliver_all();
   note();
   EXPECT_FALSE(pauses_.over(pair_.now)) << "the neighbour has not come";
   EXPECT_EQ(offers(), asked) << "sweeps wait for it too";
@@ -76,7 +76,7 @@ TEST_F(PausesTest, gathers_then_waits_for_its_sweeps_then_goes_on) {
   EXPECT_EQ(advance(), Pause::kSweeping);
   EXPECT_EQ(offers(), asked + 2);
   EXPECT_FALSE(pauses_.over(pair_.now)) << "nothing has come back yet";
-  pair_.settle();
+  pair_.deliver_all();
   note();
   ASSERT_TRUE(pauses_.over(pair_.now));
   EXPECT_EQ(advance(), Pause::kNone);
@@ -144,7 +144,7 @@ TEST(Steps, are_counted_and_timed_by_the_neighbour_that_hears_of_them) {
   for (int i = 0; i < 4; ++i) {
     pair.now += milliseconds(300);
     pair.boundary(1);
-    pair.settle();
+    pair.deliver_all();
   }
   EXPECT_EQ(pair.edge(0).report.steps.count, 4U);
   EXPECT_EQ(pair.edge(0).report.steps.every, milliseconds(300));

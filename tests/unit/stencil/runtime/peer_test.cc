@@ -45,7 +45,7 @@ TEST(Peer, one_whose_link_is_full_is_not_asked_again_and_again) {
   pair.wire.full = false;
   pair.turn(0);
   EXPECT_TRUE(pair.pump(0).edges().at(1).link.backlog.empty());
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
 
@@ -71,7 +71,7 @@ TEST(Peer, a_part_that_is_none_is_counted_named_and_rejected) {
   EXPECT_NE(pair.log(1)[0].find("does not fit its bucket"), std::string::npos) << pair.log(1)[0];
 }
 
-TEST(Peer, a_part_is_settled_by_a_reply_in_its_coordinates_alone) {
+TEST(Peer, a_part_is_completed_by_a_reply_in_its_coordinates_alone) {
   EnginePair pair({.floats = 5, .bucket_floats = 4, .codec = parse_codec("topk:0.5")});
   pair.meet();
   pair.boundary(0);
@@ -90,13 +90,13 @@ TEST(Peer, a_part_is_settled_by_a_reply_in_its_coordinates_alone) {
   EXPECT_EQ(pair.pump(0).status().pump.malformed, 1U);
 }
 
-TEST(Peer, one_who_never_settles_cannot_fill_memory) {
+TEST(Peer, one_who_never_completes_cannot_fill_memory) {
   EnginePair pair;
   pair.meet();
   pair.boundary(0);
   Message offer = pair.wire.front(0);
-  pair.settle();
-  offer.header.settled = 0;
+  pair.deliver_all();
+  offer.header.completed = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::get<Offer>(offer.body).sequence = pair.edge(1).book.answered + 1;
     offer.header.sender_epoch = pair.edge(1).life.their_epoch;
@@ -122,7 +122,7 @@ TEST(Peer, a_hello_of_a_former_life_changes_nothing) {
   hello.generation -= 1;
   Message old{.header = {}, .body = hello};
   old.header.from = 0;
-  old.header.settled = 99;
+  old.header.completed = 99;
   old.header.step = 12345;
   old.header.state = WorkerState::kFrozen;
   pair.wire.inject(0, old);

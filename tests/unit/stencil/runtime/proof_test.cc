@@ -21,7 +21,7 @@ TEST(Proof, two_who_have_proven_their_ranks_exchange) {
   const double before = pair.sum();
   pair.meet();
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_TRUE(pair.edge(0).up());
   EXPECT_TRUE(pair.edge(1).up());
   EXPECT_EQ(pair.z(0), pair.z(1));
@@ -102,7 +102,7 @@ TEST(Proof, a_key_that_is_taken_back_speaks_for_nobody_from_then_on) {
   pair.turn(1);
   const auto before = pair.z(0);
   pair.wire.proven[1] = std::nullopt;
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), before) << "a reply of an unproven link was taken";
   EXPECT_GT(unproven(pair, 0), 0U);
   EXPECT_EQ(pair.pump(0).edges().at(1).link.in_service, 0U);
@@ -117,10 +117,10 @@ TEST(Proof, a_message_in_anothers_name_on_a_proven_link_changes_nothing) {
   pair.boundary(0);
   Message lie = pair.wire.front(0);
   lie.header.from = 1;
-  pair.settle();
+  pair.deliver_all();
   const auto before = pair.z(1);
   pair.wire.inject(0, lie);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(1), before);
   EXPECT_EQ(unproven(pair, 1), 1U);
   EXPECT_THAT(pair.log(1), ElementsAre(HasSubstr("who speaks for rank 1 has rank 0's key")));

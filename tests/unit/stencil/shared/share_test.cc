@@ -27,7 +27,7 @@ TEST(Share, averages_without_a_message_and_the_telemetry_by_wire) {
   EnginePair pair({.sharing = true});
   pair.meet();
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_EQ(pair.z(0), std::vector<float>({-0.5F, 0, 0.5F, 1}));
   EXPECT_EQ(pair.counters(0).shares, 2U);
@@ -62,7 +62,7 @@ TEST(Share, a_bucket_that_a_third_process_holds_is_skipped_counted_and_come_back
   {
     const BucketGuard held = hold(pair, 1, 0);
     pair.boundary(0);
-    pair.settle();
+    pair.deliver_all();
     EXPECT_EQ(pair.counters(0).shares, 1U);
     EXPECT_EQ(pair.counters(0).sweeps, 0U) << "it comes back to it for a while";
     pair.pass(2);
@@ -75,7 +75,7 @@ TEST(Share, a_bucket_that_a_third_process_holds_is_skipped_counted_and_come_back
     EXPECT_NE(pair.x[1][2], before[2]);
   }
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
 }
 
@@ -110,7 +110,7 @@ TEST(Share, what_is_not_finite_is_refused_and_counted) {
   pair.meet();
   pair.mixer(1).segment().y()[1] = std::numeric_limits<float>::quiet_NaN();
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0)[0], 1);
   EXPECT_EQ(pair.z(0)[2], 0.5F);
   EXPECT_EQ(pair.counters(0).sweeps, 1U);
@@ -159,7 +159,7 @@ TEST(Share, of_a_bucket_in_whose_middle_a_neighbour_was_killed_goes_on_and_is_co
   ::close(ready[0]);
   ::close(ready[1]);
   pair.boundary(0);
-  pair.settle();
+  pair.deliver_all();
   EXPECT_EQ(pair.z(0), pair.z(1));
   EXPECT_EQ(pair.z(0)[0], -0.25F) << "what was applied stays; that is all the harm";
   EXPECT_EQ(pair.counters(0).shares, 2U);
@@ -178,7 +178,7 @@ TEST_F(Held, an_offer_of_nothing_takes_the_place_of_one_that_cannot_be_read) {
   {
     const BucketGuard held = hold(pair_, 0, 0);
     pair_.boundary(0);
-    pair_.settle();
+    pair_.deliver_all();
     EXPECT_EQ(pair_.counters(0).sweeps, 1U);
     EXPECT_EQ(pair_.counters(1).gaps, 0U);
     EXPECT_EQ(pair_.pump(1).status().pump.payload_size, 0U);
@@ -186,7 +186,7 @@ TEST_F(Held, an_offer_of_nothing_takes_the_place_of_one_that_cannot_be_read) {
   EXPECT_EQ(pair_.z(0)[0], 1);
   EXPECT_EQ(pair_.z(0)[2], pair_.z(1)[2]);
   pair_.boundary(0);
-  pair_.settle();
+  pair_.deliver_all();
   EXPECT_EQ(pair_.z(0), pair_.z(1));
   EXPECT_EQ(pair_.sum(), sum_);
 }
@@ -196,7 +196,7 @@ TEST_F(Held, an_offer_of_nothing_that_crosses_another_makes_no_exchange) {
     const BucketGuard held = hold(pair_, 0, 0);
     pair_.boundary(0);
     pair_.boundary(1);  // offers before anything of the other arrives
-    pair_.settle();
+    pair_.deliver_all();
   }
   EXPECT_EQ(pair_.z(0)[0], 1);
   EXPECT_EQ(pair_.z(1)[0], -2);
@@ -208,7 +208,7 @@ TEST_F(Held, an_answer_is_busy) {
   {
     const BucketGuard held = hold(pair_, 1, 0);
     pair_.boundary(0);
-    pair_.settle();
+    pair_.deliver_all();
   }
   EXPECT_EQ(pair_.z(0)[0], 1);
   EXPECT_EQ(pair_.counters(0).sweeps, 1U);
@@ -224,7 +224,7 @@ TEST_F(Held, a_delta_and_a_merge_are_made_up_for_later) {
     if (crossing) pair_.boundary(1);
     {
       const BucketGuard held = hold(pair_, 0, 0);
-      pair_.settle();
+      pair_.deliver_all();
       EXPECT_FALSE(pair_.pump(0).status().flushed);
     }
     EXPECT_NE(pair_.z(1)[0], pair_.z(0)[0]);

@@ -39,7 +39,7 @@ Message with_codec(const CodecSpec& codec) {
                           .mode = "bounded:4",
                           .codec = codec,
                           .last_answered = 1ULL << 40,
-                          .last_settled = 9,
+                          .last_completed = 9,
                           .meeting = "0123456789abcdef",
                           .progress = 1234.5,
                           .life = {~0ULL, 3},
@@ -121,7 +121,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
                              .state = WorkerState::kFrozen,
                              .step = ~0ULL,
                              .settled_hops = 1U << 20,
-                             .settled = 5};
+                             .completed = 5};
   Frame frame = encode_frame({header, sent});
   EXPECT_EQ(frame.payload, sent.payload) << "the payload is shared, not copied";
 
@@ -133,7 +133,7 @@ TEST(Wire, EveryFieldOfAReplyComesBack) {
   EXPECT_EQ(message.header.step, header.step);
   EXPECT_EQ(message.header.settled_hops, header.settled_hops);
   EXPECT_EQ(message.header.number, header.number);
-  EXPECT_EQ(message.header.settled, header.settled);
+  EXPECT_EQ(message.header.completed, header.completed);
   ASSERT_TRUE(message.is<Reply>());
   const Reply& got = *message.as<Reply>();
   EXPECT_EQ(got.sequence, sent.sequence);
@@ -181,7 +181,7 @@ TEST(Wire, EveryFieldOfAHelloComesBack) {
   EXPECT_EQ(got.as<Hello>()->mode, sent.as<Hello>()->mode);
   EXPECT_EQ(got.as<Hello>()->codec, sent.as<Hello>()->codec);
   EXPECT_EQ(got.as<Hello>()->last_answered, sent.as<Hello>()->last_answered);
-  EXPECT_EQ(got.as<Hello>()->last_settled, sent.as<Hello>()->last_settled);
+  EXPECT_EQ(got.as<Hello>()->last_completed, sent.as<Hello>()->last_completed);
   EXPECT_EQ(got.as<Hello>()->meeting, sent.as<Hello>()->meeting);
   EXPECT_EQ(got.as<Hello>()->progress, sent.as<Hello>()->progress);
   EXPECT_EQ(got.as<Hello>()->life, sent.as<Hello>()->life);
