@@ -174,8 +174,7 @@ FAST_API fast_code fast_set_averages(fast_session* session, float* memory);
  * device. `pull` copies `count` elements from `first` on, counted over all trained arrays in their
  * order, into that memory; `push` copies them back. The training thread calls them within
  * fast_open(), fast_join(), fast_exchange(), fast_ready_from(), fast_needed() and fast_finish().
- * They return 0;
- * after any other number the calling function returns FAST_MODEL.
+ * They return 0; after any other number the calling function returns FAST_MODEL.
  */
 typedef int (*fast_transfer)(void* context, uint64_t first, uint64_t count);
 FAST_API fast_code fast_set_transfers(fast_session* session, fast_transfer pull, fast_transfer push,
@@ -246,11 +245,11 @@ FAST_API fast_code fast_array_moved(fast_session* session, size_t array, void* m
 FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
 
 /**
- * Optional: the next step is about to use `count` elements from `first` on, counted over all trained
- * arrays in their order, and has not used them yet. Takes in what has been agreed on for these since
- * fast_exchange(), waiting for what is just coming as that would. Where each step asks so for its
- * layers, one after the other, fast_exchange() waits for no averages: those of a layer have the time
- * until then to come. What nobody asks for is taken in at the next fast_exchange().
+ * Optional: the next step is about to use `count` elements from `first` on, counted over all
+ * trained arrays in their order, and has not used them yet. Takes in what has been agreed on for
+ * these since fast_exchange(), waiting for what is just coming as that would. Where each step asks
+ * so for its layers, one after the other, fast_exchange() waits for no averages: those of a layer
+ * have the time until then to come. What nobody asks for is taken in at the next fast_exchange().
  */
 FAST_API fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count);
 

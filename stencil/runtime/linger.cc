@@ -45,7 +45,7 @@ void Linger::goes_on(TimePoint now) {
 }
 
 void Linger::resumed(TimePoint now) {
-  late_ = complete_ ? std::max(late_ - 1, 0) : kRemembered;
+  if (worthwhile_) late_ = complete_ ? std::max(late_ - 1, 0) : kRemembered;
   if (!std::exchange(going_, false)) resumed_ = now;
   if (!quick_) return;
   if (!complete_) {

@@ -37,7 +37,7 @@ class Linger {
   void sweeping(TimePoint now, std::uint64_t due, std::uint64_t left, bool expected = false);
   /// Whether the last boundary's sweeps came back soon enough to wait.
   [[nodiscard]] bool worthwhile() const { return worthwhile_; }
-  /// Whether all sweeps of the last boundaries came back while they were waited for.
+  /// Whether all sweeps of the last boundaries that waited for them came back meanwhile.
   [[nodiscard]] bool in_time() const { return late_ == 0; }
   /// Whether no bucket is left.
   [[nodiscard]] bool complete() const { return complete_; }

@@ -58,9 +58,8 @@ class Adapter:
         #: their order, hold the new step already, in the arrays too; they may then be exchanged. A
         #: session sets it.
         self.ready_from: Callable[[int], None] = lambda first: None
-        #: Optional, for a step that is computed layer by layer: to be called with the first element
-        #: and their number, counted likewise, before the next step uses these; see Session.needed().
-        #: A session sets it.
+        #: Optional, likewise: to be called with the first element, so counted, and their number,
+        #: before the next step uses these; see Session.needed(). A session sets it.
         self.needed: Callable[[int, int], None] = lambda first, count: None
         #: Optional, for an optimizer with momentum: to be called in before("exchange"), so that the
         #: momentum of parameter `number` (from 0) follows what neighbours do to that; see

@@ -240,7 +240,7 @@ class TorchAdapter(Adapter):
             self._resumed = None
 
     def _next_step(self) -> None:
-        """The next step asks for its parts, unless copies of the weights follow exchange() alone."""
+        """The next step asks for its parts, but where copies of weights follow exchange() alone."""
         if self._needs is not None:
             self._needs.next_step(asks=not any(one.found for one in self._copies))
 

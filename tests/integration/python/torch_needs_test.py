@@ -80,7 +80,9 @@ class NeedsTest(unittest.TestCase):
         asked = Asked(model)
         found = asked.of(lambda: model(torch.ones(1, 4)))
         self.assertEqual(found[0], ["own", "listed.0"])
-        self.assertEqual(found[1], [f"small.{i}.{what}" for i in (0, 1) for what in ("weight", "bias")])
+        self.assertEqual(
+            found[1], [f"small.{i}.{what}" for i in (0, 1) for what in ("weight", "bias")]
+        )
         self.assertEqual(found[2:], names(*(f"many.{i}" for i in range(8))))
 
     def test_the_parts_of_attention_that_are_never_called_are_asked_for(self):
@@ -90,7 +92,9 @@ class NeedsTest(unittest.TestCase):
         found = asked.of(lambda: model[0](x, x, x))
         self.assertIn("0.out_proj.weight", [name for part in found for name in part])
 
-    def test_tied_parameters_and_modules_that_run_twice_are_asked_for_where_they_are_first_used(self):
+    def test_tied_parameters_and_modules_that_run_twice_are_asked_for_where_they_are_first_used(
+        self,
+    ):
         model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4))
         model[3].weight = model[0].weight
         model.append(model[1]) if hasattr(model, "append") else model.add_module("4", model[1])
@@ -131,9 +135,14 @@ class LayersTest(unittest.TestCase):
     def trained(self, steps, **options):
         """Two workers that train on unlike data; the models, and which of them moved in a forward
         pass."""
-        models = [nn.Sequential(nn.Linear(6, 64), nn.ReLU(), nn.Linear(64, 64), nn.Linear(64, 1)) for _ in "01"]
+        models = [
+            nn.Sequential(nn.Linear(6, 64), nn.ReLU(), nn.Linear(64, 64), nn.Linear(64, 1))
+            for _ in "01"
+        ]
         optimizers = [torch.optim.SGD(one.parameters(), lr=0.01, momentum=0.9) for one in models]
-        sessions = support.ring([TorchAdapter(*both) for both in zip(models, optimizers)], **options)
+        sessions = support.ring(
+            [TorchAdapter(*both) for both in zip(models, optimizers)], **options
+        )
         moved = [0, 0]
 
         def work(index):

@@ -22,10 +22,13 @@ class NeededTest : public SessionModeTest {
     one.exchange.bucket_kib = 1;
     return one;
   }
-  [[nodiscard]] static bool in_lock_step() { return std::string(GetParam()) == "sync"; }
 };
 
+/// In lock step all is taken in at the boundary.
+class NeededPartTest : public NeededTest {};
+
 INSTANTIATE_TEST_SUITE_P(Modes, NeededTest, ::testing::ValuesIn(kSessionModes), mode_name);
+INSTANTIATE_TEST_SUITE_P(Modes, NeededPartTest, ::testing::Values("async", "bounded:2"), mode_name);
 
 /// Each worker adds 1 to all of its model in each step, so all end at their number of steps,
 /// whatever was exchanged and when.
@@ -55,8 +58,7 @@ TEST_P(NeededTest, PartByPartTheMeanIsKeptAndAllAgree) {
 /// In each step worker 1 alone moves its model, by 1. Once both have passed the boundary and all is
 /// exchanged, the first half is asked for: there both come to the mean, in the other half each
 /// still has what its boundary left it with.
-TEST_P(NeededTest, TakesInAPartAndLeavesTheRestUntilItIsAskedFor) {
-  if (in_lock_step()) GTEST_SKIP() << "there all is taken in at the boundary";
+TEST_P(NeededPartTest, TakesInAPartAndLeavesTheRestUntilItIsAskedFor) {
   constexpr int kSteps = 5;
   std::barrier both(2);
   std::vector<std::vector<float>> models(2, std::vector<float>(kFloats));
