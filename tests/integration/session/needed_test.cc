@@ -4,7 +4,6 @@
 #include <barrier>
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <thread>
 #include <vector>
 
