@@ -20,6 +20,14 @@ class PauseWait {
   void wait();
   /// Training thread: the same until `over()`, which becomes true then at the latest.
   void wait(const std::function<bool()>& over);
+  /// Background thread, before each turn: see Pauses::present().
+  [[nodiscard]] stencil::Pause present(stencil::TimePoint now, stencil::Pause told) const {
+    return pauses_.present(now, told);
+  }
+  /// Background thread: when that changes although nothing comes.
+  [[nodiscard]] stencil::TimePoint changes(stencil::TimePoint now) const {
+    return pauses_.changes(now);
+  }
   /// Background thread, after each turn: passes on what the engine knows.
   void note(stencil::TimePoint now, const stencil::Engine& engine);
 

@@ -69,6 +69,7 @@ void Session::Impl::ready_from(std::size_t first) {
 
 void Session::Impl::needed(std::size_t first, std::size_t count) {
   if (!joined_ || agreement_ || background_.failed()) return;
+  if (background_.adopts(boundary_.adopted())) return;  // the step in progress is dropped
   const auto part = boundary_.would_be_taken(first, count);
   if (part.size == 0) return;
   const TimePoint begun = EventLoop::now();

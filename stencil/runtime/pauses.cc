@@ -67,6 +67,18 @@ bool Pauses::has_come(TimePoint now, std::uint32_t from, std::uint32_t to) const
   return left_known_ && left_.next(from, looked).value_or(to) >= to;
 }
 
+Pause Pauses::present(TimePoint now, Pause told) const {
+  const MutexLock guard(mutex_);
+  const bool goes_on = by_parts_ && told == Pause::kSweeping && pause_ != Pause::kGathering;
+  return goes_on && (pause_ == Pause::kNone || is_over(now)) ? Pause::kNone : told;
+}
+
+TimePoint Pauses::changes(TimePoint now) const {
+  const MutexLock guard(mutex_);
+  const bool goes_on = by_parts_ && pause_ == Pause::kSweeping && sweeps_until_ > now;
+  return goes_on ? sweeps_until_ : kNever;
+}
+
 bool Pauses::over(TimePoint now) const {
   const MutexLock guard(mutex_);
   return is_over(now);

@@ -42,6 +42,11 @@ class Pauses {
   /// Whether the present pause is not to be waited for on account of buckets `from` .. `to` - 1:
   /// their sweeps are back, or it is over.
   [[nodiscard]] bool has_come(TimePoint now, std::uint32_t from, std::uint32_t to) const;
+  /// What the engine is to be told for `told`, the pause that the training thread has told of: one
+  /// that goes on in the middle of a step is over by itself, since that thread may be busy.
+  [[nodiscard]] Pause present(TimePoint now, Pause told) const;
+  /// When that changes although nothing comes; kNever: not after `now`.
+  [[nodiscard]] TimePoint changes(TimePoint now) const;
   /// Takes over what the engine knows of neighbours and sweeps. Call it whenever that may have
   /// changed.
   void note(TimePoint now, const Engine& engine);

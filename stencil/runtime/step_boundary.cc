@@ -145,11 +145,10 @@ void StepBoundary::take_over(const PumpStatus& status, std::span<float> x,
 
 StepBoundary::Buckets StepBoundary::untaken(std::size_t first, std::size_t count) const {
   const bool used = phase_ != Phase::kStep || standing_.made_from != Standing::kNoBucket;
-  if (!by_layer_ || count == 0 || used || sync()) return {};
-  const std::size_t floats = mixer_.layout().bucket_floats();
+  const std::size_t size = mixer_.layout().size(), floats = mixer_.layout().bucket_floats();
+  if (!by_layer_ || used || sync() || count == 0 || first >= size) return {};
   auto from = static_cast<std::uint32_t>(first / floats);
-  auto to = static_cast<std::uint32_t>((first + count - 1) / floats + 1);
-  to = std::min(to, static_cast<std::uint32_t>(taken_.size()));
+  auto to = static_cast<std::uint32_t>((first + std::min(count, size - first) - 1) / floats + 1);
   while (from < to && taken_[from] != 0) ++from;
   while (from < to && taken_[to - 1] != 0) --to;
   return {.from = from, .to = to};

@@ -189,8 +189,10 @@ void Simulation::make_part(Worker& worker) {
 void Simulation::turn(Worker& worker) {
   const bool patient = now_ - worker.made < seconds(config_.exchange.start_deadline);
   if (config_.hashed && !patient) worker.boundary->standing().stop_joining = true;
-  TimePoint next = worker.pump->turn(now_, worker.boundary->standing());
   Pauses& pauses = worker.boundary->pauses();
+  Standing standing = worker.boundary->standing();
+  standing.pause = pauses.present(now_, standing.pause);
+  TimePoint next = worker.pump->turn(now_, standing);
   pauses.note(now_, worker.pump->engine());
   if (pauses.until() > now_) next = std::min(next, pauses.until());
   if (next != kNever && next != worker.next_turn) {

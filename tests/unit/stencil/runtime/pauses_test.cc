@@ -123,6 +123,26 @@ TEST_F(PausesTest, of_a_step_that_asks_by_parts_ends_with_what_is_not_asked_for)
   EXPECT_NE(begin(true), Pause::kGathering) << "those of this boundary were not";
 }
 
+TEST_F(PausesTest, of_a_step_that_asks_by_parts_is_over_for_the_engine_though_nobody_asks) {
+  for (int i = 0; i < 5; ++i) step_together();
+  pair_.now += milliseconds(1000);
+  ASSERT_EQ(begin(true), Pause::kGathering);
+  pair_.now = pauses_.until();
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kGathering), Pause::kGathering);
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kSweeping), Pause::kSweeping) << "of the last one";
+  ASSERT_EQ(advance(), Pause::kSweeping);
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kSweeping), Pause::kSweeping);
+  EXPECT_EQ(pauses_.changes(pair_.now), pauses_.until());
+  pair_.now = pauses_.until();
+  EXPECT_EQ(pauses_.changes(pair_.now), kNever);
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kSweeping), Pause::kNone);
+  EXPECT_EQ(pauses_.advance(pair_.now), Pause::kNone);
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kSweeping), Pause::kNone) << "not told yet";
+  pair_.now += milliseconds(1000);
+  (void)begin(false);
+  EXPECT_EQ(pauses_.present(pair_.now, Pause::kSweeping), Pause::kSweeping);
+}
+
 TEST_F(PausesTest, goes_on_without_a_neighbour_that_does_not_come) {
   for (int i = 0; i < 5; ++i) step_together();
   pair_.now += milliseconds(1000);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -187,6 +188,10 @@ TEST_F(StepBoundaryTest, a_bucket_is_taken_in_once_in_a_step_when_its_first_valu
   EXPECT_TRUE(show() && leave());
   EXPECT_EQ(boundary_->would_be_taken(90, 20).begin, 0U);
   EXPECT_EQ(boundary_->would_be_taken(90, 20).size, 200U);
+  EXPECT_EQ(boundary_->would_be_taken(150, SIZE_MAX).begin, 100U);
+  EXPECT_EQ(boundary_->would_be_taken(150, SIZE_MAX).size, 100U);
+  EXPECT_EQ(boundary_->would_be_taken(SIZE_MAX, 2).size, 0U);
+  EXPECT_EQ(boundary_->would_be_taken(200, 1).size, 0U);
   average(0);
   EXPECT_FALSE(boundary_->take_in(x_, 0, 1));
   EXPECT_FLOAT_EQ(x_[99], 2);
