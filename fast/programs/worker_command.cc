@@ -17,6 +17,7 @@
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
+#include "fast/programs/launch/run_keys.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/threads.h"
 #include "fast/train/worker.h"
@@ -97,6 +98,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);
+  check_run_keys(config.worker.session, topology.size(), config.worker.out);
   check_worker_descriptors(topology.neighbours(config.worker.session.rank).size(), files);
   check_threads(fmt::format("a worker with --threads {}", config.worker.threads),
                 threads_of(config.worker));

@@ -12,6 +12,7 @@
 #include "fast/options/key_files.h"
 #include "fast/options/security.h"
 #include "fast/programs/new_keys.h"
+#include "fast/run/run_folder.h"
 
 namespace fast {
 namespace {
@@ -81,6 +82,19 @@ RunKeys::~RunKeys() {
 
 bool needs_run_keys(const SessionOptions& options, int workers) {
   return workers > 1 && takes_run_keys(options);
+}
+
+void check_run_keys(const SessionOptions& options, int workers, const fs::path& run) {
+  if (!options.run_keys.empty() || !needs_run_keys(options, workers)) return;
+  const fs::path config = RunFolder(run).config();
+  std::error_code none;
+  if (!fs::exists(config, none) || !fs::exists(run / kName, none)) return;
+  throw ConfigError(
+      fmt::format("the workers of the run in {} hear nobody without its keys, and none are given",
+                  run.string()),
+      fmt::format("start this one by the command at the top of {}, with --run-keys {}, or give "
+                  "another folder (--out)",
+                  config.string(), (run / kName).string()));
 }
 
 }  // namespace fast

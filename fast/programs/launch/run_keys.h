@@ -29,4 +29,9 @@ class RunKeys {
 /// Whether a launcher makes keys for workers of these options.
 [[nodiscard]] bool needs_run_keys(const SessionOptions& options, int workers);
 
+/// Throws ConfigError where `run` is the folder of a run that 'fast train' made keys for and a
+/// worker of these options brings none: no neighbour would hear it, and it would train alone in
+/// that folder.
+void check_run_keys(const SessionOptions& options, int workers, const std::filesystem::path& run);
+
 }  // namespace fast

@@ -165,6 +165,21 @@ TEST(RunKeysTest, AResumedRunKeepsItsKeysAlsoWhereItHasBeenCopiedTo) {
   EXPECT_EQ(resumed.wait(kPatience).code, 130) << resumed.err();
 }
 
+/// It would find no neighbour, and leave a checkpoint of another run in place of its own.
+TEST(RunKeysTest, AWorkerThatIsStartedByHandWithoutThemIsToldWhereTheyAre) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "run";
+  const ProgramResult run = run_program(FAST_PROGRAM, train(out, {"--epochs", "2"}), {}, kPatience);
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string life = read_text(out / "worker-1" / "life");
+  const Strings by_hand = {"--config", (out / "config.toml").string(), "--rank", "1"};
+  const ProgramResult result = run_program(FAST_WORKER, by_hand, {}, kPatience);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr((out / "config.toml").string()),
+                                HasSubstr("--run-keys " + (out / "run-keys").string())));
+  EXPECT_EQ(read_text(out / "worker-1" / "life"), life) << "it has begun";
+}
+
 TEST(RunKeysTest, AnInsecureRunHasNone) {
   const TemporaryFolder folder;
   const fs::path out = folder.path() / "run";
