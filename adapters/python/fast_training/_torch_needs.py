@@ -25,9 +25,9 @@ class Needs:
 
     Parameters of a module that is never called are asked for by the one around it, where that is
     small, or has them in a ParameterList; otherwise by nobody, which the exchange notices. Inside
-    of what torch.compile() has taken in, nothing is asked for. A module that uses parameters of
-    another one, before that is called in the same step, computes with values from before they were
-    averaged, and its gradient is of those but for the averaging's move.
+    of what torch.compile() or torch.jit has taken in, nothing is asked for. A module that uses
+    parameters of another one, before that is called in the same step, computes with values from
+    before they were averaged, and its gradient is of those but for the averaging's move.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Needs:
 
     def _split(self, module: torch.nn.Module) -> None:
         """Finds the modules that ask, for `module` and all in it."""
-        if id(module) in self._seen:
+        if id(module) in self._seen or isinstance(module, torch.jit.ScriptModule):
             return
         self._seen.add(id(module))
         inside = self._ranges(module.parameters())

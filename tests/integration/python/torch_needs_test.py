@@ -118,6 +118,10 @@ class NeedsTest(unittest.TestCase):
         self.assertEqual(asked.of(elsewhere), [])
         self.assertEqual(asked.of(lambda: model(torch.ones(1, 4))), names(*range(10)))
 
+    def test_what_torch_jit_has_taken_in_asks_for_nothing_and_the_rest_does(self):
+        model = nn.Sequential(torch.jit.script(nn.Linear(4, 4)), nn.Linear(4, 4))
+        self.assertEqual(Asked(model).of(lambda: model(torch.ones(1, 4))), names(1))
+
     def test_no_hook_is_left(self):
         model = layers()
         Asked(model).needs.leave()

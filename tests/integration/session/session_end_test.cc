@@ -119,7 +119,6 @@ TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
     Quadratic worker(rank);
     SessionOptions of = options("ring:2", rank);
     of.budget = 50;
-    of.exchange.settle_deadline = 2;
     Session session(worker.adapter, of);
     session.join();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
