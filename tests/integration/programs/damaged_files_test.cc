@@ -172,12 +172,11 @@ class DamagedStartTest : public DamagedFilesTest {
   /// As config.toml says.
   [[nodiscard]] Program worker(int rank) const {
     const std::string root = run_.string();
-    return Program(
-        FAST_WORKER,
-        {"--config", (run_ / "config.toml").string(), "--rank", std::to_string(rank), "--run-id",
-         "again", "--run-keys", (run_ / "run-keys").string(), "--out", root, "--listen",
-         "127.0.0.1:0", "--peer-template", "file:" + root + "/worker-{rank}/endpoint",
-         "--start-deadline", "2", "--settle-deadline", "10"});
+    return Program(FAST_WORKER,
+                   {"--config", (run_ / "config.toml").string(), "--rank", std::to_string(rank),
+                    "--run-id", "again", "--insecure", "--out", root, "--listen", "127.0.0.1:0",
+                    "--peer-template", "file:" + root + "/worker-{rank}/endpoint",
+                    "--start-deadline", "2", "--settle-deadline", "10"});
   }
 };
 
