@@ -119,7 +119,8 @@ TEST_F(Page, AnEdgeWhoseEndsStandOnDifferentGridsIsMarked) {
     p.neighbours[0].other_grid = rank == 1;
     writer.progress(p);
   }
-  for (const auto& edge : data_of(records())["grid"]["edges"]) {
+  const auto data = data_of(records());
+  for (const auto& edge : data["grid"]["edges"]) {
     EXPECT_EQ(edge["other_grid"], edge["a"] == 1 && edge["b"] == 2) << edge;
   }
 }
