@@ -120,8 +120,7 @@ void visit_fields(Options& options, Visitor& visit) {
           .help =
               "a layer takes in averages just before the next step uses it, and no boundary waits "
               "for them, where models ask for their layers, as those of PyTorch do; modes async "
-              "and "
-              "bounded",
+              "and bounded",
           .example = false,
           .before = false},
       options.by_layer);

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
+from ._torch_hooks import Hook, compiling
+
 _MOST = 1 << 20  # elements of a tensor that are hashed, the first ones
 _LOOKED_AT = 1 << 16  # of which values are counted
 _LEAST_VALUES = 8  # different ones: masks and constants may well be alike everywhere
-_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
 
 
 class FirstBatch:
@@ -68,12 +69,12 @@ class FirstBatch:
             self._tells = len(values[:_LOOKED_AT].unique()) >= _LEAST_VALUES
 
 
-class _Hook:
-    """Sees the first call of a module in training. A copy of it, in a copy of the module, sees
-    nothing."""
+class _Hook(Hook):
+    """Sees the first call of a module in training."""
 
-    def __init__(self, seen: FirstBatch | None = None) -> None:
-        self._seen, self._handle = seen, None
+    def __init__(self, seen: FirstBatch) -> None:
+        super().__init__()
+        self._seen: FirstBatch | None = seen
 
     def register(self, module: Any) -> None:
         """Is called before the module from now on."""
@@ -83,7 +84,7 @@ class _Hook:
             self._handle = module.register_forward_pre_hook(self)
 
     def __call__(self, module: Any, inputs: Any, named: Any = None) -> None:
-        if _compiling() or self._seen is None:
+        if compiling() or self._seen is None:
             return
         if not (module.training and torch.is_grad_enabled()):
             return
@@ -93,14 +94,7 @@ class _Hook:
     def leave(self) -> None:
         """Leaves the module."""
         self._seen = None
-        if self._handle is not None:
-            self._handle.remove()
-
-    def __deepcopy__(self, known: Any) -> _Hook:
-        return _Hook()
-
-    def __reduce__(self) -> Any:
-        return _Hook, ()
+        super().leave()
 
 
 def _tensors(batch: Any) -> Iterator[torch.Tensor]:

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from ._torch_homes import Group
+from ._torch_hooks import Hook, compiling
 
 _PARTS = 8  # a module with a smaller part of the model asks for all that is in it
-_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
 
 Range = tuple[int, int]  # first element, counted over all that is exchanged, and their number
 
@@ -120,32 +120,26 @@ def _own_parameters(module: torch.nn.Module) -> Iterator[torch.Tensor]:
             yield from child.parameters()
 
 
-class _Hook:
-    """Sees the calls of a module. A copy of it, in a copy of the module, sees nothing."""
+class _Hook(Hook):
+    """Sees the calls of a module."""
 
-    def __init__(self, needs: Needs | None = None, ranges: Sequence[Range] = ()) -> None:
+    def __init__(self, needs: Needs, ranges: Sequence[Range]) -> None:
+        super().__init__()
         self.ranges = ranges
         self.step = 0  # that has asked last
-        self._needs, self._handle = needs, None
+        self._needs: Needs | None = needs
 
     def register(self, module: Any) -> None:
         """Is called before the module from now on."""
         self._handle = module.register_forward_pre_hook(self)
 
-    def __call__(self, _module: Any, _inputs: Any) -> None:
+    def __call__(self, module: Any, inputs: Any, named: Any = None) -> None:
         needs = self._needs
-        if _compiling() or needs is None or needs.step == self.step:
+        if compiling() or needs is None or needs.step == self.step:
             return
         needs.ask(self)
 
     def leave(self) -> None:
         """Leaves the module."""
         self._needs = None
-        if self._handle is not None:
-            self._handle.remove()
-
-    def __deepcopy__(self, known: Any) -> _Hook:
-        return _Hook()
-
-    def __reduce__(self) -> Any:
-        return _Hook, ()
+        super().leave()

@@ -8,13 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 
 #include "stencil/mix/codecs/kinds.h"
 #include "tests/support/codec_cases.h"
-#include "tests/support/engine_pair.h"
+#include "tests/support/step_boundary_fixture.h"
 
 namespace stencil {
 namespace {
@@ -23,77 +22,6 @@ using std::chrono::milliseconds;
 using ::testing::Each;
 using ::testing::FloatEq;
 using Phase = StepBoundary::Phase;
-
-/// A model of two buckets of 100 values, all 1, and a neighbour's of all 3. What the network comes
-/// to is in status_.
-class StepBoundaryTest : public testing::Test {
- protected:
-  explicit StepBoundaryTest(const std::string& mode = "async") {
-    ExchangeOptions options;
-    options.mode = mode;
-    options.phase_lock = 0;
-    options.linger = 1e-6;  // too little for sweeps: pauses last Linger::kQuick, or not at all
-    boundary_.emplace(ours_, options, 0.5, [this] { return now_; });
-    status_.joined = true;
-  }
-
-  /// Averages a bucket with the neighbour's, as the background work does between two folds.
-  void average(std::uint32_t bucket) {
-    Bytes offer(400), reply(400);
-    ASSERT_TRUE(theirs_.offer(bucket, *codec_, offer).applied);
-    ASSERT_TRUE(ours_.answer(bucket, *codec_, offer, 2, reply).applied);
-    theirs_.close_request(bucket);
-  }
-  /// The background work adopts the neighbour's model.
-  void adopt() {
-    Bytes bytes(400);
-    for (const std::uint32_t bucket : {0, 1}) {
-      ASSERT_TRUE(theirs_.copy(bucket, bytes).applied);
-      ASSERT_TRUE(ours_.adopt(bucket, bytes).applied);
-    }
-    ++status_.adopted;
-  }
-  /// What a step of the training thread does.
-  void step(float by) {
-    for (float& value : x_) value += by;
-    now_ += milliseconds(100);
-  }
-  bool over() { return boundary_->over(status_); }
-  bool advance() { return boundary_->advance(x_, scalars_); }
-  /// The step is complete, and shown.
-  bool show() {
-    boundary_->reach();
-    EXPECT_TRUE(over());
-    return advance();
-  }
-  /// From there to the next step. Pauses last as long as they may.
-  bool leave() {
-    bool finite = true;
-    while (!boundary_->passed()) {
-      if (boundary_->phase() == Phase::kPause) now_ = boundary_->pauses().until();
-      EXPECT_TRUE(over());
-      finite &= advance();
-    }
-    return finite;
-  }
-  /// From now on each boundary pauses, since there is a neighbour to exchange with.
-  void meet() {
-    pair_.meet();
-    boundary_->pauses().note(now_, pair_.pump(0).engine());
-    EXPECT_TRUE(show() && leave());
-    step(0);
-  }
-
-  TimePoint now_{};
-  PumpStatus status_;
-  std::vector<float> x_ = std::vector<float>(200, 1.0F);
-  std::vector<double> scalars_ = {0};
-  Mixer ours_{Layout::flat(200, 100), x_, scalars_};
-  Mixer theirs_{Layout::flat(200, 100), std::vector<float>(200, 3.0F), scalars_};
-  std::unique_ptr<EdgeCodec> codec_ = make_edge_codec(parse_codec("fp32"), ours_.layout(), x_);
-  test::EnginePair pair_;
-  std::optional<StepBoundary> boundary_;
-};
 
 TEST_F(StepBoundaryTest, what_came_while_a_worker_waited_to_join_is_its_first_model) {
   status_.joined = false;
@@ -161,79 +89,6 @@ TEST_F(StepBoundaryTest, a_part_that_is_made_is_told_and_enters_early) {
   EXPECT_FLOAT_EQ(x_[150], 2.5F);
   EXPECT_TRUE(leave());
   EXPECT_EQ(boundary_->would_be_made(100).size, 100U) << "of the next step";
-}
-
-TEST_F(StepBoundaryTest, after_a_step_that_asks_for_its_parts_a_boundary_waits_for_none_of_them) {
-  meet();
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 200));
-  EXPECT_TRUE(show());
-  EXPECT_EQ(boundary_->standing().pause, Pause::kSweeping) << "they are exchanged all the same";
-  EXPECT_EQ(boundary_->phase(), Phase::kLeave);
-  average(0);
-  average(1);
-  EXPECT_TRUE(leave());
-  EXPECT_THAT(x_, Each(FloatEq(1))) << "none is taken in there";
-
-  EXPECT_FALSE(boundary_->has_come(0, 100));
-  now_ += Linger::kQuick;
-  EXPECT_TRUE(boundary_->has_come(0, 100)) << "as long as a boundary would have waited";
-  EXPECT_TRUE(boundary_->take_in(x_, 0, 100)) << "that nothing is waited for is to be told";
-  EXPECT_EQ(boundary_->standing().pause, Pause::kNone);
-  for (std::size_t i = 0; i < 200; ++i) EXPECT_FLOAT_EQ(x_[i], i < 100 ? 2 : 1) << i;
-  EXPECT_FALSE(boundary_->take_in(x_, 100, 100));
-  EXPECT_THAT(x_, Each(FloatEq(2)));
-}
-
-TEST_F(StepBoundaryTest, a_bucket_is_taken_in_once_in_a_step_when_its_first_value_is_needed) {
-  EXPECT_TRUE(show() && leave());
-  EXPECT_EQ(boundary_->would_be_taken(90, 20).begin, 0U);
-  EXPECT_EQ(boundary_->would_be_taken(90, 20).size, 200U);
-  EXPECT_EQ(boundary_->would_be_taken(150, SIZE_MAX).begin, 100U);
-  EXPECT_EQ(boundary_->would_be_taken(150, SIZE_MAX).size, 100U);
-  EXPECT_EQ(boundary_->would_be_taken(SIZE_MAX, 2).size, 0U);
-  EXPECT_EQ(boundary_->would_be_taken(200, 1).size, 0U);
-  average(0);
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 1));
-  EXPECT_FLOAT_EQ(x_[99], 2);
-  EXPECT_EQ(boundary_->would_be_taken(50, 50).size, 0U);
-  EXPECT_EQ(boundary_->would_be_taken(90, 20).begin, 100U);
-  theirs_.segment().y()[0] = 9;
-  average(0);
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 200));
-  EXPECT_FLOAT_EQ(x_[0], 2) << "the step uses it";
-  EXPECT_TRUE(show() && leave());
-  EXPECT_FLOAT_EQ(x_[0], 5.5F);
-  EXPECT_EQ(boundary_->would_be_taken(0, 200).size, 200U) << "of the next step";
-}
-
-TEST_F(StepBoundaryTest, while_parts_are_made_and_at_a_boundary_none_is_taken_in) {
-  EXPECT_TRUE(show() && leave());
-  average(0);
-  EXPECT_TRUE(boundary_->made_from(x_, 100));
-  EXPECT_EQ(boundary_->would_be_taken(0, 200).size, 0U);
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 200));
-  EXPECT_FLOAT_EQ(x_[0], 1);
-  boundary_->reach();
-  EXPECT_EQ(boundary_->would_be_taken(0, 200).size, 0U);
-}
-
-TEST_F(StepBoundaryTest, what_a_step_has_not_asked_for_is_taken_in_at_its_end) {
-  meet();
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 100)) << "of half of the model";
-  EXPECT_TRUE(show());
-  EXPECT_EQ(boundary_->phase(), Phase::kPause) << "which is too little not to wait for the rest";
-  average(1);
-  EXPECT_TRUE(leave());
-  EXPECT_FLOAT_EQ(x_[150], 2);
-}
-
-TEST_F(StepBoundaryTest, a_part_that_is_not_finite_is_told_at_the_end) {
-  EXPECT_TRUE(show() && leave());
-  average(0);
-  x_[7] = std::nanf("");
-  EXPECT_FALSE(boundary_->take_in(x_, 0, 100));
-  x_[7] = 1;
-  EXPECT_FALSE(show());
 }
 
 TEST_F(StepBoundaryTest, an_adopted_model_takes_the_place_of_the_step_in_progress) {
