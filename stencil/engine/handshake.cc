@@ -132,14 +132,21 @@ void Handshake::add(TimePoint now, Neighbour& neighbour) const {
   const std::uint64_t drawn =
       Random::derive(self_.config.hello.generation ^ self_.config.hello.life.low,
                      static_cast<std::uint64_t>(neighbour.rank));
-  neighbour.life.our_epoch = 1 + static_cast<std::uint32_t>(drawn & kMost);
+  neighbour.life.our_epoch = static_cast<std::uint32_t>(drawn & kMost);
+  begin_epoch(neighbour);
   EdgeTimes& times = neighbour.times;
   times.heard = times.sent = times.hello_sent = times.swept = now;
+}
+
+void Handshake::begin_epoch(Neighbour& neighbour) const {
+  ++neighbour.life.our_epoch;
+  neighbour.life.told = self_.config.hello.progress;
 }
 
 void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
   Hello hello = self_.config.hello;
   hello.generation += neighbour.life.raised;
+  hello.progress = neighbour.life.told;
   hello.last_answered = neighbour.book.answered;
   hello.last_completed = neighbour.book.completed();
   neighbour.times.hello_sent = now;
@@ -148,7 +155,7 @@ void Handshake::say_hello(TimePoint now, Neighbour& neighbour, Actions& out) {
 }
 
 void Handshake::synchronise(TimePoint now, Neighbour& neighbour, Actions& out) {
-  ++neighbour.life.our_epoch;
+  begin_epoch(neighbour);
   ++self_.counters.resynchronised;
   neighbour.life.acknowledged = false;
   neighbour.life.greeted = false;
@@ -174,7 +181,7 @@ void Handshake::give_up(Neighbour& neighbour) {
   exchange_.reset(neighbour);
   ++neighbour.life.raised;
   neighbour.life.generation = 0;
-  ++neighbour.life.our_epoch;
+  begin_epoch(neighbour);
   neighbour.life.acknowledged = false;
 }
 
@@ -200,7 +207,7 @@ bool Handshake::take_life(TimePoint now, Neighbour& neighbour, const Message& me
   }
   if (life.generation != 0) {
     exchange_.reset(neighbour);
-    ++life.our_epoch;
+    begin_epoch(neighbour);
   }
   if (hello.life != life.id) life.greeted_at = neighbour.report.steps.last = now;
   life.id = hello.life;
@@ -248,7 +255,7 @@ Handshake::Heard Handshake::on_hello(TimePoint now, Neighbour& neighbour, const 
   life.acknowledged = true;
   life.taken_since = {};
   life.progress = config.believed(hello.progress);
-  life.behind = config.far_behind(life.progress, config.hello.progress);
+  life.behind = config.far_behind(life.progress, life.told);
   life.doubted = life.progress != hello.progress;
   if (life.doubted) {
     out.push_back(action::Warn{neighbour.rank,

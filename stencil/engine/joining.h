@@ -52,9 +52,10 @@ class Joining {
 
   /// An edge was synchronised.
   void on_synchronised(TimePoint now);
-  /// Whether this worker trains and its model is far behind the neighbour's.
+  /// Whether this worker trains and its model is, by what both have greeted with, far behind the
+  /// neighbour's.
   [[nodiscard]] bool behind(const Neighbour& neighbour) const {
-    return self_.training() && far_behind(neighbour);
+    return self_.training() && far_behind(neighbour.life.told, neighbour);
   }
   /// Whether the worker gives up what it has trained for the neighbour that it is behind(). Not for
   /// one that comes with a saved model, its `state` being that of a newcomer, while this worker
@@ -146,7 +147,9 @@ class Joining {
     return self_.config.lowest_initial && !self_.config.trained && self_.untrained();
   }
   [[nodiscard]] bool far_behind(const Neighbour& neighbour) const {
-    const double ours = self_.config.hello.progress;
+    return far_behind(self_.config.hello.progress, neighbour);
+  }
+  [[nodiscard]] bool far_behind(double ours, const Neighbour& neighbour) const {
     const double theirs = neighbour.life.progress;
     return self_.config.far_behind(ours, theirs) ||
            (self_.step() == 0 && self_.config.has_missed(ours, theirs));

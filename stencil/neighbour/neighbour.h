@@ -18,7 +18,8 @@ namespace stencil {
 /// a missing reply) raises its own epoch and sends Hello until the other's Hello carries that epoch
 /// back. A frame counts only if it carries both ends' present epochs. The counters in a Hello are
 /// acted on only if it carries our present epoch: its sender then accepts nothing older, so its
-/// counters of our offers are final.
+/// counters of our offers are final. Which of two is far behind, too, both judge by what the Hellos
+/// of these two epochs tell, so that they agree.
 struct Life {
   std::uint32_t our_epoch = 0;
   std::uint32_t their_epoch = 0;  ///< 0: none known
@@ -31,6 +32,7 @@ struct Life {
   TimePoint taken_since{};    ///< since when they say that another process has our rank; or unset
   Origin initial;             ///< as they last said
   double progress = 0;        ///< see Hello::progress; as of the last link
+  double told = 0;            ///< our progress, as all Hellos of our_epoch tell it
   bool behind = false;        ///< it was far behind us then and may still begin anew
   bool doubted = false;       ///< it told us then of progress that is not believed
   bool fresh = false;         ///< a newcomer when its present life sent us its first Hello

@@ -247,7 +247,7 @@ void fields(A& a, T& v) {
 template <typename A, Is<Life> T>
 void fields(A& a, T& v) {
   all(a, v.our_epoch, v.their_epoch, v.acknowledged, v.greeted, v.id, v.generation, v.host,
-      v.greeted_at, v.taken_since, v.initial, v.progress, v.behind, v.doubted, v.fresh,
+      v.greeted_at, v.taken_since, v.initial, v.progress, v.told, v.behind, v.doubted, v.fresh,
       v.other_origin, v.ever_heard, v.raised);
 }
 template <typename A, Is<Report> T>

@@ -16,7 +16,8 @@ import sys
 
 DOCUMENTS = ("*.md", "*/README.md", "*/*/README.md", "examples/quickstart.sh", "bench/results/*.md")
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
-SCRIPTS_OF_BENCH = sorted(path.name for path in BENCH.glob("*.py") if os.access(path, os.X_OK))
+SCRIPTS_OF_BENCH = sorted(str(path.relative_to(BENCH)) for path in BENCH.glob("**/*.py")
+                          if os.access(path, os.X_OK))
 COMMANDS = {  # the first word: a program's name, or a script's place in the tree
     **{name: [f"bench/{name}"] for name in SCRIPTS_OF_BENCH},
     "fast train": ["fast", "train"],

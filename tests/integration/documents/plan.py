@@ -10,6 +10,7 @@ NOT_RUN = {
     "CONTRIBUTING.md:sh:2": "installs libraries of another architecture and builds for minutes",
     "adapters/python/README.md:sh:1": "builds the library for minutes; `.ci/run wheel` does it",
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
+    "bench/peers/README.md:sh:1": "takes 5 GB from PyPI, and measures for minutes",
     "examples/container/README.md:sh:1": "builds for minutes, and takes an image from a registry",
     "fast/session/README.md:sh:3": "needs Slurm; tests/integration/cluster has fast-worker by it",
     "fast/momentum.h:cpp:1": "a formula",

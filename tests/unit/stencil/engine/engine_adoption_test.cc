@@ -41,6 +41,7 @@ class Adoption : public testing::Test {
   }
   /// Whether neighbour 1 is asked at the end of training.
   [[nodiscard]] bool asks() {
+    lone_.now += seconds(1);  // one that trains was left alone until now
     lone_.out.clear();
     engine().on_state(lone_.now, WorkerState::kSettling, lone_.out);
     engine().on_tick(lone_.now, lone_.out);
@@ -88,6 +89,33 @@ TEST_F(Adoption, one_that_is_far_behind_and_trains_is_not_asked) {
   engine().on_progress(kFar);
   greet(1, 0);
   EXPECT_FALSE(asks());
+}
+
+/// Both ends judge by what both have told in the present epoch. Otherwise the one that has come far
+/// since then would wait for ever for the other, which has no reason to take its model over.
+TEST_F(Adoption, one_that_was_near_when_both_greeted_is_asked_however_far_this_one_has_come_since) {
+  engine().on_progress(400);
+  Hello hello = lone_.hello(++generation_);
+  hello.life = lone_.at(1).neighbour.life.id;
+  hello.progress = 300;
+  lone_.hear(1, hello);  // a new epoch of ours, whose greeting tells of 400
+  engine().on_progress(kFar);
+  lone_.out.clear();
+  lone_.hear(1, HelloRequest{});
+  ASSERT_TRUE(sent_to<Hello>(1));
+  EXPECT_EQ(std::get<action::Send>(lone_.out.front()).message.as<Hello>()->progress, 400);
+  lone_.hear(1, hello);
+  EXPECT_TRUE(asks());
+}
+
+TEST_F(Adoption, who_was_far_behind_when_both_greeted_follows_however_far_it_has_come_since) {
+  Hello hello = lone_.hello(++generation_);
+  hello.life = lone_.at(1).neighbour.life.id;
+  hello.progress = kFar;
+  lone_.hear(1, hello);
+  engine().on_progress(kFar);
+  lone_.hear(1, hello);
+  EXPECT_EQ(engine().state(), WorkerState::kJoining);
 }
 
 TEST_F(Adoption, one_that_greets_after_its_last_step_is_asked_however_far_behind) {
