@@ -115,8 +115,9 @@ void Engine::on_link_down(TimePoint now, Rank rank, Actions& out) {
   issue(now, out);
 }
 
-/// Whether a message is of the neighbour's present life and connection.
-bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out) {
+/// A message about the connection itself. Returns whether the neighbour's present life has said it.
+bool Engine::on_greeting(TimePoint now, Neighbour& neighbour, const Message& message,
+                         Actions& out) {
   if (message.is<Hello>()) {
     const Handshake::Heard heard = handshake_.on_hello(now, neighbour, message, out);
     if (heard == Handshake::Heard::kSynchronised) {
@@ -128,13 +129,10 @@ bool Engine::admit(TimePoint now, Neighbour& neighbour, const Message& message, 
   }
   if (const HelloRequest* request = message.as<HelloRequest>()) {
     handshake_.on_hello_request(now, neighbour, *request, out);
-    return false;
-  }
-  if (const Refusal* refusal = message.as<Refusal>()) {
+  } else if (const Refusal* refusal = message.as<Refusal>()) {
     handshake_.on_refusal(now, neighbour, *refusal, out);
-    return false;
   }
-  return handshake_.admits(neighbour, message);
+  return false;
 }
 
 /// A neighbour whose word is not taken is not averaged with either: its model, or ours, would be
@@ -158,7 +156,10 @@ void Engine::start_over(TimePoint now, Actions& out) {
 void Engine::on_message(TimePoint now, Rank rank, const Message& message, Actions& out) {
   const Shown shown(*this, now, out, [&] { return input::Heard{rank, message}; });
   Neighbour& neighbour = self_.neighbours.at(rank);
-  if (!admit(now, neighbour, message, out)) return;
+  const bool greeting = message.is<Hello>() || message.is<HelloRequest>() || message.is<Refusal>();
+  const bool admitted =
+      greeting ? on_greeting(now, neighbour, message, out) : handshake_.admits(neighbour, message);
+  if (!admitted) return;
   liveness_.heard(now, neighbour, message.header);
   exchange_.release(neighbour, message.header.completed);
   handle(now, neighbour, message, out);

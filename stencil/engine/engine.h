@@ -155,8 +155,8 @@ class Engine {
   template <typename Describe>
   class Shown;
   void add_neighbour(TimePoint now, const Place& place);
-  [[nodiscard]] bool admit(TimePoint now, Neighbour& neighbour, const Message& message,
-                           Actions& out);
+  [[nodiscard]] bool on_greeting(TimePoint now, Neighbour& neighbour, const Message& message,
+                                 Actions& out);
   void handle(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
   void follow(TimePoint now, Neighbour& neighbour, WorkerState state, Actions& out);
   void start_over(TimePoint now, Actions& out);

@@ -69,8 +69,8 @@ class Handshake {
   void on_leave(Neighbour& neighbour, const MessageHeader& header);
   /// Sends them a Leave.
   void leave(TimePoint now, Neighbour& neighbour, Actions& out);
-  /// Whether a message other than a Hello belongs to the present connection; counts those that do
-  /// not.
+  /// Whether a message, of a kind that has no function above, belongs to the present connection;
+  /// counts those that do not.
   [[nodiscard]] bool admits(const Neighbour& neighbour, const Message& message);
 
   /// Sends Hello again to a neighbour that has not answered.

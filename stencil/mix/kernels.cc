@@ -286,12 +286,10 @@ HWY_EXPORT(differing);
 HWY_EXPORT(publish);
 HWY_EXPORT(absorb);
 
-bool fold(float* x, float* y, float* p, std::size_t n) {
+bool fold(float* x, float* y, float* p, std::size_t n, ElementType type) {
+  if (type == ElementType::kBF16) return HWY_DYNAMIC_DISPATCH(fold_bf16)(x, y, p, n);
+  if (type == ElementType::kF16) return HWY_DYNAMIC_DISPATCH(fold_f16)(x, y, p, n);
   return HWY_DYNAMIC_DISPATCH(fold)(x, y, p, n);
-}
-bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type) {
-  return type == ElementType::kBF16 ? HWY_DYNAMIC_DISPATCH(fold_bf16)(x, y, p, n)
-                                    : HWY_DYNAMIC_DISPATCH(fold_f16)(x, y, p, n);
 }
 bool show(const float* x, float* y, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(show)(x, y, n);

@@ -20,12 +20,11 @@ struct Sums {
   float norm2 = 0;      ///< |ours|^2
 };
 
-/// x += p; y = x; p = 0. False when x then holds a NaN or an infinity.
-[[nodiscard]] bool fold(float* x, float* y, float* p, std::size_t n);
-
-/// The same where x can hold only what `type` can: x = y = round(x + p), and p = what that loses. A
-/// sum that is NaN or infinite leaves x so, and p 0. `type`: one that rounds().
-[[nodiscard]] bool fold_rounded(float* x, float* y, float* p, std::size_t n, ElementType type);
+/// x += p; y = x; p = 0. False when x then holds a NaN or an infinity. Where `type` rounds(), x can
+/// hold only what it can: x = y = round(x + p), and p = what that loses, so that y + p is as exact
+/// as without. A sum that is NaN or infinite leaves x so, and p 0.
+[[nodiscard]] bool fold(float* x, float* y, float* p, std::size_t n,
+                        ElementType type = ElementType::kF32);
 
 /// y = x: fold() where p is 0, which is not read.
 [[nodiscard]] bool show(const float* x, float* y, std::size_t n);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "stencil/mix/blocks.h"
-#include "stencil/mix/edge_delta.h"
 #include "stencil/mix/kernels.h"
 
 namespace stencil::lock_step {
@@ -67,7 +66,7 @@ void collect(std::span<float> x, std::span<float> p, ElementType type) {
   Block unused;
   std::ranges::fill(x, 0.0F);
   for_blocks(x.size(), [&](std::size_t begin, std::size_t n) {
-    (void)edge_delta::fold(x.subspan(begin, n), {unused.data(), n}, p.subspan(begin, n), type);
+    (void)kernels::fold(&x[begin], unused.data(), &p[begin], n, type);
   });
 }
 

@@ -7,7 +7,9 @@
 
 #include "stencil/codec/fp32_codec.h"
 #include "stencil/core/error.h"
+#include "stencil/mix/codecs/dense.h"
 #include "stencil/mix/following.h"
+#include "stencil/mix/kernels.h"
 
 namespace stencil {
 namespace {
@@ -117,13 +119,11 @@ bool Mixer::fold_bucket(const BucketGuard& guard, std::uint32_t bucket, std::spa
   const bool nothing = came == 0;
   const auto fold = [&](TypedRange part) {
     if (nothing && !rounds(part.type)) {
-      finite &= edge_delta::show(x.subspan(part.begin, part.size),
-                                 segment_.y().subspan(part.begin, part.size));
+      finite &= kernels::show(&x[part.begin], &segment_.y()[part.begin], part.size);
       return;
     }
     const auto change = [&](std::size_t begin, std::size_t n) {
-      finite &= edge_delta::fold(x.subspan(begin, n), segment_.y().subspan(begin, n),
-                                 segment_.p().subspan(begin, n), part.type);
+      finite &= kernels::fold(&x[begin], &segment_.y()[begin], &segment_.p()[begin], n, part.type);
     };
     change_followed(followers_, x, part.begin, part.size, change, aside_.of(bucket));
   };
@@ -257,7 +257,9 @@ MixReport Mixer::copy(std::uint32_t bucket, std::span<std::byte> out) {
   const BucketGuard guard = lock(bucket);
   if (!guard) return MixReport::locked();
   const BucketValues ours = values(guard, bucket);
-  return {.applied = edge_delta::copy(ours.y, ours.p, Fp32Codec(), out)};
+  const bool nothing = std::ranges::all_of(ours.p, [](float value) { return value == 0; });
+  if (nothing) return {.applied = Fp32Codec().encode(ours.y, out)};  // a sum would turn -0 into 0
+  return MixReport::of(DenseEdgeCodec().offer(ours, out));
 }
 
 MixReport Mixer::adopt(std::uint32_t bucket, std::span<const std::byte> s) {

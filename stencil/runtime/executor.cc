@@ -127,42 +127,33 @@ void Executor::operator()(action::MakeOffer& offer) {
   run(following_);
 }
 
-void Executor::reply(Rank to, const Reply& reply) {
-  engine_.on_answered(to, reply, following_);
-  run(following_);
-}
-
-void Executor::decline(Rank to, const Offer& offer, ReplyStatus status) {
-  reply(to, Reply{.sequence = offer.sequence, .bucket = offer.bucket, .status = status});
-}
-
 void Executor::operator()(action::Answer& answer) {
   const Edge& to = edges_.at(answer.to);
   const Offer& offer = *answer.message.as<Offer>();
-  if (answer.divisor == 0) return decline(answer.to, offer, answer.status);
-  const auto cannot = [&](ReplyStatus status) { decline(answer.to, offer, status); };
-  if (!offer.payload) return cannot(ReplyStatus::kBusy);
-  const bool exact = offer.codec == kExact;
-  const CodedForm form = forms_.reply(*to.codec, offer.bucket, exact);
-  Reply reply{.sequence = offer.sequence,
-              .bucket = offer.bucket,
-              .divisor = answer.divisor,
-              .codec = form.codec};
-  const auto bytes = forms_.give(reply.payload, form.bytes);
-  const MixReport report =
-      bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
-                            answer.divisor, *bytes, to.neighbour.unlike)
-            : MixReport::locked();
-  if (report.applied) {
-    note_refused(answer.to, report);
-    measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
-    return this->reply(answer.to, reply);
+  Reply reply{.sequence = offer.sequence, .bucket = offer.bucket, .status = answer.status};
+  if (answer.divisor > 0) {
+    const bool exact = offer.codec == kExact;
+    const CodedForm form = forms_.reply(*to.codec, offer.bucket, exact);
+    const auto bytes = offer.payload ? forms_.give(reply.payload, form.bytes) : std::nullopt;
+    const MixReport report =
+        bytes ? mixer_.answer(offer.bucket, forms_.coding(to, exact), view(offer.payload),
+                              answer.divisor, *bytes, to.neighbour.unlike)
+              : MixReport::locked();
+    if (report.applied) {
+      reply.divisor = answer.divisor;
+      reply.codec = form.codec;
+      note_refused(answer.to, report);
+      measured(answer.to, offer.bucket, report, answer.divisor, telling(answer.message, nullptr));
+    } else {
+      const bool later =
+          report.why == MixReport::Why::kLocked || report.why == MixReport::Why::kBusy;
+      reply.status = later ? ReplyStatus::kBusy : ReplyStatus::kRejected;
+      reply.payload = Payload();
+      if (!later) reject(answer.to, report, "offer", "an offer");
+    }
   }
-  if (report.why == MixReport::Why::kLocked || report.why == MixReport::Why::kBusy) {
-    return cannot(ReplyStatus::kBusy);
-  }
-  reject(answer.to, report, "offer", "an offer");
-  cannot(ReplyStatus::kRejected);
+  engine_.on_answered(answer.to, reply, following_);
+  run(following_);
 }
 
 template <typename Applied>

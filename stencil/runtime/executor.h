@@ -57,8 +57,6 @@ class Executor {
 
  private:
   void close_request(std::uint32_t bucket);
-  void decline(Rank to, const Offer& offer, ReplyStatus status);
-  void reply(Rank to, const Reply& reply);
   template <typename Owed>
   void apply_or_owe(Owed& owed);
   // Returns false where another process holds the bucket; then try again later.

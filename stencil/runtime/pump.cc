@@ -263,54 +263,52 @@ void Pump::link_up(TimePoint now, LinkId link, std::optional<Rank> proven) {
   }
 }
 
+void Pump::note_undecodable(const Edge* from, const Error& error) {
+  ++(error.fault == Fault::kChecksum      ? counters_.checksum
+     : error.fault == Fault::kPayloadSize ? counters_.payload_size
+                                          : counters_.malformed);
+  const std::string cause = "decode" + std::to_string(static_cast<int>(error.fault));
+  if (from == nullptr) return complaints_.about_stranger(cause, error.text);
+  complaints_.about(from->rank(), cause, error.text);
+}
+
 void Pump::receive_frame(TimePoint now, const Received& received) {
-  const LinkId link = received.link;
-  Edge* const from = links_.served_by(link);
+  Edge* from = links_.served_by(received.link);
   // A link that serves an edge was proven, also where its key has been revoked since.
   const bool proven = from != nullptr || received.proven;
-  Result<Message> message = decode_frame(received.frame, proven ? served_ : Integrity::kChecksum);
-  if (!message) {
-    const Fault fault = message.error().fault;
-    ++(fault == Fault::kChecksum      ? counters_.checksum
-       : fault == Fault::kPayloadSize ? counters_.payload_size
-                                      : counters_.malformed);
-    const std::string cause = "decode" + std::to_string(static_cast<int>(fault));
-    if (from == nullptr) return complaints_.about_stranger(cause, message.error().text);
-    return complaints_.about(from->rank(), cause, message.error().text);
-  }
-  if (!reception_.may_send(link, *message, received.proven)) {
+  Result<Message> decoded = decode_frame(received.frame, proven ? served_ : Integrity::kChecksum);
+  if (!decoded) return note_undecodable(from, decoded.error());
+  const Message& message = *decoded;
+  if (!reception_.may_send(received.link, message, received.proven)) {
     // The key was revoked while its link was up: the link must not be used any more.
     if (from != nullptr && received.proven != from->rank()) cut(now, *from);
     return;
   }
-  if (from != nullptr) return receive_message(now, *from, *message);
-  if (Edge* const edge = reception_.hear(now, link, *message)) {
-    engine_.on_link_up(now, edge->rank(), actions_);
+  if (from == nullptr) {
+    from = reception_.hear(now, received.link, message);
+    if (from == nullptr) return;
+    engine_.on_link_up(now, from->rank(), actions_);
     act();
-    receive_message(now, *edge, *message);
   }
-}
-
-void Pump::receive_message(TimePoint now, Edge& from, const Message& message) {
-  if (message.header.from != from.rank()) {
-    ++counters_.unknown_senders;
-    return complaints_.about(
-        from.rank(), "sender",
-        "a message claims to come from rank " + std::to_string(message.header.from));
+  const auto refuse = [&](std::uint64_t& counter, const char* cause, const std::string& text) {
+    ++counter;
+    complaints_.about(from->rank(), cause, text);
+  };
+  if (message.header.from != from->rank()) {
+    return refuse(counters_.unknown_senders, "sender",
+                  "a message claims to come from rank " + std::to_string(message.header.from));
   }
-  if (!forms_.fits(*from.codec, message)) {
-    ++counters_.payload_size;
-    return complaints_.about(from.rank(), "size",
-                             "a payload of " + std::to_string(view(payload_of(message)).size()) +
-                                 " bytes that no message of this run has");
+  if (!forms_.fits(*from->codec, message)) {
+    return refuse(counters_.payload_size, "size",
+                  "a payload of " + std::to_string(view(payload_of(message)).size()) +
+                      " bytes that no message of this run has");
   }
   if (!forms_.is_sound(message)) {
-    ++counters_.non_finite;
-    return complaints_.about(from.rank(), "snapshot", "a snapshot that is not finite was refused");
+    return refuse(counters_.non_finite, "snapshot", "a snapshot that is not finite was refused");
   }
-  engine_.on_message(now, from.rank(), message, actions_);
+  engine_.on_message(now, from->rank(), message, actions_);
   act();
-  if (const Hello* const hello = message.as<Hello>()) from.memory.token = hello->meeting;
+  if (const Hello* const hello = message.as<Hello>()) from->memory.token = hello->meeting;
 }
 
 void Pump::link_down(TimePoint now, LinkId link) {

@@ -77,7 +77,8 @@ class Pump {
   void receive(TimePoint now, Received&& received);
   void link_up(TimePoint now, LinkId link, std::optional<Rank> proven);
   void receive_frame(TimePoint now, const Received& received);
-  void receive_message(TimePoint now, Edge& from, const Message& message);
+  /// Counts and logs it; `from` is null where the link serves no edge.
+  void note_undecodable(const Edge* from, const Error& error);
   void link_down(TimePoint now, LinkId link);
   void cut(TimePoint now, Edge& edge);
   void without_link(TimePoint now, Edge& edge);

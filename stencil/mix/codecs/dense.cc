@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "stencil/codec/fp32_codec.h"
+#include "stencil/mix/blocks.h"
+#include "stencil/mix/kernels.h"
 
 namespace stencil {
 
@@ -24,18 +26,49 @@ CodedForm DenseEdgeCodec::reply_form(std::size_t floats) const {
 }
 
 Outcome DenseEdgeCodec::offer(BucketValues ours, std::span<std::byte> out) {
-  return {.finite = edge_delta::offer(ours.y, ours.p, *values_.codec, out)};
+  Outcome outcome;
+  Outgoing z(*values_.codec, out);
+  for_blocks(ours.y.size(), [&](std::size_t begin, std::size_t n) {
+    outcome.finite &=
+        kernels::sum(&ours.y[begin], &ours.p[begin], z.space(begin), n) && z.write(begin, n);
+  });
+  return outcome;
 }
 
 Outcome DenseEdgeCodec::answer(BucketValues ours, std::span<const std::byte> offer, int divisor,
                                std::span<std::byte> reply) {
-  return edge_delta::answer(ours.y, ours.p, *values_.codec, offer, divisor, *differences_.codec,
-                            reply);
+  Outcome outcome;
+  Incoming theirs(*values_.codec, offer);
+  Outgoing d(*differences_.codec, reply);
+  const float beta = 1.0F / static_cast<float>(divisor);
+  for_blocks(ours.y.size(), [&](std::size_t begin, std::size_t n) {
+    const kernels::Sums sums = kernels::difference(theirs.block(begin, n), &ours.y[begin],
+                                                   &ours.p[begin], beta, d.space(begin), n);
+    outcome += sums;
+    outcome.finite &= sums.finite && d.write(begin, n);
+  });
+  outcome.finite &= theirs.decodable();
+  if (!outcome.finite) return outcome;
+  // Nothing is changed before the whole bucket is known to be finite. Both ends apply the same
+  // numbers, since this end also decodes `reply`, which is still in cache.
+  Incoming sent(*differences_.codec, reply);
+  for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
+    kernels::add(sent.block(begin, n), &ours.p[begin], n);
+  });
+  return outcome;
 }
 
 Outcome DenseEdgeCodec::complete(BucketValues ours, std::span<const std::byte> /*offer*/,
                                  std::span<const std::byte> reply, int divisor) {
-  return edge_delta::complete(ours.p, *differences_.codec, reply, divisor);
+  Outcome outcome;
+  Incoming delta(*differences_.codec, reply);
+  outcome.finite = delta.all_finite(ours.p.size());
+  if (!outcome.finite) return outcome;
+  for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
+    outcome.distance2 += kernels::subtract(delta.block(begin, n), &ours.p[begin], n);
+  });
+  outcome.distance2 *= static_cast<double>(divisor) * divisor;
+  return outcome;
 }
 
 Outcome DenseEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffer theirs) {
@@ -44,8 +77,14 @@ Outcome DenseEdgeCodec::merge(BucketValues ours, CodedOffer offered, CodedOffer 
     if (offer.exact) return fp32;
     return *values_.codec;
   };
-  return edge_delta::merge(ours.p, codec_of(offered), offered.bytes, codec_of(theirs),
-                           theirs.bytes);
+  Outcome outcome;
+  Incoming mine(codec_of(offered), offered.bytes), other(codec_of(theirs), theirs.bytes);
+  outcome.finite = mine.all_finite(ours.p.size()) && other.all_finite(ours.p.size());
+  if (!outcome.finite) return outcome;
+  for_blocks(ours.p.size(), [&](std::size_t begin, std::size_t n) {
+    outcome += kernels::approach(mine.block(begin, n), other.block(begin, n), &ours.p[begin], n);
+  });
+  return outcome;
 }
 
 }  // namespace stencil

@@ -23,12 +23,17 @@ namespace {
 int unsent_bytes(const TransportOptions& options) {
   return static_cast<int>(std::clamp<std::size_t>(options.max_frame_bytes / 2, 8 << 10, 32 << 10));
 }
-constexpr std::size_t kLargestPiece = 64 << 10;
+/// TCP puts at most some 64,000 bytes into a packet (65,483 over loopback), and starts none that
+/// holds two pieces: of 64 KiB each, every second packet would hold a few bytes. A bucket of 256
+/// KiB and its header take five of these, as many as of 64 KiB.
+constexpr std::size_t kLargestPiece = 52 << 10;
+/// The largest frame that is written as a whole.
+constexpr std::size_t kSmallFrame = 128 << 10;
 /// Frames taken at a time of one that we leave: it may have more without end.
 constexpr int kMostDiscarded = 64;
 /// Over fast links small buckets are written as a whole, which takes fewer calls.
 std::size_t largest_piece(const TransportOptions& options) {
-  return options.max_frame_bytes > 2 * kLargestPiece ? kLargestPiece : FrameWriter::kWhole;
+  return options.max_frame_bytes > kSmallFrame ? kLargestPiece : FrameWriter::kWhole;
 }
 /// What a thin link, of up to some 130 Mbit/s, carries in a millisecond: the system then holds
 /// little more than it needs. Nothing for other links.

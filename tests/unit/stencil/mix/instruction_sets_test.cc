@@ -75,9 +75,7 @@ Results run_kernels(std::size_t n, std::size_t at_once) {
   parts([&](std::size_t i, std::size_t m) { (void)kernels::fold(&u[i], &v[i], &w[i], m); });
   keep({&u, &v, &w});
   for (const ElementType type : {ElementType::kF16, ElementType::kBF16}) {
-    parts([&](std::size_t i, std::size_t m) {
-      (void)kernels::fold_rounded(&u[i], &v[i], &w[i], m, type);
-    });
+    parts([&](std::size_t i, std::size_t m) { (void)kernels::fold(&u[i], &v[i], &w[i], m, type); });
     keep({&u, &v, &w});
   }
   parts([&](std::size_t i, std::size_t m) { (void)kernels::show(&a[i], &v[i], m); });
