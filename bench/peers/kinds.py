@@ -138,7 +138,10 @@ class Hivemind(Alone):
         self.dht = dht
 
     def end(self):
-        print("averaged", self.optimizer.local_epoch, "times", file=sys.stderr)
+        """Its processes would outlive this one, and hold its output open."""
+        print("hivemind is in round", self.optimizer.local_epoch, file=sys.stderr, flush=True)
+        self.optimizer.shutdown()
+        self.dht.shutdown()
 
 
 def wait_for(file, seconds=60):
