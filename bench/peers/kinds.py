@@ -1,4 +1,5 @@
 """How each kind exchanges: what to do around a backward pass that is the same for all."""
+
 import pathlib
 import sys
 import time
@@ -8,6 +9,7 @@ import torch
 OURS = {
     "ours": {},
     "boundary": {"by_layer": False},
+    "one sweep": {"sweeps": 1},
     "phase 0": {"phase_lock": 0},
     "linger 0": {"linger": 0},
     "uncorrected": {"momentum_correction": 0},

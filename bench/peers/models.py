@@ -1,4 +1,5 @@
 """The models that bench/peers trains."""
+
 import time
 
 import torch
