@@ -140,6 +140,10 @@ void Handshake::add(TimePoint now, Neighbour& neighbour) const {
 
 void Handshake::begin_epoch(Neighbour& neighbour) const {
   ++neighbour.life.our_epoch;
+  epochs_changed(neighbour);
+}
+
+void Handshake::epochs_changed(Neighbour& neighbour) const {
   neighbour.life.told = self_.config.hello.progress;
 }
 
@@ -230,6 +234,7 @@ bool Handshake::take_epoch(Neighbour& neighbour, std::uint32_t epoch) {
   if (life.their_epoch != 0 && ahead < 0) return false;
   exchange_.drop_held(neighbour);
   life.their_epoch = epoch;
+  epochs_changed(neighbour);
   neighbour.report.number = 0;
   life.acknowledged = false;
   life.greeted = false;

@@ -82,6 +82,8 @@ class Handshake {
   void end(Neighbour& neighbour);
   /// What greeted before counts no more.
   void begin_epoch(Neighbour& neighbour) const;
+  /// Ours or theirs: Hellos tell of our progress of now until one of them changes again.
+  void epochs_changed(Neighbour& neighbour) const;
   void say_hello(TimePoint now, Neighbour& neighbour, Actions& out);
   bool take_life(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
   bool take_epoch(Neighbour& neighbour, std::uint32_t epoch);

@@ -32,7 +32,7 @@ struct Life {
   TimePoint taken_since{};    ///< since when they say that another process has our rank; or unset
   Origin initial;             ///< as they last said
   double progress = 0;        ///< see Hello::progress; as of the last link
-  double told = 0;            ///< our progress, as all Hellos of our_epoch tell it
+  double told = 0;            ///< our progress, as all Hellos of these two epochs tell it
   bool behind = false;        ///< it was far behind us then and may still begin anew
   bool doubted = false;       ///< it told us then of progress that is not believed
   bool fresh = false;         ///< a newcomer when its present life sent us its first Hello

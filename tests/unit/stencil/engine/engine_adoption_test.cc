@@ -108,6 +108,23 @@ TEST_F(Adoption, one_that_was_near_when_both_greeted_is_asked_however_far_this_o
   EXPECT_TRUE(asks());
 }
 
+/// What was told when the edge was new is of no use when a gap, or a reply that is missed, has it
+/// synchronised anew.
+TEST_F(Adoption, who_is_greeted_anew_is_judged_by_what_it_has_come_to) {
+  greet(1, 0);
+  engine().on_progress(kFar);
+  Hello hello = lone_.hello(generation_);
+  hello.life = lone_.at(1).neighbour.life.id;
+  hello.progress = kFar;
+  Message anew = lone_.from(1, hello);
+  ++anew.header.sender_epoch;
+  lone_.out.clear();
+  engine().on_message(lone_.now, 1, anew, lone_.out);
+  EXPECT_EQ(engine().state(), WorkerState::kTraining);
+  ASSERT_TRUE(sent_to<Hello>(1));
+  EXPECT_EQ(std::get<action::Send>(lone_.out.front()).message.as<Hello>()->progress, kFar);
+}
+
 TEST_F(Adoption, who_was_far_behind_when_both_greeted_follows_however_far_it_has_come_since) {
   Hello hello = lone_.hello(++generation_);
   hello.life = lone_.at(1).neighbour.life.id;
