@@ -123,7 +123,7 @@ bool Engine::on_greeting(TimePoint now, Neighbour& neighbour, const Message& mes
     if (heard == Handshake::Heard::kSynchronised) {
       joining_.on_synchronised(now);
       puller_.plan().repeat(neighbour.rank);
-      if (joining_.behind(neighbour)) follow(now, neighbour, message.header.state, out);
+      if (joining_.behind(neighbour)) follow(now, neighbour, message.header, out);
     }
     return heard != Handshake::Heard::kNothing;
   }
@@ -137,8 +137,9 @@ bool Engine::on_greeting(TimePoint now, Neighbour& neighbour, const Message& mes
 
 /// A neighbour whose word is not taken is not averaged with either: its model, or ours, would be
 /// dragged back.
-void Engine::follow(TimePoint now, Neighbour& neighbour, WorkerState state, Actions& out) {
-  if (joining_.believes(neighbour, state, out)) return start_over(now, out);
+void Engine::follow(TimePoint now, Neighbour& neighbour, const MessageHeader& header,
+                    Actions& out) {
+  if (joining_.believes(neighbour, header, out)) return start_over(now, out);
   neighbour.life.doubted = true;
 }
 

@@ -158,7 +158,7 @@ class Engine {
   [[nodiscard]] bool on_greeting(TimePoint now, Neighbour& neighbour, const Message& message,
                                  Actions& out);
   void handle(TimePoint now, Neighbour& neighbour, const Message& message, Actions& out);
-  void follow(TimePoint now, Neighbour& neighbour, WorkerState state, Actions& out);
+  void follow(TimePoint now, Neighbour& neighbour, const MessageHeader& header, Actions& out);
   void start_over(TimePoint now, Actions& out);
   void tell_of_progress(TimePoint now, Actions& out);
   void on_snapshot(TimePoint now, Neighbour& neighbour, const Snapshot& snapshot, Actions& out);

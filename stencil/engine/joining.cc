@@ -58,7 +58,7 @@ void Joining::note_not_served() {
   if (rank != kNoRank) not_served_[rank] += copied_ == 0 ? 2 : 1;
 }
 
-bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
+bool Joining::believes(Neighbour& neighbour, const MessageHeader& header, Actions& out) {
   if (!trusted(neighbour.rank)) {
     out.push_back(action::Warn{neighbour.rank,
                                "it tells of a model far ahead of this worker's, and did not serve "
@@ -66,7 +66,8 @@ bool Joining::believes(Neighbour& neighbour, WorkerState state, Actions& out) {
                                "not served"});
     return false;
   }
-  const bool saved = state == WorkerState::kJoining && trains_with_others(neighbour);
+  const bool newcomer = header.state == WorkerState::kJoining && header.step == 0;
+  const bool saved = newcomer && trains_with_others(neighbour);
   if (saved) stale_[neighbour.rank] = neighbour.life.id;
   const auto found = stale_.find(neighbour.rank);
   if (found == stale_.end() || found->second != neighbour.life.id) {

@@ -58,10 +58,10 @@ class Joining {
     return self_.training() && far_behind(neighbour.life.told, neighbour);
   }
   /// Whether the worker gives up what it has trained for the neighbour that it is behind(). Not for
-  /// one that comes with a saved model, its `state` being that of a newcomer, while this worker
-  /// trains together with others: a stale checkpoint does not win over a living grid. Nor for one
-  /// that has told of its model before and did not serve it.
-  [[nodiscard]] bool believes(Neighbour& neighbour, WorkerState state, Actions& out);
+  /// one that comes with a saved model, a newcomer that has made no step by the `header` of its
+  /// Hello, while this worker trains together with others: a stale checkpoint does not win over a
+  /// living grid. Nor for one that has told of its model before and did not serve it.
+  [[nodiscard]] bool believes(Neighbour& neighbour, const MessageHeader& header, Actions& out);
   /// Makes the worker a newcomer again, whatever it has trained.
   void start_over();
   /// Tells, once for each of the neighbour's lives, that both began from other initial weights and

@@ -32,6 +32,24 @@ class Adoption : public testing::Test {
     lone_.hear(rank, hello);  // learns our new epoch
     lone_.hear(rank, hello);
   }
+  /// Neighbour 2 tells of a step.
+  void others_train() {
+    Message message = lone_.from(2, Heartbeat{});
+    message.header.step = 1;
+    engine().on_message(lone_.now, 2, message, lone_.out);
+  }
+  /// Neighbour 1 greets, joining and far ahead, after so many steps of its present life.
+  void greet_as_newcomer(std::uint64_t steps) {
+    Hello hello = lone_.hello(++generation_);
+    hello.life = lone_.at(1).neighbour.life.id;
+    hello.progress = kFar;
+    for (int i = 0; i < 2; ++i) {  // the first learns our new epoch
+      Message message = lone_.from(1, hello);
+      message.header.state = WorkerState::kJoining;
+      message.header.step = steps;
+      engine().on_message(lone_.now, 1, message, lone_.out);
+    }
+  }
   template <typename Body>
   [[nodiscard]] bool sent_to(Rank rank) {
     return std::ranges::any_of(lone_.out, [rank](const Action& action) {
@@ -140,6 +158,20 @@ TEST_F(Adoption, one_that_greets_after_its_last_step_is_asked_however_far_behind
   lone_.state = WorkerState::kSettled;
   greet(1, 0);
   EXPECT_TRUE(asks());
+}
+
+/// It has given its model up for another's, and comes with that soon: it has no saved one.
+TEST_F(Adoption, one_that_has_made_steps_and_starts_over_is_believed) {
+  others_train();
+  greet_as_newcomer(7);
+  EXPECT_EQ(engine().state(), WorkerState::kJoining);
+}
+
+TEST_F(Adoption, one_that_has_made_none_comes_with_a_saved_model_which_is_not_believed) {
+  others_train();
+  greet_as_newcomer(0);
+  EXPECT_EQ(engine().state(), WorkerState::kTraining);
+  EXPECT_FALSE(asks());
 }
 
 TEST_F(Adoption, one_that_is_not_believed_is_not_asked_at_the_end_either) {
