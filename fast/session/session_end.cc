@@ -1,11 +1,18 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "fast/errors.h"
 #include "fast/session/session_impl.h"
 
 namespace fast {
+namespace {
+
+/// For so long at least others are taken to be computing a step.
+constexpr double kStep = 2;
+
+}  // namespace
 
 double Session::Impl::fraction() const {
   const bool whole = over() && (aims() || Progress::stopped(record_.scalars));
@@ -18,11 +25,11 @@ bool Session::Impl::done() {
                  "done() is asked for, and without " + options_.naming("budget") + " or " +
                      options_.naming("epochs") + " only stop_all() makes it true");
   }
-  if (fraction() >= kWholeRun || Progress::stopped(progress_.scalars())) return true;
-  if (sync()) return false;
+  if (fraction() >= kWholeRun || Progress::stopped(progress_.scalars())) done_ = true;
+  if (done_ || sync()) return done_;
   std::array<double, Progress::kScalars> heard{};
   mixer_.read_telemetry_z(heard);
-  return progress_.fraction_of(heard) >= kWholeRun || Progress::stopped(heard);
+  return done_ = progress_.fraction_of(heard) >= kWholeRun || Progress::stopped(heard);
 }
 
 void Session::Impl::stop_all(std::string_view reason) {
@@ -108,9 +115,17 @@ Agreement Session::Impl::agree_in_lock_step(bool changed) {
 bool Session::Impl::settle() {
   const auto settled = [](const PumpStatus& s) { return s.may_freeze; };
   if (aims() && done()) {
-    if (background_.await(options_.exchange.settle_deadline, settled)) return true;
-    // What all have done is known to each by a few steps more or less. Whoever makes none itself
-    // would wait for the rest for ever.
+    // What all have done is known to each by a few steps more or less. As long as others make steps,
+    // they come to know it; whoever makes none itself would wait for the rest for ever.
+    const TimePoint now = EventLoop::now();
+    const std::chrono::duration<double> training = now - joined_at_;
+    const auto steps = static_cast<double>(boundary_.standing().step);
+    const double step = steps == 0 ? 0 : training.count() / steps;
+    const double still = std::min(options_.exchange.settle_deadline, std::max(kStep, 2 * step));
+    if (background_.await(Patience(still, still, now), settled, [](const PumpStatus&) {})) {
+      return true;
+    }
+    if (background_.stopped()) return false;
     progress_.stop();
     mixer_.fold_telemetry(progress_.scalars());
   }

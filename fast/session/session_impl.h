@@ -196,8 +196,10 @@ class Session::Impl {
   Duration exchange_time_{};
   std::optional<Agreement> agreement_;  ///< once finished
   bool joined_ = false;
+  TimePoint joined_at_{};
   std::uint64_t telemetry_seen_ = 0;  ///< Mixer::telemetry_exchanges() as of the last boundary
   bool training_ended_ = false;
+  bool done_ = false;        ///< and stays so, however exactly the rest is known later
   bool endless_ = false;     ///< it was said that done() never comes
   bool loss_grown_ = false;  ///< that was said once
 

@@ -60,6 +60,7 @@ void Session::Impl::join() {
   if (joined_ || over()) return;
   (void)await_model();
   joined_ = true;
+  joined_at_ = EventLoop::now();
 }
 
 bool Session::Impl::await_model() {

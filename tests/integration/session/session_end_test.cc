@@ -119,6 +119,7 @@ TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
     Quadratic worker(rank);
     SessionOptions of = options("ring:2", rank);
     of.budget = 50;
+    of.exchange.settle_deadline = 300;  // not to be reached
     Session session(worker.adapter, of);
     session.join();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -129,6 +130,32 @@ TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
       }
       worker.step();
       session.exchange({.samples = 1, .loss = 1});
+    }
+    EXPECT_TRUE(session.done()) << rank;
+    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+  });
+}
+
+/// Who trains is done by its own count before the other has heard of its one large step; the mean
+/// over both is half the aim then, and stays so.
+TEST_F(SessionTest, WhoeverMakesNoStepIsNotWaitedForLong) {
+  in_threads(2, [this](int rank) {
+    Quadratic worker(rank);
+    SessionOptions of = options("ring:2", rank);
+    of.epochs = 1;
+    of.data_size = 100;
+    of.exchange.linger = of.exchange.phase_lock = 0;
+    of.exchange.settle_deadline = 300;  // not to be reached
+    Session session(worker.adapter, of);
+    session.join();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!session.done() && std::chrono::steady_clock::now() < end) {
+      if (rank == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        continue;
+      }
+      worker.step();
+      session.exchange({.samples = 100, .loss = 1});
     }
     EXPECT_TRUE(session.done()) << rank;
     EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
