@@ -72,6 +72,10 @@ class ModelAdapter {
   /// names. Writing to the bytes changes the model.
   [[nodiscard]] virtual std::vector<NamedTensor> state() = 0;
 
+  /// Whether pull() and push() do nothing and values() is the model's own memory now: a session may
+  /// then change parts of it from another thread; see Session::needed(). The default says no.
+  [[nodiscard]] virtual bool in_place() const { return false; }
+
   /// Optional. A step that is computed layer by layer may call this in mid-step: values() from
   /// `first` to the end already hold the new step and will not change before the next exchange(),
   /// so the session may start to exchange them. See adapters/torch/step_in_backward.h.
@@ -91,6 +95,14 @@ class ModelAdapter {
     on_needed_ = std::move(call);
   }
 
+  /// Whoever calls needed() calls this before it changes values that it has not asked for; see
+  /// Session::changing().
+  void changing() {
+    if (on_changing_) on_changing_();
+  }
+  /// Sets the function that changing() calls, as on_ready() does.
+  void on_changing(std::function<void()> call) { on_changing_ = std::move(call); }
+
   /// Optional. What follows the moves of values() by an exchange: the momentum of an optimizer,
   /// say, which sets it after each step; see fast/momentum.h. A session clears it where the model
   /// is replaced.
@@ -105,6 +117,7 @@ class ModelAdapter {
  private:
   std::function<void(std::size_t)> on_ready_;
   std::function<void(std::size_t, std::size_t)> on_needed_;
+  std::function<void()> on_changing_;
   stencil::Followers followers_;
   std::vector<Resumable*> parts_;
 };

@@ -251,7 +251,10 @@ fast_code fast_exchange(fast_session* session, uint64_t samples, double loss) {
 }
 
 fast_code fast_array_moved(fast_session* session, size_t array, void* memory) {
-  return once_open(session, [&](fast::Session&) { session->adapter->move(array, memory); });
+  return once_open(session, [&](fast::Session& one) {
+    one.changing();
+    session->adapter->move(array, memory);
+  });
 }
 
 fast_code fast_ready_from(fast_session* session, uint64_t first) {
@@ -262,14 +265,19 @@ fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count) {
   return once_open(session, [&](fast::Session& one) { one.needed(first, count); });
 }
 
+fast_code fast_changing(fast_session* session) {
+  return once_open(session, [](fast::Session& one) { one.changing(); });
+}
+
 fast_code fast_momentum(fast_session* session, size_t array, void* momentum, double rate,
                         double decay, double share) {
-  return once_open(session, [&](fast::Session&) {
+  return once_open(session, [&](fast::Session& one) {
     if (!(rate >= 0 && decay >= 0 && decay <= 1 && share >= 0 && share <= 1)) {
       throw ConfigError("momentum of rate " + stencil::option_text(rate) + ", decay " +
                             stencil::option_text(decay) + ", share " + stencil::option_text(share),
                         "give a rate of 0 or more, and numbers from 0 to 1");
     }
+    one.changing();
     session->adapter->follow(array, momentum, {.rate = rate, .decay = decay, .share = share});
   });
 }

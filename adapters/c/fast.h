@@ -254,6 +254,15 @@ FAST_API fast_code fast_ready_from(fast_session* session, uint64_t first);
 FAST_API fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count);
 
 /**
+ * Only for who calls fast_needed(): a part that one step has asked for belongs to the session from
+ * the end of fast_exchange() until the next step asks for it, and averages are added to it there
+ * (option "fold_ahead"); nothing is where fast_set_transfers() was called. To be called before a
+ * part is changed without being asked for, as an optimizer does with layers that were not used. All
+ * is the caller's then, until the end of fast_exchange().
+ */
+FAST_API fast_code fast_changing(fast_session* session);
+
+/**
  * Optional, after each step of an optimizer with momentum, m <- decay m + gradient and x <- x -
  * rate m: `momentum` is the m of array number `array` (from 0, in the order of fast_array()), a
  * trained one, of its type and shape. Until the next call, m changes by -`share` / rate times

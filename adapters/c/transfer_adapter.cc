@@ -102,6 +102,10 @@ void TransferAdapter::push(std::size_t first, std::size_t count) {
   transfer(transfers_.push, "push", first, count);
 }
 
+bool TransferAdapter::in_place() const {
+  return transfers_.pull == nullptr && transfers_.push == nullptr && flat_.in_place();
+}
+
 void TransferAdapter::follow(std::size_t index, void* momentum,
                              const FollowingMomentum::Step& step) {
   const std::size_t place = place_in_role(index);

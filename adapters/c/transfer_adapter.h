@@ -30,6 +30,7 @@ class TransferAdapter final : public ModelAdapter, private Resumable {
   [[nodiscard]] std::span<float> values() override { return flat_.values(); }
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
+  [[nodiscard]] bool in_place() const override;
   /// The arrays, in their order, and their aliases, as of the last pull or push.
   [[nodiscard]] std::vector<NamedTensor> state() override;
 

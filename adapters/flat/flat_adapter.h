@@ -47,6 +47,7 @@ class FlatAdapter final : public ModelAdapter {
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
   [[nodiscard]] std::vector<NamedTensor> state() override;
+  [[nodiscard]] bool in_place() const override { return !staged_; }
 
  private:
   FlatAdapter(std::vector<float>* vector, std::span<float> values,

@@ -252,6 +252,10 @@ void TorchAdapter::push(std::size_t first, std::size_t count) {
   });
 }
 
+bool TorchAdapter::in_place() const {
+  return std::ranges::all_of(homes_, [](const Home& home) { return home.type == torch::kFloat32; });
+}
+
 void TorchAdapter::uses(const torch::nn::Module& module) {
   const auto [known, is_new] = used_.try_emplace(&module);
   if (is_new) known->second = ranges_of(module);

@@ -61,6 +61,7 @@ class TorchAdapter final : public ModelAdapter {
   [[nodiscard]] std::span<float> values() override;
   void pull(std::size_t first, std::size_t count) override;
   void push(std::size_t first, std::size_t count) override;
+  [[nodiscard]] bool in_place() const override;
 
   /// Parameters, then buffers, with the names of named_parameters() and named_buffers(); tied ones
   /// once, under their first name. Throws AdapterError for a tensor that is not on the CPU.

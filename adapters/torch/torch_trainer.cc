@@ -172,6 +172,7 @@ void TorchTrainer::model_replaced() {
 }
 
 void TorchTrainer::make_step() {
+  adapter_.changing();
   optimizer_.step();
   if (correction_) correction_->after_step();
 }

@@ -9,6 +9,7 @@ import torch
 OURS = {
     "ours": {},
     "boundary": {"by_layer": False},
+    "not ahead": {"fold_ahead": False},
     "one sweep": {"sweeps": 1},
     "phase 0": {"phase_lock": 0},
     "linger 0": {"linger": 0},

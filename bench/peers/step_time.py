@@ -10,6 +10,7 @@ on batches of 32 images of 3x16x16. Each kind runs --rounds times in turn:
   none         no exchange
   ours         fast_training.torch, as it comes: a ring, over --transport
   boundary     the same with all averages taken in at the boundary (by_layer=False)
+  not ahead    the same without the exchange's own thread adding averages (fold_ahead=False)
   one sweep    the same, averaged with one neighbour a step, as Decent-DP is (sweeps=1)
   phase 0      the same without waits for neighbours that end their steps (phase_lock=0)
   linger 0     the same without any wait
@@ -46,7 +47,7 @@ import time
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 import runs
 
-KINDS = ("none", "ours", "boundary", "one sweep", "phase 0", "linger 0", "uncorrected", "decent",
+KINDS = ("none", "ours", "boundary", "not ahead", "one sweep", "phase 0", "linger 0", "uncorrected", "decent",
          "ddp", "hivemind", "c++")  # fmt: skip
 WARM_UP, BATCH, SMALL_BATCH = 5, 32, 4
 

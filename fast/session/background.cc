@@ -49,6 +49,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
       recording_(options, bounds.recording),
       shown_(kStatusEvery),
       sweep_watch_(config.engine),
+      mixer_(mixer),
       pause_(pause) {
   if (const auto files = key_files(options)) {
     keys_ = std::make_unique<KeyWatch>(*files, options.rank, ranks_of(config.engine.neighbours),
@@ -268,6 +269,7 @@ TimePoint Background::turn(TimePoint now) {
   if (meeting_watch_) meeting_watch_->wait_readable();
   if (standing.leave) left_ = true;
   pause_.note(now, pump_->engine());
+  mixer_.fold_lent([&](std::uint32_t bucket) { return pause_.has_come(now, bucket); });
   const bool joining = pump_->engine().state() == stencil::WorkerState::kJoining;
   const std::uint64_t adopted = pump_->engine().joining().adopted();
   const bool watched = watched_ || joining != joining_ || adopted != adopted_;

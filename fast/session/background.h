@@ -125,6 +125,7 @@ class Background {
   bool codec_watched_ FAST_GUARDED_BY(loop_) = false;
 
   // Provides its own locking.
+  stencil::Mixer& mixer_;
   PauseWait& pause_;
 
   std::atomic<bool> leave_{false}, left_{false}, watched_{false};

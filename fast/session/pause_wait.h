@@ -24,6 +24,10 @@ class PauseWait {
   [[nodiscard]] stencil::Pause present(stencil::TimePoint now, stencil::Pause told) const {
     return pauses_.present(now, told);
   }
+  /// Background thread: see Pauses::has_come().
+  [[nodiscard]] bool has_come(stencil::TimePoint now, std::uint32_t bucket) const {
+    return pauses_.has_come(now, bucket, bucket + 1);
+  }
   /// Background thread: when that changes although nothing comes.
   [[nodiscard]] stencil::TimePoint changes(stencil::TimePoint now) const {
     return pauses_.changes(now);

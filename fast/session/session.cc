@@ -64,6 +64,10 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
     const auto inside = enter("ModelAdapter::ready_from()");
     ready_from(first);
   });
+  adapter_.on_changing([this] {
+    const auto inside = enter("ModelAdapter::changing()");
+    changing();
+  });
   adapter_.on_needed([this](std::size_t first, std::size_t count) {
     const auto inside = enter("ModelAdapter::needed()");
     needed(first, count);
@@ -74,6 +78,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
 
 void Session::Impl::save(const std::filesystem::path& file) {
   const TimePoint begun = EventLoop::now();
+  changing();
   SessionRecord record = record_;
   record.steps = steps();
   record.changes = grid_.changes();
@@ -84,6 +89,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
 }
 
 void Session::Impl::save_model(const std::filesystem::path& file) {
+  changing();
   fast::save_model(file, adapter_,
                    {{kRankKey, std::to_string(options_.rank)}, {kRunIdKey, options_.run_id}});
 }
@@ -141,6 +147,10 @@ void Session::exchange(const StepReport& report) {
 void Session::needed(std::size_t first, std::size_t count) {
   const auto inside = impl_->enter("Session::needed()");
   impl_->needed(first, count);
+}
+void Session::changing() {
+  const auto inside = impl_->enter("Session::changing()");
+  impl_->changing();
 }
 bool Session::done() const {
   const auto inside = impl_->enter("Session::done()");

@@ -67,7 +67,16 @@ class Session final : public Exchange {
   /// What nobody asks for is taken in at the next boundary. It goes over whole buckets, which may
   /// reach into the layers before and behind; each is gone over once in a step, and in the middle
   /// of the backward pass none is. Nothing happens in mode sync. Throws AdapterError.
+  ///
+  /// Where the model's memory is exchanged in place, a part that one step has asked for belongs to
+  /// the background thread from the end of exchange() until the next step asks for it, so that what
+  /// comes is added there (SessionOptions, `fold_ahead`). Ask for it before it is changed, or call
+  /// changing(); who reads it without gets each value from before or after an average.
   void needed(std::size_t first, std::size_t count);
+  /// Only for who calls needed(): the training thread is about to change parts of the model that
+  /// this step has not asked for, as an optimizer does with layers that were not used. All of it is
+  /// the training thread's until the end of exchange().
+  void changing();
 
   /// Whether all workers together have used the budget, as has been heard by now: a worker that
   /// makes no steps, since it has no data, hears it too.

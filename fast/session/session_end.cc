@@ -46,6 +46,7 @@ bool Session::Impl::end_training() {
 
 Agreement Session::Impl::finish() {
   if (agreement_) return *agreement_;
+  changing();
   const bool before = over();
   const bool whole = !aims() || done();
   agreement_ = before ? Agreement::kAgreed : agree();
@@ -115,8 +116,8 @@ Agreement Session::Impl::agree_in_lock_step(bool changed) {
 bool Session::Impl::settle() {
   const auto settled = [](const PumpStatus& s) { return s.may_freeze; };
   if (aims() && done()) {
-    // What all have done is known to each by a few steps more or less. As long as others make steps,
-    // they come to know it; whoever makes none itself would wait for the rest for ever.
+    // What all have done is known to each by a few steps more or less. As long as others make
+    // steps, they come to know it; whoever makes none itself would wait for the rest for ever.
     const TimePoint now = EventLoop::now();
     const std::chrono::duration<double> training = now - joined_at_;
     const auto steps = static_cast<double>(boundary_.standing().step);

@@ -55,6 +55,7 @@ class Session::Impl {
   void join();
   void exchange(const StepReport& report);
   void needed(std::size_t first, std::size_t count);
+  void changing() { boundary_.take_back(); }
   void note_first_batch(std::uint64_t hash);
   void save(const std::filesystem::path& file);
   void save_model(const std::filesystem::path& file);

@@ -13,6 +13,7 @@ void Session::Impl::exchange(const StepReport& report) {
   join();
   background_.rethrow_failure();
   const TimePoint begun = EventLoop::now();
+  changing();
   std::span<float> x = values_.pull();
   for (Resumable* const part : adapter_.parts()) part->stepped(report.samples);
   if (!sync() && background_.adopts(boundary_.adopted()) && await_model()) return;
@@ -33,6 +34,7 @@ void Session::Impl::exchange(const StepReport& report) {
                          "; lower the learning rate");
   }
   if (resuming_.due(begun)) save(options_.checkpoint);
+  if (adapter_.in_place()) boundary_.lend(values_.get());
 }
 
 void Session::Impl::note_loss(double loss) {
@@ -69,7 +71,7 @@ void Session::Impl::ready_from(std::size_t first) {
 
 void Session::Impl::needed(std::size_t first, std::size_t count) {
   if (!joined_ || agreement_ || background_.failed()) return;
-  if (background_.adopts(boundary_.adopted())) return;  // the step in progress is dropped
+  if (background_.adopts(boundary_.adopted())) return changing();  // this step is dropped
   const auto part = boundary_.would_be_taken(first, count);
   if (part.size == 0) return;
   const TimePoint begun = EventLoop::now();

@@ -44,6 +44,7 @@ Mixer::Mixer(const Layout& layout, std::span<const float> initial,
       telemetry_y_(telemetry.begin(), telemetry.end()),
       telemetry_p_(telemetry.size(), 0.0),
       telemetry_most_(telemetry.size(), std::numeric_limits<double>::infinity()),
+      lent_(layout.bucket_count()),
       to_fold_(layout.bucket_count()),
       locked_(layout.bucket_count()),
       behind_(layout.bucket_count()),
@@ -137,8 +138,30 @@ FoldReport Mixer::fold(std::span<float> x) {
   return fold(x, 0, telemetry_bucket());
 }
 
+void Mixer::lend(std::span<float> x, std::uint32_t bucket) {
+  const OneAtATime::Inside inside(training_, "Mixer::lend()");
+  if (behind_[bucket] != 0) return;
+  lent_x_ = x;
+  lent_.lend(bucket);
+}
+
+void Mixer::take_back(std::uint32_t from, std::uint32_t to) {
+  if (!lent_.any()) return;
+  for (std::uint32_t b = from; b < to; ++b) lent_.take_back(b);
+  if (from == 0 && to == telemetry_bucket()) lent_.none();
+}
+
+void Mixer::fold_one_lent(std::uint32_t bucket) {
+  const OneAtATime::Inside inside(background_, "Mixer::fold_lent()");
+  if (!lent_.use(bucket)) return;
+  const BucketGuard guard = try_lock(bucket);
+  if (guard && !fold_bucket(guard, bucket, lent_x_)) lent_finite_ = false;
+  lent_.leave(bucket);
+}
+
 FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to) {
   const OneAtATime::Inside inside(training_, "Mixer::fold()");
+  take_back(from, to);
   to_fold_.resize(to - from);
   std::iota(to_fold_.begin(), to_fold_.end(), from);
   return fold_due(x);
@@ -146,6 +169,7 @@ FoldReport Mixer::fold(std::span<float> x, std::uint32_t from, std::uint32_t to)
 
 FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
   const OneAtATime::Inside inside(training_, "Mixer::fold_news()");
+  take_back(0, telemetry_bucket());
   to_fold_.clear();
   for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
     if (b < unchanged || has_news(b)) to_fold_.push_back(b);
@@ -155,6 +179,7 @@ FoldReport Mixer::fold_news(std::span<float> x, std::uint32_t unchanged) {
 
 FoldReport Mixer::fold_news_of(std::span<float> x, std::uint32_t from, std::uint32_t to) {
   const OneAtATime::Inside inside(training_, "Mixer::fold_news_of()");
+  take_back(from, to);
   to_fold_.clear();
   for (std::uint32_t b = from; b < to; ++b) {
     if (has_news(b)) to_fold_.push_back(b);
@@ -193,7 +218,7 @@ FoldReport Mixer::fold_due(std::span<float> x) {
   }
   if (std::ranges::find(behind_, 1) == behind_.end()) lock_holder_ = kNoRank;
   result.folded = due - result.deferred;
-  result.finite = finite;
+  result.finite = lent_finite_.exchange(true) && finite;
   return result;
 }
 

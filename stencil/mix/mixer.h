@@ -13,6 +13,7 @@
 #include "stencil/core/frame.h"
 #include "stencil/core/layout.h"
 #include "stencil/mix/edge_codec.h"
+#include "stencil/mix/lent.h"
 #include "stencil/mix/set_aside.h"
 #include "stencil/mix/team.h"
 #include "stencil/mix/telemetry.h"
@@ -60,12 +61,12 @@ struct MixReport {
 /// model; one more, telemetry_bucket(), holds float64 scalars that pass no codec. The first of them
 /// counts a worker's steps, so that their mean is known to all.
 ///
-/// Threads: fold*, publish*, collect* belong to the training thread and its team, all others to the
-/// background thread; builds that check threads (thread_check.h) throw InvariantError where two
-/// threads are in operations of the same half. The two share one lock per bucket, held for one pass
-/// over that bucket. The
-/// training thread never waits for a lock in fold(): it tries a locked bucket once more at the end
-/// and then leaves it for the next boundary, which keeps z = y + p correct.
+/// Threads: fold*, lend, take_back, publish*, collect* belong to the training thread and its team,
+/// all others, fold_lent() among them, to the background thread; builds that check threads
+/// (thread_check.h) throw InvariantError where two threads are in operations of the same half. The
+/// two share one lock per bucket, held for one pass over that bucket. The training thread never
+/// waits for a lock in fold(): it tries a locked bucket once more at the end and then leaves it for
+/// the next boundary, which keeps z = y + p correct.
 ///
 /// Where the memory is shared, neighbours on the same host take these locks too. A neighbour may be
 /// stopped while it holds one; no operation waits for it then, but reports kLocked.
@@ -104,6 +105,21 @@ class Mixer {
   FoldReport fold_news(std::span<float> x, std::uint32_t unchanged = 0);
   /// The same for buckets `from` .. `to` - 1 only, none of which has changed.
   FoldReport fold_news_of(std::span<float> x, std::uint32_t from, std::uint32_t to);
+  /// Lends a bucket of x, and what follows it, to the background thread, which folds what comes for
+  /// it: whoever waits to use x then finds the pass over memory made. All folds of the training
+  /// thread take back what they go over, and report what fold_lent() has found since. `x` is the
+  /// whole model.
+  void lend(std::span<float> x, std::uint32_t bucket);
+  /// Buckets `from` .. `to` - 1 are the training thread's again.
+  void take_back(std::uint32_t from, std::uint32_t to);
+  /// Background thread: folds what has come for buckets that are lent and `complete`.
+  template <typename Complete>
+  void fold_lent(Complete complete) {
+    if (!lent_.any()) return;
+    for (std::uint32_t b = 0; b < telemetry_bucket(); ++b) {
+      if (lent_.is_lent(b) && segment_.control(b).came != 0 && complete(b)) fold_one_lent(b);
+    }
+  }
   /// What follows the moves of x from now on, in fold() and collect(); it must outlive this.
   /// Call it before there are any.
   void follow(Followers& followers);
@@ -183,6 +199,7 @@ class Mixer {
  private:
   /// Something has come for this bucket since its last fold, or it was locked then.
   [[nodiscard]] bool has_news(std::uint32_t bucket);
+  void fold_one_lent(std::uint32_t bucket);
   /// Folds the buckets of to_fold_.
   FoldReport fold_due(std::span<float> x);
 
@@ -226,7 +243,7 @@ class Mixer {
 
   Layout layout_;
   Segment segment_;
-  Followers* followers_ = nullptr;     ///< training thread and its team
+  Followers* followers_ = nullptr;     ///< whoever has a bucket of x
   std::atomic<bool> followed_{false};  ///< anything follows
   SetAside aside_{layout_};
   const std::size_t scalars_;
@@ -236,10 +253,13 @@ class Mixer {
   std::vector<double> telemetry_most_ FAST_GUARDED_BY(telemetry_lock_);
   std::atomic<std::uint64_t> inherited_{0}, deferred_{0}, telemetry_exchanges_{0};
   std::atomic<Rank> lock_holder_{kNoRank};
-  std::vector<std::uint32_t> to_fold_;  ///< what a fold goes over; training thread and its team
-  std::vector<std::uint32_t> locked_;   ///< its second tries; the same
-  std::vector<std::uint8_t> behind_;    ///< by bucket: locked at its last fold; the same
-  OneAtATime training_, background_;    ///< which of the two threads is in which operation
+  Lent lent_;
+  std::span<float> lent_x_;              ///< whoever has a bucket
+  std::atomic<bool> lent_finite_{true};  ///< see FoldReport
+  std::vector<std::uint32_t> to_fold_;   ///< what a fold goes over; training thread and its team
+  std::vector<std::uint32_t> locked_;    ///< its second tries; the same
+  std::vector<std::uint8_t> behind_;     ///< by bucket: locked at its last fold; the same
+  OneAtATime training_, background_;     ///< which of the two threads is in which operation
   Team team_;
 };
 

@@ -125,6 +125,14 @@ void visit_fields(Options& options, Visitor& visit) {
           .before = false},
       options.by_layer);
   visit(
+      OptionField<bool>{
+          .key = "fold_ahead",
+          .help = "where a step asks for its layers, the exchange's own thread adds averages to a "
+                  "layer that the step has yet to use, so that the training thread need not",
+          .example = false,
+          .before = false},
+      options.fold_ahead);
+  visit(
       OptionField<int>{
           .key = "mix_threads",
           .unit = "THREADS",

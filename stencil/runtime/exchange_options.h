@@ -27,6 +27,7 @@ struct ExchangeOptions {
   double phase_lock = 0.15;
   bool overlap = true;
   bool by_layer = true;
+  bool fold_ahead = true;
   int mix_threads = 1;
   int bucket_kib = 0;
   int window = 4;

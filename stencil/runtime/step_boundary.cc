@@ -25,9 +25,12 @@ StepBoundary::StepBoundary(Mixer& mixer, const ExchangeOptions& options, double 
       pauses_(options.phase_lock, options.linger, mixer.bucket_count()),
       made_(mixer.layout()),
       by_layer_(options.by_layer),
-      taken_(mixer.layout().bucket_count()) {}
+      fold_ahead_(options.fold_ahead),
+      taken_(mixer.layout().bucket_count()),
+      asked_(taken_) {}
 
 void StepBoundary::reach() {
+  take_back();
   end_parts();
   phase_ = Phase::kEntry;
 }
@@ -80,9 +83,9 @@ bool StepBoundary::begin(std::span<float> x, std::span<double> scalars) {
 }
 
 bool StepBoundary::asked_for_parts() {
-  const auto taken = std::ranges::count(taken_, 1);
+  asked_.swap(taken_);
   std::ranges::fill(taken_, 0);
-  return 4 * taken >= 3 * std::ssize(taken_);
+  return 4 * std::ranges::count(asked_, 1) >= 3 * std::ssize(asked_);
 }
 
 bool StepBoundary::show(std::span<float> x, std::span<double> scalars) {
@@ -131,8 +134,10 @@ void StepBoundary::collect(std::span<float> x, std::span<double> scalars) {
 void StepBoundary::take_over(const PumpStatus& status, std::span<float> x,
                              std::span<double> scalars) {
   if (Followers* const followers = mixer_.followers()) followers->clear();
+  take_back();
   end_parts();
   std::ranges::fill(taken_, 0);
+  by_parts_ = false;
   mixer_.undo_step(x);
   (void)mixer_.fold(x);
   mixer_.fold_telemetry(scalars);
@@ -176,6 +181,13 @@ bool StepBoundary::take_in(std::span<float> x, std::size_t first, std::size_t co
   if (standing_.pause == Pause::kNone || !pauses_.over(clock_())) return false;
   standing_.pause = pauses_.advance(clock_());
   return true;
+}
+
+void StepBoundary::lend(std::span<float> x) {
+  if (!fold_ahead_ || !by_parts_ || phase_ != Phase::kStep) return;
+  for (std::uint32_t b = 0; b < mixer_.telemetry_bucket(); ++b) {
+    if (asked_[b] != 0) mixer_.lend(x, b);
+  }
 }
 
 void StepBoundary::end_parts() {

@@ -27,6 +27,7 @@ namespace stencil {
 ///       advance()
 ///       tell                   hand standing() to Pump::turn(); not any more once passed()
 ///     take_in()                before the next step uses a part of the model: what has come
+///     lend()                   sessions: what comes meanwhile is folded by the background thread
 ///     made_from()              while the next step is computed part by part: fold, then tell
 ///
 /// A boundary goes through these phases (the first has kBegin instead of all of them):
@@ -91,6 +92,13 @@ class StepBoundary {
   /// The part of x that take_in() would go over; of size 0 where there is none.
   [[nodiscard]] BucketRange would_be_taken(std::size_t first, std::size_t count) const;
 
+  /// The step that comes next is begun, and nothing else is done to `x` before it: where the step
+  /// before it asked for a part, the background thread has the part until take_in() asks for it
+  /// again, and folds what comes (Mixer::fold_lent()), so that take_in() finds that done.
+  void lend(std::span<float> x);
+  /// All of x is the training thread's again, asked for or not.
+  void take_back() { mixer_.take_back(0, mixer_.telemetry_bucket()); }
+
   /// All of `x` from `first` on holds the step in progress and does not change before reach().
   /// Returns true where the caller must tell standing(). Values that are not finite are found at
   /// the boundary, and locked buckets are folded there. Mode async.
@@ -142,7 +150,9 @@ class StepBoundary {
   bool paused_ = false;              ///< at the present boundary
   const bool by_layer_;              ///< see ExchangeOptions
   bool by_parts_ = false;            ///< the step before it has asked for its parts
+  const bool fold_ahead_;            ///< likewise
   std::vector<std::uint8_t> taken_;  ///< by bucket: taken in for the step in progress
+  std::vector<std::uint8_t> asked_;  ///< by bucket: taken in for the step before it
 };
 
 }  // namespace stencil

@@ -102,6 +102,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fast_join": (c_int, (c_void_p,)),
     "fast_exchange": (c_int, (c_void_p, c_uint64, c_double)),
     "fast_ready_from": (c_int, (c_void_p, c_uint64)),
+    "fast_changing": (c_int, (c_void_p,)),
     "fast_needed": (c_int, (c_void_p, c_uint64, c_uint64)),
     "fast_momentum": (c_int, (c_void_p, c_size_t, c_void_p, c_double, c_double, c_double)),
     "fast_mean": (c_int, (c_void_p, c_char_p, c_double, POINTER(c_double))),

@@ -71,6 +71,8 @@ class Options(TypedDict, total=False):
     by_layer: a layer takes in averages just before the next step uses it, and no boundary waits
         for them, where models ask for their layers, as those of PyTorch do; modes async and
         bounded (default: true)
+    fold_ahead: where a step asks for its layers, the exchange's own thread adds averages to a
+        layer that the step has yet to use, so that the training thread need not (default: true)
     mix_threads: threads that share a boundary's work on models of a million numbers or more,
         where cores are free; the training thread is one of them (default: 1)
     bucket_kib: size of a bucket, the piece in which a model travels; 0: 16 to 256, by the size
@@ -129,6 +131,7 @@ class Options(TypedDict, total=False):
     phase_lock: float | None
     overlap: bool | None
     by_layer: bool | None
+    fold_ahead: bool | None
     mix_threads: float | None
     bucket_kib: float | None
     window: float | None

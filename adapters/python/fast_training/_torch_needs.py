@@ -21,7 +21,7 @@ Range = tuple[int, int]  # first element, counted over all that is exchanged, an
 class Needs:
     """Calls ``needed(first, count)`` for the parameters of a module, and of those in it, before the
     module is called for the first time in a step: averages are then taken in layer by layer; see
-    Session.needed().
+    Session.needed(). Calls ``changing()`` before the optimizer steps.
 
     Parameters of a module that is never called are asked for by the one around it, where that is
     small, or has them in a ParameterList; otherwise by nobody, which the exchange notices. Inside
@@ -35,8 +35,9 @@ class Needs:
         modules: Iterable[torch.nn.Module],
         groups: Sequence[Group],
         needed: Callable[[int, int], None],
+        changing: Callable[[], None],
     ) -> None:
-        self._needed = needed
+        self._needed, self._changing = needed, changing
         self._places: dict[int, Range] = {}
         first = 0
         for group in groups:
@@ -59,11 +60,19 @@ class Needs:
 
     def ask(self, hook: _Hook) -> None:
         """The module of `hook` is about to be called, for the first time in this step."""
-        if self.step < 0 or self._owner != (os.getpid(), threading.get_ident()):
+        if self.step < 0 or not self._is_owner():
             return
         hook.step = self.step
         for first, count in hook.ranges:
             self._needed(first, count)
+
+    def before_step(self) -> None:
+        """The optimizer is about to step, modules that were not called among its own."""
+        if self._is_owner():
+            self._changing()
+
+    def _is_owner(self) -> bool:
+        return self._owner == (os.getpid(), threading.get_ident())
 
     def leave(self) -> None:
         """Leaves the modules without hooks."""

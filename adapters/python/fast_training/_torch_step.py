@@ -29,6 +29,7 @@ class StepAround:
                 return step(*arguments, **named)
             return around(step, *arguments, **named)
 
+        mine.__dict__.update(vars(step))  # by which schedules know that they have seen it
         self._mine = types.MethodType(mine, optimizer)
         setattr(optimizer, "step", self._mine)
 
@@ -41,3 +42,20 @@ class StepAround:
             del self._optimizer.__dict__["step"]
         else:
             setattr(self._optimizer, "step", self._before)
+
+
+def before_step(optimizer: torch.optim.Optimizer, call: Callable[[], None]) -> Callable[[], None]:
+    """Has `call` called before each ``optimizer.step()``, until what it returns is called."""
+    if hasattr(optimizer, "register_step_pre_hook"):  # of PyTorch 2.0
+
+        def hook(_optimizer: torch.optim.Optimizer, _arguments: Any, _named: Any) -> None:
+            call()
+
+        handle: Any = optimizer.register_step_pre_hook(hook)
+        return lambda: handle.remove()
+
+    def around(step: _Step, *arguments: Any, **named: Any) -> Any:
+        call()
+        return step(*arguments, **named)
+
+    return StepAround(optimizer, around).leave

@@ -61,6 +61,9 @@ class Adapter:
         #: Optional, likewise: to be called with the first element, so counted, and their number,
         #: before the next step uses these; see Session.needed(). A session sets it.
         self.needed: Callable[[int, int], None] = lambda first, count: None
+        #: For who calls needed(): to be called before elements change that it has not asked for;
+        #: see Session.changing(). A session sets it.
+        self.changing: Callable[[], None] = lambda: None
         #: Optional, for an optimizer with momentum: to be called in before("exchange"), so that the
         #: momentum of parameter `number` (from 0) follows what neighbours do to that; see
         #: fast/momentum.h. Its memory must stay until the next call; None: it has no momentum any

@@ -121,6 +121,7 @@ class Session:
             self._meeting.begin(self.status().rank, self.endpoint(), ranks)
         self.adapter.ready_from = functools.partial(self._handle.call, "fast_ready_from")
         self.adapter.needed = self._taker()
+        self.adapter.changing = functools.partial(self._handle.call, "fast_changing")
         self.adapter.note_first_batch = self._handle.note_first_batch
         self.adapter.correct_momentum = self._handle.correct_momentum
         self.adapter.likeness = self._handle.likeness
@@ -213,8 +214,17 @@ class Session:
         as exchange() would. Where each step asks so for its layers, one after the other, exchange()
         waits for no averages: those of a layer have the time until then to come. What nobody asks
         for is taken in at the next exchange(). Models of PyTorch do it by themselves.
+
+        A part that one step has asked for belongs to the session from the end of exchange() until
+        the next step asks for it: averages are added to it there (option ``fold_ahead``). Ask for
+        it before it is changed, or call changing().
         """
         self.adapter.needed(first, count)
+
+    def changing(self) -> None:
+        """To be called before parameters are changed between exchange() and the next step's use of
+        them, as by clipping weights: all are the caller's until the end of exchange()."""
+        self.adapter.changing()
 
     def mean(self, name: str, value: SupportsFloat | None = None) -> float:
         """A number that workers share by name, one of option ``means``, for decisions that all

@@ -29,6 +29,7 @@ from ._torch_parts import (
     parts_of,
 )
 from ._torch_state import KeptState, unpacked
+from ._torch_step import before_step
 from ._torch_wrapper import Decentralized
 from .adapter import Adapter
 from .data import ShardedSampler
@@ -176,8 +177,12 @@ class TorchAdapter(Adapter):
             self.at_close(in_backward.leave)
         self._needs: Needs | None = None
         if not self._away and not mix_moments:
-            self._needs = Needs(modules, self._groups, lambda *part: self.needed(*part))
+            self._needs = Needs(
+                modules, self._groups, lambda *part: self.needed(*part), lambda: self.changing()
+            )
             self.at_close(self._needs.leave)
+            for one in optimizers:
+                self.at_close(before_step(one, self._needs.before_step))
         self._homes = {group.name: memory_of(group.home) for group in self._groups}
         super().__init__(self._homes)
         self.averages = means
@@ -201,6 +206,7 @@ class TorchAdapter(Adapter):
             self._after(call)
 
     def _before(self, call: str) -> None:
+        self.changing()
         if call in ("exchange", "finish"):
             self._check_trained()
         moved = bring_home(self._at_home)

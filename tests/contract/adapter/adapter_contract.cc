@@ -85,6 +85,19 @@ TEST_P(AdapterContract, WhatASessionLeavesIsWhatTheFrameworkHas) {
   }
 }
 
+/// A session writes there from another thread, and pushes later.
+TEST_P(AdapterContract, InPlaceTheModelHasWhatIsWrittenAndOtherwiseNotYet) {
+  const auto model = GetParam().make();
+  const auto before = numbers(size_of(*model), 9);
+  model->write(before);
+  (void)pulled(*model);
+  const auto wanted = numbers(size_of(*model), 10);
+  const auto values = model->adapter().values();
+  std::ranges::transform(wanted, values.begin(), [](double v) { return static_cast<float>(v); });
+  const auto have = model->read();
+  EXPECT_EQ(have == wanted, model->adapter().in_place());
+}
+
 TEST_P(AdapterContract, APartIsPulledAndPushedAlone) {
   const auto model = GetParam().make();
   const std::size_t size = size_of(*model);

@@ -4,11 +4,13 @@ import copy
 import pickle
 import threading
 import unittest
+import warnings
 
 import support
 import torch
 from fast_training._torch_homes import grouped
 from fast_training._torch_needs import Needs
+from fast_training._torch_step import before_step
 from fast_training.torch import TorchAdapter
 from torch import nn
 
@@ -19,7 +21,8 @@ class Asked:
     def __init__(self, model, modules=None):
         self.groups = grouped(model.named_parameters())
         self.found = []
-        self.needs = Needs(modules or [model], self.groups, self._note)
+        self.changes = 0
+        self.needs = Needs(modules or [model], self.groups, self._note, self._note_change)
         self.needs.next_step(asks=True)
 
     def _note(self, first, count):
@@ -29,6 +32,9 @@ class Asked:
                 names.append(group.name)
             at += group.home.numel()
         self.found.append(names)
+
+    def _note_change(self):
+        self.changes += 1
 
     def of(self, call):
         """By one call, in its order."""
@@ -122,6 +128,30 @@ class NeedsTest(unittest.TestCase):
         model = nn.Sequential(torch.jit.script(nn.Linear(4, 4)), nn.Linear(4, 4))
         self.assertEqual(Asked(model).of(lambda: model(torch.ones(1, 4))), names(1))
 
+    def test_before_each_step_of_the_optimizer_the_rest_is_taken_back(self):
+        model = layers()
+        asked = Asked(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        leave = before_step(optimizer, asked.needs.before_step)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            optimizer.step()
+            schedule.step()
+        self.assertEqual(asked.changes, 1)
+        other = copy.deepcopy(optimizer)
+        other.step()
+        self.assertEqual(asked.changes, 1, "a copy is not the session's")
+        optimizer.step(lambda: torch.zeros(()))
+        self.assertEqual(asked.changes, 2)
+        thread = threading.Thread(target=optimizer.step)
+        thread.start()
+        thread.join()
+        self.assertEqual(asked.changes, 2, "in another thread")
+        leave()
+        optimizer.step()
+        self.assertEqual(asked.changes, 2)
+
     def test_no_hook_is_left(self):
         model = layers()
         Asked(model).needs.leave()
@@ -171,10 +201,11 @@ class LayersTest(unittest.TestCase):
         return models, moved
 
     def test_workers_agree_in_the_end_and_averages_come_in_the_forward_pass(self):
-        for mode in ("async", "bounded:2"):
-            with self.subTest(mode=mode):
-                models, moved = self.trained(200, mode=mode)
-                self.assertGreater(sum(moved), 0)
+        for mode, ahead in (("async", False), ("bounded:2", False), ("async", True)):
+            with self.subTest(mode=mode, ahead=ahead):
+                models, moved = self.trained(200, mode=mode, fold_ahead=ahead)
+                if not ahead:  # otherwise it may have moved by then
+                    self.assertGreater(sum(moved), 0)
                 for one, other in zip(*(model.parameters() for model in models)):
                     self.assertTrue(torch.allclose(one, other, atol=1e-2))
 

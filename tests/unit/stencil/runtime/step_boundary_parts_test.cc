@@ -78,6 +78,39 @@ TEST_F(StepBoundaryTest, what_a_step_has_not_asked_for_is_taken_in_at_its_end) {
   EXPECT_FLOAT_EQ(x_[150], 2);
 }
 
+TEST_F(StepBoundaryTest, after_a_step_that_asks_for_its_parts_these_are_lent) {
+  constexpr auto all = [](std::uint32_t) { return true; };
+  const auto first_after = [&](std::size_t asked) {
+    (void)boundary_->take_in(x_, 0, asked);
+    EXPECT_TRUE(show() && leave());
+    boundary_->lend(x_);
+    theirs_.segment().y()[0] += 8;
+    average(0);
+    const float before = x_[0];
+    ours_.fold_lent(all);
+    return x_[0] - before;
+  };
+  EXPECT_EQ(first_after(0), 0) << "the step before it has asked for nothing";
+  EXPECT_EQ(first_after(100), 0) << "or for too little";
+  EXPECT_GT(first_after(200), 0);
+
+  boundary_->take_back();
+  theirs_.segment().y()[0] += 8;
+  average(0);
+  const float before = x_[0];
+  ours_.fold_lent(all);
+  EXPECT_EQ(x_[0], before) << "the training thread changes it";
+  EXPECT_FALSE(boundary_->take_in(x_, 0, 200));
+  EXPECT_GT(x_[0], before);
+  boundary_->lend(x_);
+  boundary_->reach();
+  theirs_.segment().y()[0] += 8;
+  average(0);
+  const float reached = x_[0];
+  ours_.fold_lent(all);
+  EXPECT_EQ(x_[0], reached) << "at a boundary";
+}
+
 TEST_F(StepBoundaryTest, a_part_that_is_not_finite_is_told_at_the_end) {
   EXPECT_TRUE(show() && leave());
   average(0);
