@@ -278,6 +278,9 @@ TimePoint Background::turn(TimePoint now) {
     const PumpStatus& status = pump_->status();
     watch_sweeps(now, status, standing.step);
     watch_codec(status);
+    if (const auto rank = edge_watch_.look(now, status.engine.sweeps, status.neighbours)) {
+      options_.log(LogLevel::kWarning, EdgeWatch::advice(*rank));
+    }
     if (const auto rank = path_watch_.look(now, status.neighbours)) {
       options_.log(LogLevel::kWarning, PathWatch::advice(*rank));
     }

@@ -13,6 +13,7 @@
 #include "fast/options/session_options.h"
 #include "fast/session/batch_watch.h"
 #include "fast/session/cadence.h"
+#include "fast/session/edge_watch.h"
 #include "fast/session/grid_change.h"
 #include "fast/session/key_watch.h"
 #include "fast/session/path_watch.h"
@@ -119,6 +120,7 @@ class Background {
   std::unique_ptr<stencil::Pump> pump_ FAST_GUARDED_BY(loop_);
   Cadence shown_ FAST_GUARDED_BY(loop_);  ///< of status_
   SweepWatch sweep_watch_ FAST_GUARDED_BY(loop_);
+  EdgeWatch edge_watch_ FAST_GUARDED_BY(loop_);
   PathWatch path_watch_ FAST_GUARDED_BY(loop_);
   BatchWatch batch_watch_ FAST_GUARDED_BY(loop_);
   /// Whether the codec has anything to do has been decided.
