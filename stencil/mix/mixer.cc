@@ -138,11 +138,13 @@ FoldReport Mixer::fold(std::span<float> x) {
   return fold(x, 0, telemetry_bucket());
 }
 
-void Mixer::lend(std::span<float> x, std::uint32_t bucket) {
+void Mixer::lend(std::span<float> x, std::span<const std::uint8_t> buckets) {
   const OneAtATime::Inside inside(training_, "Mixer::lend()");
-  if (behind_[bucket] != 0) return;
+  take_back(0, telemetry_bucket());  // whatever is lent is of the `x` of before
   lent_x_ = x;
-  lent_.lend(bucket);
+  for (std::uint32_t b = 0; b < buckets.size(); ++b) {
+    if (buckets[b] != 0 && behind_[b] == 0) lent_.lend(b);
+  }
 }
 
 void Mixer::take_back(std::uint32_t from, std::uint32_t to) {

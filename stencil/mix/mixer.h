@@ -105,11 +105,11 @@ class Mixer {
   FoldReport fold_news(std::span<float> x, std::uint32_t unchanged = 0);
   /// The same for buckets `from` .. `to` - 1 only, none of which has changed.
   FoldReport fold_news_of(std::span<float> x, std::uint32_t from, std::uint32_t to);
-  /// Lends a bucket of x, and what follows it, to the background thread, which folds what comes for
-  /// it: whoever waits to use x then finds the pass over memory made. All folds of the training
-  /// thread take back what they go over, and report what fold_lent() has found since. `x` is the
-  /// whole model.
-  void lend(std::span<float> x, std::uint32_t bucket);
+  /// Lends those buckets of x whose flag is not 0, and what follows them, to the background thread,
+  /// which folds what comes for them: whoever waits to use x then finds the pass over memory made.
+  /// All folds of the training thread take back what they go over, and report what fold_lent() has
+  /// found since. `x` is the whole model.
+  void lend(std::span<float> x, std::span<const std::uint8_t> buckets);
   /// Buckets `from` .. `to` - 1 are the training thread's again.
   void take_back(std::uint32_t from, std::uint32_t to);
   /// Background thread: folds what has come for buckets that are lent and `complete`.

@@ -184,10 +184,7 @@ bool StepBoundary::take_in(std::span<float> x, std::size_t first, std::size_t co
 }
 
 void StepBoundary::lend(std::span<float> x) {
-  if (!fold_ahead_ || !by_parts_ || phase_ != Phase::kStep) return;
-  for (std::uint32_t b = 0; b < mixer_.telemetry_bucket(); ++b) {
-    if (asked_[b] != 0) mixer_.lend(x, b);
-  }
+  if (fold_ahead_ && by_parts_ && phase_ == Phase::kStep) mixer_.lend(x, asked_);
 }
 
 void StepBoundary::end_parts() {

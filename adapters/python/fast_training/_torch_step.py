@@ -46,12 +46,15 @@ class StepAround:
 
 def before_step(optimizer: torch.optim.Optimizer, call: Callable[[], None]) -> Callable[[], None]:
     """Has `call` called before each ``optimizer.step()``, until what it returns is called."""
-    if hasattr(optimizer, "register_step_pre_hook"):  # of PyTorch 2.0
 
-        def hook(_optimizer: torch.optim.Optimizer, _arguments: Any, _named: Any) -> None:
-            call()
+    def hook(_optimizer: torch.optim.Optimizer, _arguments: Any, _named: Any) -> None:
+        call()
 
+    try:
         handle: Any = optimizer.register_step_pre_hook(hook)
+    except AttributeError:  # before PyTorch 2.0, and of wrappers that are no whole optimizer
+        pass
+    else:
         return lambda: handle.remove()
 
     def around(step: _Step, *arguments: Any, **named: Any) -> Any:

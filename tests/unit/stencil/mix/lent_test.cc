@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -27,9 +28,7 @@ class LentTest : public ::testing::Test {
   void average(std::uint32_t bucket) {
     EXPECT_TRUE(ours_.average_shared(bucket, theirs_.segment(), false).applied);
   }
-  void lend_all() {
-    for (const std::uint32_t bucket : {0, 1}) ours_.lend(x_, bucket);
-  }
+  void lend_all() { ours_.lend(x_, std::array<std::uint8_t, 2>{1, 1}); }
   [[nodiscard]] std::vector<float> part(std::uint32_t bucket) const {
     const auto begin = x_.begin() + static_cast<std::ptrdiff_t>(bucket * kBucket);
     return {begin, begin + kBucket};
@@ -50,7 +49,7 @@ TEST_F(LentTest, what_has_come_is_folded_into_what_is_lent_and_nothing_else) {
   average(1);
   ours_.fold_lent(all);
   EXPECT_THAT(x_, Each(1)) << "it is the training thread's";
-  ours_.lend(x_, 1);
+  ours_.lend(x_, std::array<std::uint8_t, 2>{0, 1});
   ours_.fold_lent(all);
   EXPECT_THAT(part(0), Each(1));
   EXPECT_THAT(part(1), Each(2));
