@@ -131,6 +131,8 @@ TEST_F(LentTest, two_threads_hand_buckets_to_and_fro) {
   }
   ended = true;
   background.join();
+  EXPECT_EQ(ours_.fold(x_).deferred, 0U)
+      << "the other thread may have had a bucket at the last one";
   std::vector<float> ours(kFloats), theirs(kFloats);
   ours_.read_z(ours);
   theirs_.read_z(theirs);
