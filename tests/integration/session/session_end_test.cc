@@ -113,6 +113,14 @@ TEST_F(SessionTest, WhoeverIsDoneWaitsForANeighbourThatTrainsOn) {
   });
 }
 
+/// Calls `work` until all is done, and expects that it comes to that, and that all agree.
+void expect_done(Session& session, const std::function<void()>& work) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!session.done() && std::chrono::steady_clock::now() < end) work();
+  EXPECT_TRUE(session.done()) << session.rank();
+  EXPECT_EQ(session.finish(), Agreement::kAgreed) << session.rank();
+}
+
 /// It has no data, say.
 TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
   in_threads(2, [this](int rank) {
@@ -122,17 +130,11 @@ TEST_F(SessionTest, WhoeverMakesNoStepHearsThatAllIsDone) {
     of.exchange.settle_deadline = 300;  // not to be reached
     Session session(worker.adapter, of);
     session.join();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!session.done() && std::chrono::steady_clock::now() < end) {
-      if (rank == 1) {
-        std::this_thread::yield();
-        continue;
-      }
+    expect_done(session, [&] {
+      if (rank == 1) return std::this_thread::yield();
       worker.step();
       session.exchange({.samples = 1, .loss = 1});
-    }
-    EXPECT_TRUE(session.done()) << rank;
-    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+    });
   });
 }
 
@@ -148,17 +150,11 @@ TEST_F(SessionTest, WhoeverMakesNoStepIsNotWaitedForLong) {
     of.exchange.settle_deadline = 300;  // not to be reached
     Session session(worker.adapter, of);
     session.join();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!session.done() && std::chrono::steady_clock::now() < end) {
-      if (rank == 1) {
-        std::this_thread::yield();
-        continue;
-      }
+    expect_done(session, [&] {
+      if (rank == 1) return std::this_thread::yield();
       worker.step();
       session.exchange({.samples = 100, .loss = 1});
-    }
-    EXPECT_TRUE(session.done()) << rank;
-    EXPECT_EQ(session.finish(), Agreement::kAgreed) << rank;
+    });
   });
 }
 
