@@ -256,7 +256,7 @@ FAST_API fast_code fast_needed(fast_session* session, uint64_t first, uint64_t c
 /**
  * Only for who calls fast_needed(): a part that one step has asked for belongs to the session from
  * the end of fast_exchange() until the next step asks for it, and averages are added to it there
- * (option "fold_ahead"); nothing is where fast_set_transfers() was called. To be called before a
+ * (option "fold_ahead"), but not where fast_set_transfers() was called. To be called before a
  * part is changed without being asked for, as an optimizer does with layers that were not used. All
  * is the caller's then, until the end of fast_exchange().
  */

@@ -9,8 +9,8 @@
 namespace fast {
 namespace {
 
-/// For so long at least others are taken to be computing a step.
-constexpr double kStep = 2;
+/// In seconds: others are taken to be computing a step for twice this at least.
+constexpr double kStill = 2;
 
 }  // namespace
 
@@ -118,11 +118,12 @@ bool Session::Impl::settle() {
   if (aims() && done()) {
     // What all have done is known to each by a few steps more or less. As long as others make
     // steps, they come to know it; whoever makes none itself would wait for the rest for ever.
+    // Patience first waits so long for a sign of them, and then as long again.
     const TimePoint now = EventLoop::now();
     const std::chrono::duration<double> training = now - joined_at_;
     const auto steps = static_cast<double>(boundary_.standing().step);
     const double step = steps == 0 ? 0 : training.count() / steps;
-    const double still = std::min(options_.exchange.settle_deadline, std::max(kStep, 2 * step));
+    const double still = std::min(options_.exchange.settle_deadline, std::max(kStill, 2 * step));
     if (background_.await(Patience(still, still, now), settled, [](const PumpStatus&) {})) {
       return true;
     }

@@ -20,9 +20,10 @@ void Mixer::take_back(std::uint32_t from, std::uint32_t to) {
 void Mixer::fold_one_lent(std::uint32_t bucket) {
   const OneAtATime::Inside inside(background_, "Mixer::fold_lent()");
   if (!lent_.use(bucket)) return;
-  const BucketGuard guard = try_lock(bucket);
-  if (guard && !fold_bucket(guard, bucket, lent_x_)) lent_finite_ = false;
-  lent_.leave(bucket);
+  if (const BucketGuard guard = try_lock(bucket)) {
+    if (!fold_bucket(guard, bucket, lent_x_)) lent_finite_ = false;
+  }
+  lent_.leave(bucket);  // without the lock, which the training thread may try next
 }
 
 }  // namespace stencil

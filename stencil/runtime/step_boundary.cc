@@ -133,11 +133,10 @@ void StepBoundary::collect(std::span<float> x, std::span<double> scalars) {
 
 void StepBoundary::take_over(const PumpStatus& status, std::span<float> x,
                              std::span<double> scalars) {
-  if (Followers* const followers = mixer_.followers()) followers->clear();
   take_back();
+  if (Followers* const followers = mixer_.followers()) followers->clear();
   end_parts();
   std::ranges::fill(taken_, 0);
-  by_parts_ = false;
   mixer_.undo_step(x);
   (void)mixer_.fold(x);
   mixer_.fold_telemetry(scalars);

@@ -26,8 +26,8 @@ namespace stencil {
 ///       wait for over()        a session sleeps, the simulator lets virtual time pass
 ///       advance()
 ///       tell                   hand standing() to Pump::turn(); not any more once passed()
-///     take_in()                before the next step uses a part of the model: what has come
 ///     lend()                   sessions: what comes meanwhile is folded by the background thread
+///     take_in()                before the next step uses a part of the model: what has come
 ///     made_from()              while the next step is computed part by part: fold, then tell
 ///
 /// A boundary goes through these phases (the first has kBegin instead of all of them):
