@@ -63,6 +63,7 @@ Background::Background(const SessionOptions& options, stencil::PumpOptions confi
        .queue_frames = bounds.queue_frames,
        .seed = static_cast<std::uint64_t>(config.engine.rank),
        .max_partial_payloads = bounds.partial_payloads,
+       .packet_bytes = options.exchange.packet_bytes,
        .keys = keys_ ? stencil::KeySource([this] {
          loop_.check_thread("the transport's keys");
          return keys_->current();
@@ -282,7 +283,7 @@ TimePoint Background::turn(TimePoint now) {
       options_.log(LogLevel::kWarning, EdgeWatch::advice(*rank));
     }
     if (const auto rank = path_watch_.look(now, status.neighbours)) {
-      options_.log(LogLevel::kWarning, PathWatch::advice(*rank));
+      options_.log(LogLevel::kWarning, PathWatch::advice(*rank, options_.naming));
     }
     if (const auto rank =
             batch_watch_.look(standing.first_batch, options_.rank, status.neighbours)) {

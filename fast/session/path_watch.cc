@@ -28,11 +28,13 @@ std::optional<stencil::Rank> PathWatch::look(
   return found;
 }
 
-std::string PathWatch::advice(stencil::Rank rank) {
+std::string PathWatch::advice(stencil::Rank rank, stencil::OptionNaming naming) {
   return "neighbour " + std::to_string(rank) +
          " is greeted again and again, and nothing longer than a greeting comes through: the path "
          "to it may drop large packets, as tunnels do (ping -M do -s 1400 HOST tells); let both "
-         "ends send smaller ones: ip link set dev INTERFACE mtu 1200, or repair the path";
+         "ends send smaller ones, by " +
+         naming("packet_bytes") +
+         " 1200 or by ip link set dev INTERFACE mtu 1200, or repair the path";
 }
 
 }  // namespace fast

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stencil/core/option_field.h"
 #include "stencil/runtime/pump_status.h"
 
 namespace fast {
@@ -27,7 +28,7 @@ class PathWatch {
   [[nodiscard]] std::optional<stencil::Rank> look(
       stencil::TimePoint now, const std::vector<stencil::NeighbourStatus>& neighbours);
   /// A log line that names cause and remedies.
-  [[nodiscard]] static std::string advice(stencil::Rank rank);
+  [[nodiscard]] static std::string advice(stencil::Rank rank, stencil::OptionNaming naming);
 
  private:
   struct Path {

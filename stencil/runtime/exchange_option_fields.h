@@ -71,6 +71,19 @@ void visit_fields(Options& options, Visitor& visit) {
           .choices = {kSharings.begin(), kSharings.end()}},
       options.share_memory);
   visit(
+      OptionField<int>{
+          .key = "packet_bytes",
+          .unit = "BYTES",
+          .help = "the longest IP packet that links send, where a path drops longer ones without a "
+                  "word, as some tunnels do, e.g. 1200; over ZeroMQ the worker that is dialled "
+                  "decides; 65535: as the interfaces say",
+          .range = {.least = 576, .most = 65535},
+          .remedy = "use 576 to 65535 bytes, headers included",
+          .example = 1200,
+          .before = 65535,
+          .simulated = false},
+      options.packet_bytes);
+  visit(
       OptionField<std::optional<double>>{
           .key = "sweeps",
           .unit = "COUNT",

@@ -22,6 +22,7 @@ struct ExchangeOptions {
   std::string codec = "fp32";
   std::string transport = "auto";
   std::string share_memory = "auto";
+  int packet_bytes = 65535;
   std::optional<double> sweeps{};  ///< per step; nothing: Grid::sweeps()
   double linger = 0.1;
   double phase_lock = 0.15;

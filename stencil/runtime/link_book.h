@@ -50,7 +50,7 @@ class LinkBook {
   /// Where a neighbour has several addresses, each is tried for so long.
   static constexpr Duration kTryEach = std::chrono::seconds(4);
   static constexpr Duration kComplainAfter = std::chrono::seconds(5);
-  static constexpr Duration kComplainAgain = std::chrono::seconds(30);
+  static constexpr Duration kComplainAgain = std::chrono::minutes(1);
 
  private:
   void tend_to(TimePoint now, Edge& edge);

@@ -43,6 +43,9 @@ struct TransportOptions {
   /// received nothing for longest is closed, beginning with those that have sent no whole frame.
   /// For "tcp://" and "ipc://" only; stencil/README.md says what holds over ZeroMQ.
   std::size_t max_partial_payloads = 256;
+  /// The longest IP packet in which links carry what is sent, either way, where the interfaces'
+  /// are longer. Over "zmq://" that end alone says so which is dialled.
+  int packet_bytes = 65535;
   /// Where given, both ends of every link prove their keys, and whoever proves none of them is a
   /// stranger. Keys may be replaced at any time: one that is taken back proves nothing from then on
   /// (Received::proven), and after the own pair was replaced all links are made anew with the new

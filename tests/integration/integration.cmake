@@ -55,6 +55,16 @@ add_test(NAME captured_traffic
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/captured_traffic.py
           $<TARGET_FILE:plain_fast> $<TARGET_FILE:plain_fast_worker>)
 set_tests_properties(captured_traffic PROPERTIES LABELS integration TIMEOUT 300)
+# Two workers over links as they are out there, each case in namespaces of its own.
+foreach(case a_long_way_that_loses_packets a_path_that_drops_long_packets_is_named
+             packets_that_such_a_path_carries no_route_at_the_start a_name_that_is_known_later
+             hosts_whose_addresses_change a_path_that_is_cut_for_a_while)
+  add_test(NAME rough_links_${case}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/capture/rough_links_test.py
+            $<TARGET_FILE:plain_fast_worker> RoughLinks.test_${case})
+  set_tests_properties(rough_links_${case} PROPERTIES LABELS "integration;slow" TIMEOUT 300 COST 40
+    SKIP_REGULAR_EXPRESSION "no host can be made here" ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endforeach()
 if(FAST_WITH_TORCH)
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
     TIMEOUT 1800 COST 100 DEPENDS fast_program fast-worker DEFINES ${programs})

@@ -57,6 +57,9 @@ class Options(TypedDict, total=False):
         bare sockets, with keys TLS 1.3, which takes less time; auto: zmq (default: auto)
     share_memory: auto: neighbours on one host average in each other's memory (but in mode
         sync); never: over the transport, as others do (default: auto)
+    packet_bytes: the longest IP packet that links send, where a path drops longer ones without
+        a word, as some tunnels do, e.g. 1200; over ZeroMQ the worker that is dialled decides;
+        65535: as the interfaces say (default: 65535)
     sweeps: passes over the model begun per step, each with one neighbour; 0.25: one every 4
         steps; auto: 1 to 8, the fewer the better the topology is connected (default: auto)
     linger: share of a step that a boundary waits at most for its sweeps, where links bring back
@@ -126,6 +129,7 @@ class Options(TypedDict, total=False):
     codec: str | os.PathLike[str] | None
     transport: str | os.PathLike[str] | None
     share_memory: str | os.PathLike[str] | None
+    packet_bytes: float | None
     sweeps: str | float | None
     linger: float | None
     phase_lock: float | None

@@ -22,7 +22,7 @@ std::size_t quarter_of_descriptors() {
 }  // namespace
 
 Acceptor::Acceptor(const TransportOptions& options, std::function<void()> waiting)
-    : listener_(options.listen),
+    : listener_(options.listen, kStreamSchemes, options.packet_bytes),
       newcomers_(loop_of(options), listener_.descriptor(), std::move(waiting)),
       most_strangers_(quarter_of_descriptors()) {
   wait();

@@ -57,6 +57,7 @@ void Dialler::connect(Dialled& d, const std::vector<Address>& addresses) {
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return try_again(d);
   Descriptor owner(socket);
+  bound_packets(socket, options_.packet_bytes);
   const bool done = ::connect(socket, address.get(), address.size) == 0;
   if (!done && errno != EINPROGRESS) return try_again(d);
   events_.socket(d, std::move(owner),

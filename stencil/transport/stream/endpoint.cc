@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -17,6 +18,8 @@ namespace stencil {
 namespace {
 
 constexpr int kBacklog = 256;
+constexpr int kHeaders = 60;            ///< of IPv6 and TCP, without options
+constexpr int kLongestSegment = 32767;  ///< of which Linux takes a bound
 
 std::string text_of(int error) {
   return std::generic_category().message(error);
@@ -120,7 +123,7 @@ int bind_and_listen(int socket, const Address& address) {
   return ::listen(socket, kBacklog) == 0 ? 0 : errno;
 }
 
-Descriptor listening_socket(const Endpoint& endpoint) {
+Descriptor listening_socket(const Endpoint& endpoint, int packet_bytes) {
   std::vector<Address> found = literal_addresses(endpoint);
   if (found.empty()) found = look_up(endpoint).addresses;
   if (found.empty()) cannot_listen(endpoint, EADDRNOTAVAIL);
@@ -137,6 +140,7 @@ Descriptor listening_socket(const Endpoint& endpoint) {
   const int yes = 1, no = 0;
   if (!endpoint.local) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (v6(address)) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  bound_packets(socket.get(), packet_bytes);
   int error = bind_and_listen(socket.get(), address);
   if (error == EADDRINUSE && endpoint.local && is_abandoned(address)) {
     ::unlink(endpoint.host.c_str());
@@ -204,9 +208,16 @@ LookedUp look_up(const Endpoint& endpoint) {
   return addresses(endpoint, AI_ADDRCONFIG);
 }
 
-Listener::Listener(const std::string& endpoint, const Schemes& schemes)
+void bound_packets(int socket, int packet_bytes) {
+  const int segment = packet_bytes - kHeaders;
+  if (segment > kLongestSegment) return;
+  // Announced when a connection is made; either end sends no longer ones (RFC 9293, 3.7.1).
+  ::setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+}
+
+Listener::Listener(const std::string& endpoint, const Schemes& schemes, int packet_bytes)
     : asked_(parse_endpoint(endpoint, false, schemes)),
-      socket_(listening_socket(asked_)),
+      socket_(listening_socket(asked_, packet_bytes)),
       dialable_(endpoint_of(socket_.get(), asked_, schemes)) {}
 
 Listener::~Listener() {

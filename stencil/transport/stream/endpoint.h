@@ -52,12 +52,17 @@ struct LookedUp {
 /// Asks the system's resolver, for as long as that takes.
 [[nodiscard]] LookedUp look_up(const Endpoint& endpoint);
 
+/// Connections of this socket, which is to listen or to dial, carry no more in an IP packet, either
+/// way. Local sockets ignore it.
+void bound_packets(int socket, int packet_bytes);
+
 /// A socket that listens and does not block. The path of a local one is removed at its end; one
 /// that nobody listens on any more is taken over.
 class Listener {
  public:
-  /// Throws NetworkError naming the endpoint and the cause.
-  explicit Listener(const std::string& endpoint, const Schemes& schemes = kStreamSchemes);
+  /// `packet_bytes`: see TransportOptions. Throws NetworkError naming the endpoint and the cause.
+  explicit Listener(const std::string& endpoint, const Schemes& schemes = kStreamSchemes,
+                    int packet_bytes = 65535);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

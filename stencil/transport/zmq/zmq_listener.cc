@@ -29,7 +29,7 @@ constexpr Duration kWithoutDescriptors = std::chrono::seconds(1);
 
 ZmqListener::ZmqListener(ZmqShared& shared)
     : shared_(shared),
-      listener_(shared.options.listen, kZmqSchemes),
+      listener_(shared.options.listen, kZmqSchemes, shared.options.packet_bytes),
       door_(listener_.descriptor(), *shared.hangup,
             DoorBounds::of(shared.options.max_frame_bytes, shared.keys != nullptr)),
       again_(shared.loop, [this] { listen_anew(); }) {

@@ -10,6 +10,7 @@ namespace fast {
 namespace {
 
 using stencil::LinkState;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A neighbour whose link comes and goes.
@@ -37,7 +38,8 @@ TEST_F(PathWatchTest, WhoeverIsOnlyGreetedAgainAndAgainIsNamedOnce) {
   EXPECT_FALSE(cycle());
   EXPECT_EQ(cycle(), 3);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(cycle()) << "said already";
-  EXPECT_THAT(PathWatch::advice(3), HasSubstr("neighbour 3"));
+  EXPECT_THAT(PathWatch::advice(3, stencil::as_flag),
+              AllOf(HasSubstr("neighbour 3"), HasSubstr("--packet-bytes 1200")));
 }
 
 TEST_F(PathWatchTest, APathByWhichAnythingOfAModelComesIsWell) {
