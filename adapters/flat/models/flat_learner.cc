@@ -4,15 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "adapters/flat/flat_adapter.h"
-#include "fast/checkpoint/saved_state.h"
 #include "fast/errors.h"
-#include "fast/momentum.h"
-#include "stencil/core/random.h"
+#include "fast/train/flat_optimizer.h"
+#include "fast/train/initial_weights.h"
 
 namespace fast {
 namespace {
@@ -30,90 +29,6 @@ float dot(const float* a, const float* b, std::size_t size) {
   return total;
 }
 
-class Optimizer final : public Resumable {
- public:
-  Optimizer(const OptimizerOptions& options, stencil::Followers& followers, std::size_t size)
-      : options_(options),
-        followers_(followers),
-        first_(size),
-        second_(options.name == "adamw" ? size : 0) {
-    if (options.name != "sgd" && options.name != "adamw") {
-      throw ConfigError("unknown optimizer '" + options.name + "'", "use sgd or adamw");
-    }
-  }
-
-  void set_learning_rate(double rate) { options_.learning_rate = rate; }
-
-  void save(StateWriter& to) override {
-    to.put("optimizer/first", std::span<const float>(first_));
-    to.put("optimizer/second", std::span<const float>(second_));
-    to.put("optimizer/following", std::span<const double>(following_.state()));
-    to.put("optimizer/steps", static_cast<std::int64_t>(steps_));
-  }
-  void load(const StateReader& from) override {
-    from.read("optimizer/first", std::span(first_));
-    from.read("optimizer/second", std::span(second_));
-    std::array<double, 3> following{};
-    from.read("optimizer/following", std::span<double>(following));
-    following_.set_state(following);
-    steps_ = static_cast<int>(from.value<std::int64_t>("optimizer/steps"));
-  }
-  void model_replaced() override {
-    std::ranges::fill(first_, 0.0F);
-    std::ranges::fill(second_, 0.0F);
-    followers_.clear();
-    following_ = {};
-    steps_ = 0;
-  }
-
-  void step(std::span<float> values, std::span<const float> gradient) {
-    if (second_.empty()) {
-      sgd(values, gradient);
-    } else {
-      adamw(values, gradient);
-    }
-  }
-
- private:
-  // Velocity as in PyTorch: v = momentum * v + g, x -= rate * v (Sutskever et al. 2013 put the rate
-  // inside v).
-  void sgd(std::span<float> values, std::span<const float> gradient) {
-    const auto rate = static_cast<float>(options_.learning_rate);
-    const auto momentum = static_cast<float>(options_.momentum);
-    const auto decay = static_cast<float>(options_.weight_decay);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const float slope = gradient[i] + decay * values[i];
-      first_[i] = momentum * first_[i] + slope;
-      values[i] -= rate * (options_.nesterov ? slope + momentum * first_[i] : first_[i]);
-    }
-    if (options_.momentum_correction == 0 || options_.momentum == 0) return;
-    following_.stepped(followers_.of(0, first_.size()), stencil::ElementType::kF32, first_.data(),
-                       {.rate = options_.learning_rate,
-                        .decay = options_.momentum,
-                        .share = options_.momentum_correction});
-  }
-
-  // Loshchilov and Hutter 2019, with PyTorch's constants.
-  void adamw(std::span<float> values, std::span<const float> gradient) {
-    constexpr float kBeta1 = 0.9F, kBeta2 = 0.999F, kEpsilon = 1e-8F;
-    ++steps_;
-    const auto keep = static_cast<float>(1 - options_.learning_rate * options_.weight_decay);
-    const auto rate = static_cast<float>(options_.learning_rate / (1 - std::pow(0.9, steps_)));
-    const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(0.999, steps_)));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      first_[i] = kBeta1 * first_[i] + (1 - kBeta1) * gradient[i];
-      second_[i] = kBeta2 * second_[i] + (1 - kBeta2) * gradient[i] * gradient[i];
-      values[i] = keep * values[i] - rate * first_[i] / (std::sqrt(second_[i]) * scale + kEpsilon);
-    }
-  }
-
-  OptimizerOptions options_;
-  stencil::Followers& followers_;
-  std::vector<float> first_, second_;  // moments; `second_` is empty for SGD
-  FollowingMomentum following_;        // of first_, for SGD
-  int steps_ = 0;
-};
-
 class FlatLearner final : public Learner {
  public:
   explicit FlatLearner(const LearnerOptions& options)
@@ -126,11 +41,10 @@ class FlatLearner final : public Learner {
                            {"fc.bias", {signed_size(classes_)}}}),
         optimizer_(options.optimizer, adapter_.followers(), values_.size()) {
     adapter_.attach(optimizer_);
-    // Gaussian of variance 1 / inputs; the bias stays zero.
-    stencil::Random random(stencil::Random::derive(options.seed, 0));
-    const double deviation = std::sqrt(1.0 / static_cast<double>(pixels_));
-    for (std::size_t i = 0; i < classes_ * pixels_; ++i) {
-      values_[i] = static_cast<float>(random.normal() * deviation);
+    std::uint64_t index = 0;
+    for (const ParameterSlot& slot : adapter_.parameters()) {
+      draw_weights(options.seed, index++, slot.name, slot.shape,
+                   std::span(values_).subspan(slot.offset, slot.size));
     }
   }
 
@@ -140,7 +54,10 @@ class FlatLearner final : public Learner {
   StepResult train_step(const Batch& batch) override {
     std::ranges::fill(gradient_, 0.0F);
     const StepResult result = forward(batch, /*with_gradient=*/true);
-    if (std::isfinite(result.loss)) optimizer_.step(adapter_.values(), gradient_);
+    if (!std::isfinite(result.loss)) return result;
+    optimizer_.begin_step();
+    optimizer_.step(0, adapter_.values(), gradient_);
+    optimizer_.end_step();
     return result;
   }
 
@@ -199,7 +116,7 @@ class FlatLearner final : public Learner {
   std::size_t pixels_, classes_;
   std::vector<float> values_, gradient_, scores_;
   FlatAdapter adapter_;
-  Optimizer optimizer_;
+  FlatOptimizer optimizer_;
 };
 
 }  // namespace

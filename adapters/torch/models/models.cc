@@ -1,14 +1,14 @@
 #include "adapters/torch/models/models.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <string>
 
 #include "adapters/torch/models/linear.h"
 #include "adapters/torch/models/mlp.h"
 #include "adapters/torch/models/resnet.h"
 #include "fast/errors.h"
-#include "stencil/core/random.h"
+#include "fast/train/initial_weights.h"
 #include "stencil/core/text.h"
 
 namespace fast {
@@ -29,27 +29,14 @@ constexpr TorchModel kModels[] = {
     {"resnet18", make_resnet18, true},
 };
 
-// Gaussian weights of variance 2 / inputs (He et al. 2015, "Delving deep into rectifiers"), of
-// 1 / inputs for the classifier, which no rectifier follows; normalisation starts as the identity.
-// Each tensor has its own stream, so that a change to one layer does not move the others.
-void draw_weights(torch::nn::Module& model, std::uint64_t seed) {
+void draw_all_weights(torch::nn::Module& model, std::uint64_t seed) {
   torch::NoGradGuard no_grad;
-  std::uint64_t stream = 0;
+  std::uint64_t index = 0;
   for (auto& item : model.named_parameters()) {
     auto& tensor = item.value();
-    if (tensor.dim() < 2) {
-      tensor.fill_(item.key().ends_with("bias") ? 0 : 1);
-    } else {
-      const double gain = item.key() == "fc.weight" ? 1 : 2;
-      const auto inputs = static_cast<double>(tensor.numel() / tensor.size(0));
-      const double deviation = std::sqrt(gain / inputs);
-      stencil::Random random(stencil::Random::derive(seed, stream));
-      auto* values = tensor.data_ptr<float>();
-      for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-        values[i] = static_cast<float>(random.normal() * deviation);
-      }
-    }
-    ++stream;
+    const auto shape = tensor.sizes();
+    draw_weights(seed, index++, item.key(), {shape.data(), shape.size()},
+                 {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   }
 }
 
@@ -64,7 +51,7 @@ std::shared_ptr<Model> make_model(std::string_view name, const ImageShape& shape
   }
   stencil::check_choice("model", name, torch_model_names());
   auto model = std::ranges::find(kModels, name, &TorchModel::name)->build(shape);
-  draw_weights(*model, seed);
+  draw_all_weights(*model, seed);
   return model;
 }
 
