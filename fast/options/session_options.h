@@ -98,9 +98,16 @@ struct SessionOptions {
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;
+  /// Set it to true to pause: every wait for a neighbour then ends at once, and finish() completes
+  /// what is in flight, saves a checkpoint, returns Agreement::kPaused and tells the neighbours,
+  /// with the session's end, that this worker intends to come back. Nobody waits for it meanwhile.
+  /// A session that resumes from the checkpoint goes on. It must outlive the session; a signal
+  /// handler may set it. Null: none. Not in mode sync.
+  const std::atomic<bool>* pause = nullptr;
   /// Called by the training thread about ten times a second for as long as it waits for neighbours
-  /// where `stop` would end the wait, which this may set. For languages that run the handlers of
-  /// signals only between two calls. Must not throw and must not use the session. Empty: none.
+  /// where `stop` or `pause` would end the wait, which this may set. For languages that run the
+  /// handlers of signals only between two calls. Must not throw and must not use the session.
+  /// Empty: none.
   std::function<void()> waiting{};
 
   /// Called by the training and the background thread; must not block.
