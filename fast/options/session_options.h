@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "stencil/core/option_field.h"
 #include "stencil/core/terms.h"
@@ -83,6 +85,9 @@ struct SessionOptions {
   /// line a second, and its model when it has finished. Other files of the folder are left alone.
   /// Empty: writes nothing.
   std::string out{};
+
+  /// What else `exchange.memory_budget` has to hold, in bytes by name: a worker's data, say.
+  std::vector<std::pair<std::string, std::uint64_t>> held_beside{};
 
   /// The file for a recording of the exchange's decisions, for `fast replay`: all that the engine
   /// saw and decided in the last `record_seconds`, and up to as long before, in 64 MiB at most. It

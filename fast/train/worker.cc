@@ -23,6 +23,7 @@
 #include "fast/train/aim.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
+#include "fast/train/held_memory.h"
 #include "fast/train/judgement.h"
 #include "fast/train/log.h"
 #include "fast/train/model_keeper.h"
@@ -134,6 +135,7 @@ class TrainingRun {
     options.checkpoint = literal_in_template(folder_.checkpoint(rank_).string());
     options.checkpoint_every = config_.checkpoint_every;
     if (!stay_.fresh) options.resume = options.checkpoint;
+    options.held_beside = held_beside(config_, data_, shard_.size(), learner_.adapter());
     options.stop = &stop_;
     options.pause = &pausing_;
     options.waiting = [this] { heed_pause(); };
