@@ -58,11 +58,12 @@ void append_cifar10(std::span<const std::uint8_t> bytes, const std::string& file
   append_cifar(kFormat, bytes, file, out);
 }
 
-Dataset load_cifar10(const std::filesystem::path& directory) {
+Dataset load_cifar10(const std::filesystem::path& directory, const ChooseExamples& choose) {
   const Files files = find_files(directory);
   Dataset data;
-  data.train = read_cifar_files(kFormat, files.train);
-  data.test = read_cifar_files(kFormat, {files.test});
+  data.train = read_cifar_files(kFormat, files.train, choose);
+  data.test =
+      choose ? leave_cifar_file(kFormat, files.test) : read_cifar_files(kFormat, {files.test});
   // Of the 50,000 training images; the values in general use.
   data.mean = {0.4914F, 0.4822F, 0.4465F, 0};
   data.deviation = {0.2470F, 0.2435F, 0.2616F, 1};

@@ -37,11 +37,12 @@ Files find_files(const std::filesystem::path& directory) {
 
 }  // namespace
 
-Dataset load_cifar100(const std::filesystem::path& directory) {
+Dataset load_cifar100(const std::filesystem::path& directory, const ChooseExamples& choose) {
   const Files files = find_files(directory);
   Dataset data;
-  data.train = read_cifar_files(kFormat, {files.train});
-  data.test = read_cifar_files(kFormat, {files.test});
+  data.train = read_cifar_files(kFormat, {files.train}, choose);
+  data.test =
+      choose ? leave_cifar_file(kFormat, files.test) : read_cifar_files(kFormat, {files.test});
   // Of the 50,000 training images; the values in general use.
   data.mean = {0.5071F, 0.4865F, 0.4409F, 0};
   data.deviation = {0.2673F, 0.2564F, 0.2762F, 1};

@@ -28,12 +28,19 @@ struct CifarFormat {
 void check_cifar_size(const CifarFormat& format, std::size_t size, const std::string& file);
 
 /// Appends the records in `bytes` to `out` (of format.shape()). Pure; throws DataError, naming
-/// `file`, for half a record, no record, or a label out of range; `out` is then unchanged.
+/// `file`, for half a record, no record, or a label out of range; `out` is then unchanged. The
+/// first of them is record `first` of the file.
 void append_cifar(const CifarFormat& format, std::span<const std::uint8_t> bytes,
-                  const std::string& file, ImageSet& out);
+                  const std::string& file, ImageSet& out, std::size_t first = 0);
 
-/// All records of these files. Throws DataError.
+/// All records of these files, or the labels of all and the images that `choose` names; the others
+/// are read past piece by piece. Throws DataError.
 [[nodiscard]] ImageSet read_cifar_files(const CifarFormat& format,
-                                        const std::vector<std::filesystem::path>& files);
+                                        const std::vector<std::filesystem::path>& files,
+                                        const ChooseExamples& choose = {});
+/// The labels of this file, whose images are read when they are needed (ImageSet::read). Throws
+/// DataError.
+[[nodiscard]] ImageSet leave_cifar_file(const CifarFormat& format,
+                                        const std::filesystem::path& file);
 
 }  // namespace fast

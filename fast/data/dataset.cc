@@ -20,7 +20,7 @@ namespace {
 struct DatasetKind {
   std::string_view name;  ///< the part before the colon
   std::string_view form;
-  Dataset (*load)(std::string_view arguments, std::uint64_t seed);
+  Dataset (*load)(std::string_view arguments, std::uint64_t seed, const ChooseExamples& choose);
   ImageShape (*shape)(std::string_view arguments);
 };
 
@@ -34,15 +34,25 @@ std::filesystem::path directory(std::string_view arguments) {
 }
 
 constexpr DatasetKind kKinds[] = {
-    {"synthetic", "synthetic[:TRAIN[,TEST]] (generated)", load_synthetic, synthetic_shape},
+    {"synthetic", "synthetic[:TRAIN[,TEST]] (generated)",
+     [](std::string_view counts, std::uint64_t seed, const ChooseExamples&) {
+       return load_synthetic(counts, seed);
+     },
+     synthetic_shape},
     {"cifar10", "cifar10:DIR (binary format)",
-     [](std::string_view dir, std::uint64_t) { return load_cifar10(directory(dir)); },
+     [](std::string_view dir, std::uint64_t, const ChooseExamples& choose) {
+       return load_cifar10(directory(dir), choose);
+     },
      [](std::string_view dir) { return cifar10_shape(directory(dir)); }},
     {"cifar100", "cifar100:DIR (binary format)",
-     [](std::string_view dir, std::uint64_t) { return load_cifar100(directory(dir)); },
+     [](std::string_view dir, std::uint64_t, const ChooseExamples& choose) {
+       return load_cifar100(directory(dir), choose);
+     },
      [](std::string_view dir) { return cifar100_shape(directory(dir)); }},
     {"mnist", "mnist:DIR (IDX)",
-     [](std::string_view dir, std::uint64_t) { return load_mnist(directory(dir)); },
+     [](std::string_view dir, std::uint64_t, const ChooseExamples&) {
+       return load_mnist(directory(dir));
+     },
      [](std::string_view dir) { return mnist_shape(directory(dir)); }},
 };
 
@@ -107,10 +117,40 @@ std::string dataset_forms() {
   return stencil::listed(forms);
 }
 
-Dataset load_dataset(std::string_view spec, std::uint64_t seed) {
+std::span<const std::uint8_t> ImageSet::image(std::size_t i) const {
+  std::size_t place = i;
+  if (!kept.empty()) {
+    const auto at = std::ranges::lower_bound(kept, i);
+    if (at == kept.end() || *at != i) {
+      throw stencil::InvariantError("image " + std::to_string(i) + " was not kept in memory");
+    }
+    place = static_cast<std::size_t>(at - kept.begin());
+  }
+  return std::span(pixels).subspan(place * shape.pixels(), shape.pixels());
+}
+
+void ImageSet::keep(std::vector<std::uint32_t> examples) {
+  std::ranges::sort(examples);
+  if (examples.size() == size()) return;
+  std::vector<std::uint8_t> less;
+  less.reserve(examples.size() * shape.pixels());
+  for (const std::uint32_t example : examples) {
+    const auto one = image(example);
+    less.insert(less.end(), one.begin(), one.end());
+  }
+  pixels = std::move(less);
+  kept = std::move(examples);
+}
+
+std::size_t ImageSet::bytes() const {
+  return pixels.capacity() + labels.capacity() + kept.capacity() * sizeof(kept[0]);
+}
+
+Dataset load_dataset(std::string_view spec, std::uint64_t seed, const ChooseExamples& choose) {
   Dataset data = with_spec(
-      spec, [seed](const Source& source) { return source.kind.load(source.arguments, seed); });
+      spec, [&](const Source& source) { return source.kind.load(source.arguments, seed, choose); });
   data.name = spec;
+  if (choose && data.train.kept.empty()) data.train.keep(choose(data.train.labels));
   return data;
 }
 

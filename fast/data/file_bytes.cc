@@ -1,5 +1,7 @@
 #include "fast/data/file_bytes.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "fast/errors.h"
 
@@ -76,6 +79,28 @@ void read_data_file(const std::filesystem::path& file, const std::string& remedy
     if (filled == out.size()) out.resize(std::min(most, out.size() * 2));
   }
   out.resize(filled);
+}
+
+DataFile::DataFile(const std::filesystem::path& file, std::string remedy)
+    : file_(file),
+      remedy_(std::move(remedy)),
+      descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw unreadable(file_, std::strerror(errno), remedy_);
+}
+
+DataFile::~DataFile() {
+  close(descriptor_);
+}
+
+void DataFile::read(std::size_t offset, std::span<std::uint8_t> out) const {
+  while (!out.empty()) {
+    const ssize_t got = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw unreadable(file_, std::strerror(errno), remedy_);
+    if (got == 0) throw unreadable(file_, "it has become shorter since the start", remedy_);
+    offset += static_cast<std::size_t>(got);
+    out = out.subspan(static_cast<std::size_t>(got));
+  }
 }
 
 }  // namespace fast

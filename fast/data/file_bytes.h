@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,24 @@ inline constexpr std::size_t kMaxDataFile = std::size_t{1} << 30;
 /// is damaged, truncated, or inflates to more than kMaxDataFile.
 void read_data_file(const std::filesystem::path& file, const std::string& remedy,
                     std::vector<std::uint8_t>& out, std::size_t most = kMaxDataFile + 1);
+
+/// A plain file of which pieces are read. One thread.
+class DataFile {
+ public:
+  /// Throws DataError with this remedy where it cannot be opened.
+  DataFile(const std::filesystem::path& file, std::string remedy);
+  ~DataFile();
+  DataFile(const DataFile&) = delete;
+  DataFile& operator=(const DataFile&) = delete;
+
+  /// Fills `out` with the bytes from `offset` on. Throws DataError, also where the file has become
+  /// too short.
+  void read(std::size_t offset, std::span<std::uint8_t> out) const;
+
+ private:
+  std::filesystem::path file_;
+  std::string remedy_;
+  int descriptor_ = -1;
+};
 
 }  // namespace fast

@@ -43,10 +43,9 @@ void normalise(const std::uint8_t* in, float* out, std::size_t count, Scale scal
   }
 }
 
-void copy_plain(const Dataset& data, const ImageSet& set, std::size_t index, float* out) {
-  const std::size_t plane = static_cast<std::size_t>(set.shape.height) * set.shape.width;
-  const std::uint8_t* in = set.image(index).data();
-  for (int c = 0; c < set.shape.channels; ++c, in += plane, out += plane) {
+void copy_plain(const Dataset& data, const ImageShape& shape, const std::uint8_t* in, float* out) {
+  const std::size_t plane = static_cast<std::size_t>(shape.height) * shape.width;
+  for (int c = 0; c < shape.channels; ++c, in += plane, out += plane) {
     normalise(in, out, plane, scale_of(data, c));
   }
 }
@@ -112,7 +111,7 @@ Batch TrainLoader::fill(bool augment) {
     if (augment) {
       copy_cropped(data_, data_.train, index, draw_crop(random_), out);
     } else {
-      copy_plain(data_, data_.train, index, out);
+      copy_plain(data_, data_.train.shape, data_.train.image(index).data(), out);
     }
     labels_[i] = data_.train.labels[index];
   }
@@ -141,6 +140,7 @@ bool TrainLoader::resume(const State& state) {
 TestLoader::TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch)
     : data_(data), set_(images), batch_(std::min(std::max<std::size_t>(batch, 1), images.size())) {
   images_.resize(batch_ * set_.shape.pixels());
+  if (set_.read) bytes_.resize(images_.size());
   labels_.resize(batch_);
 }
 
@@ -151,8 +151,11 @@ bool TestLoader::next(Batch& out) {
   }
   const std::size_t count = std::min(batch_, set_.size() - position_);
   const std::size_t pixels = set_.shape.pixels();
+  if (set_.read) set_.read(position_, std::span(bytes_).first(count * pixels));
   for (std::size_t i = 0; i < count; ++i, ++position_) {
-    copy_plain(data_, set_, position_, images_.data() + i * pixels);
+    const std::uint8_t* const image =
+        set_.read ? bytes_.data() + i * pixels : set_.image(position_).data();
+    copy_plain(data_, set_.shape, image, images_.data() + i * pixels);
     labels_[i] = set_.labels[position_];
   }
   out = {std::span<const float>(images_).first(count * pixels),

@@ -53,7 +53,8 @@ class TrainLoader {
 class TestLoader {
  public:
   TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch);
-  /// False when the pass is over (the next call begins a new one).
+  /// False when the pass is over (the next call begins a new one). Throws DataError for a set that
+  /// is read from a file (ImageSet::read).
   bool next(Batch& out);
 
  private:
@@ -61,6 +62,7 @@ class TestLoader {
   const ImageSet& set_;
   std::size_t batch_;
   std::size_t position_ = 0;
+  std::vector<std::uint8_t> bytes_;  ///< of images that are read from a file
   std::vector<float> images_;
   std::vector<std::int64_t> labels_;
 };

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "stencil/core/option_field.h"
 #include "stencil/core/terms.h"
@@ -84,6 +86,9 @@ struct SessionOptions {
   /// Empty: writes nothing.
   std::string out{};
 
+  /// What else `exchange.memory_budget` has to hold, in bytes by name: a worker's data, say.
+  std::vector<std::pair<std::string, std::uint64_t>> held_beside{};
+
   /// The file for a recording of the exchange's decisions, for `fast replay`: all that the engine
   /// saw and decided in the last `record_seconds`, and up to as long before, in 64 MiB at most. It
   /// holds no values of the model. It is written when the session ends, when its background thread
@@ -98,9 +103,16 @@ struct SessionOptions {
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.
   const std::atomic<bool>* stop = nullptr;
+  /// Set it to true to pause: every wait for a neighbour then ends at once, and finish() completes
+  /// what is in flight, saves a checkpoint, returns Agreement::kPaused and tells the neighbours,
+  /// with the session's end, that this worker intends to come back. Nobody waits for it meanwhile.
+  /// A session that resumes from the checkpoint goes on. It must outlive the session; a signal
+  /// handler may set it. Null: none. Not in mode sync.
+  const std::atomic<bool>* pause = nullptr;
   /// Called by the training thread about ten times a second for as long as it waits for neighbours
-  /// where `stop` would end the wait, which this may set. For languages that run the handlers of
-  /// signals only between two calls. Must not throw and must not use the session. Empty: none.
+  /// where `stop` or `pause` would end the wait, which this may set. For languages that run the
+  /// handlers of signals only between two calls. Must not throw and must not use the session.
+  /// Empty: none.
   std::function<void()> waiting{};
 
   /// Called by the training and the background thread; must not block.

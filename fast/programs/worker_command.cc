@@ -9,14 +9,17 @@
 #include <utility>
 
 #include "fast/data/dataset.h"
+#include "fast/data/partition.h"
 #include "fast/exit_codes.h"
 #include "fast/options/environment.h"
+#include "fast/options/peers.h"
 #include "fast/options/rank.h"
 #include "fast/options/security.h"
 #include "fast/programs/cli/options.h"
 #include "fast/programs/cli/validate_config.h"
 #include "fast/programs/cores.h"
 #include "fast/programs/launch/descriptors.h"
+#include "fast/programs/launch/pause_watch.h"
 #include "fast/programs/launch/run_keys.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/threads.h"
@@ -41,6 +44,13 @@ Examples:
   With what it saw and decided last, written at its end and on SIGUSR1:
     fast-worker --topology ring:1 --rank 0 --record worker-{rank}.journal
     fast replay worker-0.journal
+  On somebody's own machine, which it leaves alone on battery, when hot, and on a metered link:
+    fast-worker --config job.toml --rank 3 --pause-file /tmp/pause \
+      --pause-when 'grep -q 0 /sys/class/power_supply/AC/online'
+    fast-worker --config job.toml --rank 3 \
+      --pause-when 'test $(cat /sys/class/thermal/thermal_zone0/temp) -gt 80000'
+    fast-worker --config job.toml --rank 3 --pause-when \
+      'nmcli -t -f GENERAL.METERED device show | grep -q :yes'
   Afterwards, with all worker folders in one place:
     fast report runs/first)";
 
@@ -65,9 +75,18 @@ int threads_of(const WorkerConfig& config) {
   int needed = 4;
   if (key_files(session)) ++needed;
   if (!session.peers_file.empty() || !session.peers.empty()) ++needed;
+  if (!config.pause_file.empty() || !config.pause_when.empty()) ++needed;
   needed += session.exchange.mix_threads - 1;
   // LibTorch has two pools of so many, which count the thread that uses them.
   return needed + 2 * (config.threads - 1);
+}
+
+/// With the images of its shard alone.
+Dataset load_for(const WorkerConfig& config, int workers) {
+  const SessionOptions& session = config.session;
+  return load_dataset(config.data, session.seed, [&](std::span<const std::uint8_t> labels) {
+    return partition(labels, config.partition, workers, session.rank, session.seed);
+  });
 }
 
 }  // namespace
@@ -92,9 +111,10 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const WritesMayFail writes;
   const std::size_t files = raise_descriptor_limit();
   std::atomic<bool> stop = false, record_now = false;
+  PauseWatch pause(log_to_stderr);
   if (!config.worker.session.record.empty()) config.worker.session.record_now = &record_now;
   // Before any other thread starts, so that all threads block these signals.
-  StopOnSignal watch(stop, false, config.worker.session.record_now);
+  StopOnSignal watch(stop, false, config.worker.session.record_now, [&pause] { pause.toggle(); });
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);
@@ -102,12 +122,15 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   check_worker_descriptors(topology.neighbours(config.worker.session.rank).size(), files);
   check_threads(fmt::format("a worker with --threads {}", config.worker.threads),
                 threads_of(config.worker));
-  const Dataset data = load_dataset(config.worker.data, config.worker.session.seed);
+  if (const std::string why = why_no_pause(config.worker); !why.empty()) pause.refuse(why);
+  pause.watch({.file = for_rank(config.worker.pause_file, config.worker.session.rank),
+               .command = config.worker.pause_when});
+  const Dataset data = load_for(config.worker, topology.size());
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
   config.worker.advice = models.advice(config.worker.model);
   watch.heed();
-  const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop);
+  const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop, &pause);
   // Without --quiet its log has just said so, on stderr too.
   if (outcome.code != ExitCode::kOk && config.worker.quiet) {
     std::cerr << fmt::format("fast-worker: rank {}: {}\n", config.worker.session.rank,

@@ -81,11 +81,10 @@ class TableRenderer {
     struct Symbol {
       const char *link, *unicode, *ascii, *colour;
     };
-    static constexpr Symbol kSymbols[] = {{"up", "●", "+", kGreen},
-                                          {"suspect", "◐", "?", kYellow},
-                                          {"gone", "✕", "x", kRed},
-                                          {"left", "○", "o", kDim},
-                                          {"connecting", "◌", "~", kYellow}};
+    static constexpr Symbol kSymbols[] = {
+        {"up", "●", "+", kGreen},   {"suspect", "◐", "?", kYellow},
+        {"gone", "✕", "x", kRed},   {"left", "○", "o", kDim},
+        {"paused", "‖", "=", kDim}, {"connecting", "◌", "~", kYellow}};
     const auto* it = std::find_if(std::begin(kSymbols), std::end(kSymbols),
                                   [&](const Symbol& s) { return n.link == s.link; });
     const bool known = it != std::end(kSymbols);

@@ -18,7 +18,7 @@ namespace fast {
 /// One neighbour as a worker sees it.
 struct NeighbourProgress {
   int rank = 0;
-  std::string link;                ///< "connecting" | "up" | "suspect" | "gone" | "left"
+  std::string link;                ///< "connecting" | "up" | "suspect" | "gone" | "left" | "paused"
   std::uint64_t sweeps = 0;        ///< completed, begun by us
   std::uint64_t bytes = 0;         ///< sent to it, headers included
   double round_trip_ms = 0;        ///< of a bucket, decayed mean; 0 before the first

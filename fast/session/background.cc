@@ -265,6 +265,7 @@ TimePoint Background::turn(TimePoint now) {
   for (const GridChange& change : changes) make(now, change);
   if (threshold) pump_->set_settle_threshold(*threshold);
   standing.leave = leave_;
+  standing.pauses = returns_;
   standing.pause = pause_.present(now, standing.pause);
   const TimePoint next = std::min(pump_->turn(now, standing), pause_.changes(now));
   if (meeting_watch_) meeting_watch_->wait_readable();

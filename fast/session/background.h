@@ -68,7 +68,17 @@ class Background {
   /// Throws where the background thread has failed.
   void rethrow_failure() const;
   [[nodiscard]] bool failed() const { return failed_; }
-  [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  /// The user wants to stop, or to pause: no wait goes on.
+  [[nodiscard]] bool stopped() const {
+    return (options_.stop != nullptr && *options_.stop) || pausing();
+  }
+  /// The user wants to pause, and not to stop.
+  [[nodiscard]] bool pausing() const {
+    const bool stop = options_.stop != nullptr && *options_.stop;
+    return options_.pause != nullptr && *options_.pause && !stop;
+  }
+  /// The Leave at the end says that this worker intends to come back.
+  void will_return() { returns_ = true; }
 
   /// Whether the network's model of this worker is not the training thread's: a neighbour's model
   /// is being adopted, or models were adopted more than `known` times.
@@ -130,7 +140,7 @@ class Background {
   stencil::Mixer& mixer_;
   PauseWait& pause_;
 
-  std::atomic<bool> leave_{false}, left_{false}, watched_{false};
+  std::atomic<bool> leave_{false}, left_{false}, watched_{false}, returns_{false};
   std::atomic<bool> joining_{true};        ///< as of status_
   std::atomic<std::uint64_t> adopted_{0};  ///< likewise
   std::atomic<bool> failed_{false};        ///< the background thread has ended with an error

@@ -10,6 +10,8 @@ std::string_view name(Agreement agreement) {
       return "alone";
     case Agreement::kDeadline:
       return "deadline";
+    case Agreement::kPaused:
+      return "paused";
   }
   return "";
 }

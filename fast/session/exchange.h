@@ -45,8 +45,9 @@ enum class Agreement {
   kAgreed,    ///< its model is near enough to its neighbours', or it is the only worker
   kAlone,     ///< no neighbour was left, or ever present, to agree with
   kDeadline,  ///< the deadline passed first, or the user wanted to stop
+  kPaused,    ///< it leaves for a while: see SessionOptions::pause
 };
-/// "agreed", "alone", "deadline".
+/// "agreed", "alone", "deadline", "paused".
 [[nodiscard]] std::string_view name(Agreement agreement);
 
 /// How a training loop exchanges with other workers. The product's only implementation is Session;

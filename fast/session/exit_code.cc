@@ -32,6 +32,8 @@ ExitCode exit_code(Agreement agreement) {
       return ExitCode::kWorkerLost;
     case Agreement::kDeadline:
       return ExitCode::kDeadline;
+    case Agreement::kPaused:
+      return ExitCode::kInterrupted;
   }
   return ExitCode::kFailure;
 }

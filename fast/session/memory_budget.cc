@@ -54,7 +54,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
   budget.allowed = stencil::parse_bytes(exchange.memory_budget).value_or(0);
   budget.copy = copied_bytes(adapter);
   if (budget.allowed > 0) budget.checkpoint = checkpoint_bytes(options, layout, adapter);
-  const stencil::Footprint footprint{
+  stencil::Footprint footprint{
       .floats = layout.size(),
       .buckets = layout.bucket_count() + 1,
       .neighbours = grid.places(options.rank).size(),
@@ -66,6 +66,10 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
       .records = !options.record.empty(),
       .sets_aside = stencil::Mode::parse(exchange.mode).kind != stencil::Mode::Kind::kSync,
       .takes_initial = exchange.initial == "lowest"};
+  for (const auto& [what, bytes] : options.held_beside) {
+    footprint.beside.push_back({what, bytes});
+    budget.beside += bytes;
+  }
   budget.bounds = stencil::bounds_within(
       budget.allowed, footprint, static_cast<std::uint32_t>(exchange.window), options.naming);
   return budget;

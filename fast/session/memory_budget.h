@@ -17,6 +17,7 @@ struct MemoryBudget {
   std::size_t copy = 0;     ///< of values that are not where the framework has them
   /// Kept for a checkpoint's copy of the state, where there is a budget.
   std::size_t checkpoint = 0;
+  std::size_t beside = 0;  ///< SessionOptions::held_beside
   stencil::Bounds bounds;
 };
 

@@ -112,7 +112,7 @@ void Recorder::report(const Exchange& exchange) {
   p.training_seconds = training_seconds_.value_or(since(training_began_));
   p.state = name(status.state);
   for (const NeighbourStatus& n : status.neighbours) {
-    p.neighbours.push_back({n.rank, std::string(name(n.link)), n.sweeps, n.bytes_sent,
+    p.neighbours.push_back({n.rank, std::string(link_name(n)), n.sweeps, n.bytes_sent,
                             1000 * n.round_trip, n.since_sweep, n.shared, n.bytes_shared,
                             n.other_grid});
     note_change(n);
@@ -153,12 +153,11 @@ void Recorder::note_room() {
 }
 
 void Recorder::note_change(const NeighbourStatus& neighbour) {
-  const auto [it, fresh] = links_.try_emplace(neighbour.rank, neighbour.link);
-  if (fresh || it->second == neighbour.link) return;
-  const std::string now(name(neighbour.link));
+  const std::string now(link_name(neighbour));
+  const auto [it, fresh] = links_.try_emplace(neighbour.rank, now);
+  if (fresh || it->second == now) return;
   const std::string text = "neighbour " + std::to_string(neighbour.rank) + " is " + now + " (was " +
-                           std::string(name(it->second)) + ")";
-  it->second = neighbour.link;
+                           std::exchange(it->second, now) + ")";
   event(now, text);
   log_(LogLevel::kInfo, text);
 }

@@ -71,7 +71,7 @@ class Recorder {
   double exchange_seconds_ = 0, loss_ = 0, learning_rate_ = 0, sample_rate_ = 0;
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
-  std::map<int, LinkState> links_;
+  std::map<int, std::string> links_;
   std::map<int, bool> other_grids_;
   bool told_traffic_ = false;
   bool behind_ = false;  ///< metrics could not be written; that was said

@@ -78,7 +78,8 @@ void RunWriter::finish(Agreement agreement, const Exchange& exchange) {
   const SessionStatus status = exchange.status();
   const bool alone = workers_ > 1 && agreement != Agreement::kAgreed && !status.has_exchanged();
   const bool learnt = status.not_learnt.empty();
-  const ExitCode code = stopped() ? ExitCode::kInterrupted
+  const bool early = stopped() || agreement == Agreement::kPaused;
+  const ExitCode code = early     ? ExitCode::kInterrupted
                         : alone   ? ExitCode::kNoExchange
                         : !learnt ? ExitCode::kNotLearnt
                                   : exit_code(agreement);
@@ -87,7 +88,8 @@ void RunWriter::finish(Agreement agreement, const Exchange& exchange) {
 }
 
 void RunWriter::save(Agreement agreement) {
-  const bool early = stopped() && agreement != Agreement::kAgreed;
+  const bool paused = agreement == Agreement::kPaused;
+  const bool early = paused || (stopped() && agreement != Agreement::kAgreed);
   try {
     save_model(folder_.worker_model(rank_), adapter_,
                {{kEndedKey, early ? kEndedEarly : std::string(name(agreement))},

@@ -97,7 +97,8 @@ void Session::Impl::save_model(const std::filesystem::path& file) {
 SessionStatus Session::Impl::status() const {
   const PumpStatus pump = background_.status();
   SessionStatus out = status_of(pump, EventLoop::now());
-  out.counters["memory_held"] = pump.memory + memory_.copy + carried_.bytes() + resuming_.held();
+  out.counters["memory_held"] =
+      pump.memory + memory_.copy + carried_.bytes() + resuming_.held() + memory_.beside;
   out.counters["memory_budget"] = memory_.allowed;
   out.mean_data_size = mean_data_size_;
   out.counters["non_finite_losses"] = non_finite_losses_;

@@ -50,7 +50,8 @@ Agreement Session::Impl::finish() {
   const bool before = over();
   const bool whole = !aims() || done();
   agreement_ = before ? Agreement::kAgreed : agree();
-  if (!before && joined_ && size() > 1 && boundary_.standing().step == 0) {
+  const bool paused = agreement_ == Agreement::kPaused;
+  if (!before && !paused && joined_ && size() > 1 && boundary_.standing().step == 0) {
     options_.log(LogLevel::kWarning,
                  "has made no step: exchange() was not called, so that its model was averaged at "
                  "the end alone");
@@ -59,7 +60,9 @@ Agreement Session::Impl::finish() {
     options_.log(LogLevel::kWarning, text);
   }
   const bool agreed = *agreement_ == Agreement::kAgreed;
-  for (Resumable* const part : adapter_.parts()) part->finished(agreed);
+  if (!paused) {
+    for (Resumable* const part : adapter_.parts()) part->finished(agreed);
+  }
   // Whoever is killed from now on, in its evaluation for example, need not agree again, with
   // neighbours that have gone.
   record_.agreed = agreed && whole;
@@ -69,6 +72,7 @@ Agreement Session::Impl::finish() {
 }
 
 Agreement Session::Impl::agree() {
+  if (pauses()) return pause();
   if (!joined_) return Agreement::kAlone;
   if (!sync() && background_.adopts(boundary_.adopted())) (void)await_model();
   const bool changed = end_training();
@@ -87,13 +91,27 @@ Agreement Session::Impl::agree() {
       EventLoop::now() + stencil::seconds(options_.exchange.wait_at_end);
   want(WorkerState::kSettling);
   const bool settled = settle();
+  if (!settled && pauses()) return pause();
+  freeze();
+  if (!settled) return Agreement::kDeadline;
+  return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
+}
+
+void Session::Impl::freeze() {
   want(WorkerState::kFrozen);
   background_.flush([](const PumpStatus& s) { return s.state == WorkerState::kFrozen; });
   // Replies that neighbours still owe to our own requests belong to this model.
   background_.flush([](const PumpStatus& s) { return s.flushed; });
   fold_all();
-  if (!settled) return Agreement::kDeadline;
-  return size() == 1 || background_.status().agreed ? Agreement::kAgreed : Agreement::kAlone;
+}
+
+Agreement Session::Impl::pause() {
+  if (joined_) freeze();
+  mixer_.fold_telemetry(progress_.scalars());
+  record_.agreed = false;
+  if (saves() && steps() > 0) save(options_.checkpoint);
+  background_.will_return();
+  return Agreement::kPaused;
 }
 
 /// `changed`: the model was since the last round, and all workers make one more.

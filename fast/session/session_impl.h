@@ -49,6 +49,7 @@ class Session::Impl {
   Impl(ModelAdapter& adapter, SessionOptions options, const stencil::Grid* grid);
   ~Impl() {
     adapter_.on_ready({});
+    adapter_.on_changing({});
     adapter_.on_needed({});
   }
 
@@ -93,6 +94,10 @@ class Session::Impl {
   }
 
   Agreement agree();
+  /// Leaves for a while. The checkpoint holds what was in flight, too.
+  Agreement pause();
+  /// The model changes no more, and what neighbours still owe is in it.
+  void freeze();
   Agreement agree_in_lock_step(bool changed);
 
   /// Averages until all agree, and those that are away have come back or were waited for.
@@ -126,6 +131,7 @@ class Session::Impl {
   void begin_first_step();
 
   [[nodiscard]] const stencil::Mode& mode() const { return config_.engine.mode; }
+  [[nodiscard]] bool pauses() const { return background_.pausing() && !sync(); }
   [[nodiscard]] bool sync() const { return mode().kind == stencil::Mode::Kind::kSync; }
 
   /// Passes this thread's state to the background thread.

@@ -23,11 +23,17 @@ struct NeighbourStatus {
   std::uint64_t sweeps = 0;        ///< completed with it, begun here
   std::uint64_t bytes_sent = 0;    ///< to it, headers included
   bool other_grid = false;         ///< it has not made the changes of the grid made here
+  bool paused = false;             ///< it has left, and intends to come back
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that this worker averaged there
   double round_trip = 0;           ///< seconds, of a bucket, decayed mean; 0 before the first
   double since_sweep = -1;         ///< seconds since the last sweep with it; -1 before the first
 };
+
+/// How its link is called in logs and metrics: that of LinkState, or "paused".
+[[nodiscard]] inline std::string_view link_name(const NeighbourStatus& neighbour) {
+  return neighbour.paused ? "paused" : name(neighbour.link);
+}
 
 /// A recent snapshot of a worker's exchange. Value type.
 struct SessionStatus {

@@ -23,6 +23,7 @@ NeighbourStatus status_of(const stencil::NeighbourStatus& n, stencil::TimePoint 
           .sweeps = n.sweeps,
           .bytes_sent = n.bytes_sent,
           .other_grid = n.other_grid,
+          .paused = n.paused,
           .shared = n.shared,
           .bytes_shared = n.bytes_shared,
           .round_trip = in_seconds(n.round_trip),

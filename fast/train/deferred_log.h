@@ -23,6 +23,10 @@ class DeferredLog {
       kept_.emplace_back(level, text);
     }
   }
+  [[nodiscard]] bool is_open() {
+    const stencil::MutexLock lock(mutex_);
+    return target_ != nullptr;
+  }
   /// Writes the lines kept to `target`, and all later lines directly.
   void open(LogSink target) {
     const stencil::MutexLock lock(mutex_);

@@ -13,8 +13,6 @@
 namespace fast {
 namespace {
 
-constexpr std::size_t kBatch = 100;
-
 const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTensor& wanted) {
   const auto it = std::find_if(tensors.begin(), tensors.end(),
                                [&](const NamedTensor& t) { return t.name == wanted.name; });
@@ -60,7 +58,7 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
                          int batches, std::uint64_t seed, const std::atomic<bool>* stop) {
   if (learner.statistics() == Statistics::kNone || examples.empty()) return;
-  const std::size_t batch = std::min(kBatch, examples.size());
+  const std::size_t batch = std::min(kTestBatch, examples.size());
   const auto passes = static_cast<int>(examples.size() / batch);
   TrainLoader loader(data, std::move(examples), batch, seed);
   learner.begin_statistics();
@@ -77,7 +75,7 @@ TestResult test(Learner& learner, const Dataset& data) {
 
 std::optional<TestResult> test(Learner& learner, const Dataset& data,
                                const std::atomic<bool>& stop) {
-  TestLoader loader(data, data.test, kBatch);
+  TestLoader loader(data, data.test, kTestBatch);
   TestResult result;
   for (Batch batch; loader.next(batch);) {
     if (stop) return std::nullopt;

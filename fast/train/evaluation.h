@@ -19,6 +19,8 @@ void load_state(std::span<const NamedTensor> from, ModelAdapter& model);
 
 /// The number of batches on which statistics are re-estimated.
 inline constexpr int kStatisticsBatches = 100;
+/// Images that are evaluated at a time.
+inline constexpr std::size_t kTestBatch = 100;
 
 /// The same for each of `workers` workers whose statistics will be averaged: fewer are enough.
 [[nodiscard]] constexpr int shared_statistics_batches(int workers) {

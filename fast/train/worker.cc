@@ -16,8 +16,6 @@
 #include "fast/errors.h"
 #include "fast/options/peers.h"
 #include "fast/run/atomic_file.h"
-#include "fast/run/model_file.h"
-#include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
 #include "fast/run/summary.h"
 #include "fast/session/recorder.h"
@@ -25,7 +23,10 @@
 #include "fast/train/aim.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
+#include "fast/train/held_memory.h"
+#include "fast/train/judgement.h"
 #include "fast/train/log.h"
+#include "fast/train/model_keeper.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/too_late.h"
@@ -38,9 +39,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Room for the header of a model's file.
-constexpr std::size_t kHeaderRoom = 64 * 1024;
-
 /// Batches for re-estimating the statistics of a model that was stopped early.
 constexpr int kHastyBatches = 2;
 
@@ -52,19 +50,35 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One run of one worker: the state of Worker::run() between its stages.
+/// What a worker keeps while it pauses.
+struct Stay {
+  explicit Stay(const WorkerConfig& config)
+      : life(RunFolder(config.out).worker(config.session.rank)), fresh(config.fresh) {}
+  WorkerLife life;
+  DeferredLog log;
+  bool fresh;           ///< begin anew even where there is a checkpoint
+  bool paused = false;  ///< the last TrainingRun has ended so
+};
+
+/// One run of one worker, from its start to its end or its pause: the state of Worker::run()
+/// between its stages.
 class TrainingRun {
  public:
   TrainingRun(const WorkerConfig& config, const Dataset& data, Learner& learner,
-              const MakeExchange& make, const std::atomic<bool>& stop)
+              const MakeExchange& make, const std::atomic<bool>& stop, const PauseWish* pause,
+              Stay& stay)
       : config_(config),
         rank_(config.session.rank),
         data_(data),
         learner_(learner),
         stop_(stop),
+        pause_(pause),
+        stay_(stay),
         folder_(config.out),
-        life_(folder_.worker(rank_)),
-        room_(folder_.worker(rank_) / ".room"),
+        life_(stay.life),
+        log_(stay.log),
+        model_(config, learner.adapter(),
+               [this](LogLevel level, std::string_view text) { log_(level, text); }),
         workers_(stencil::Topology::parse(config.session.topology).size()),
         budget_(budget_of(config, data)),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
@@ -96,6 +110,9 @@ class TrainingRun {
       outcome = {ExitCode::kModel, error.what()};
     } catch (const FileError& error) {
       outcome = {ExitCode::kFile, error.what()};
+    } catch (const DataError& error) {
+      outcome = {ExitCode::kData, error.what()};
+      salvage();
     } catch (const std::exception& error) {
       outcome = {ExitCode::kFailure, error_text(error)};
       salvage();
@@ -117,17 +134,22 @@ class TrainingRun {
     options.generation = life_.generation();
     options.checkpoint = literal_in_template(folder_.checkpoint(rank_).string());
     options.checkpoint_every = config_.checkpoint_every;
-    if (!config_.fresh) options.resume = options.checkpoint;
+    if (!stay_.fresh) options.resume = options.checkpoint;
+    options.held_beside = held_beside(config_, data_, shard_.size(), learner_.adapter());
     options.stop = &stop_;
+    options.pause = &pausing_;
+    options.waiting = [this] { heed_pause(); };
     options.log = [this](LogLevel level, std::string_view text) { log_(level, text); };
     return options;
   }
 
   std::filesystem::path open_folder() {
     make_writable_folder(folder_.worker(rank_));
-    reserve_room();
+    model_.reserve_room();
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
-    log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+    if (!log_.is_open()) {
+      log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+    }
     const std::string source = config_.rank_source;
     log_(LogLevel::kInfo,
          fmt::format("rank {} of {} ({}){}: {} of {}, {} examples here; run folder {}", rank_,
@@ -149,25 +171,27 @@ class TrainingRun {
             .epochs = config_.epochs,
             .budget = budget_,
             .exchange = config_.session.exchange,
-            .fresh = config_.fresh};
+            .fresh = stay_.fresh};
   }
 
   WorkerOutcome train() {
     const bool over = trained();  // it was when the checkpoint was made, statistics and all
     exchange_->join();
     recorder_.begin_training(*exchange_);
-    while (!stop_ && !trained()) {
+    while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
       if (recorder_.since_report() >= config_.report_every) recorder_.report(*exchange_);
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
-    if (mixes_statistics() && !over && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
+    const bool ends = !pausing_ || stop_;
+    if (mixes_statistics() && ends && !over && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
       try_to_save();
       estimate_shared_statistics();
     }
     const bool early = stop_;
     const Agreement agreement = exchange_->finish();
+    if (agreement == Agreement::kPaused) return pause();
     if (early && state_.steps() == 0) {
       return {ExitCode::kInterrupted,
               "stopped on request before its first step; no model is saved"};
@@ -180,8 +204,25 @@ class TrainingRun {
       recorder_.report(*exchange_);
       outcome = outcome_after(agreement);
     }
-    if (unsaved_) save();  // there may be room by now
+    if (model_.unsaved()) model_.save(ended_);  // there may be room by now
     return outcome;
+  }
+
+  /// Notes that this run of the worker is to end in a pause, which it then does.
+  bool heed_pause() {
+    if (pause_ != nullptr && pause_->wanted()) pausing_ = true;
+    return pausing_;
+  }
+
+  WorkerOutcome pause() {
+    const std::string text = "paused: " + pause_->why();
+    recorder_.event("paused", text);
+    if (state_.steps() > 0) {
+      try_to_save();
+      stay_.fresh = false;
+    }
+    stay_.paused = true;
+    return {ExitCode::kInterrupted, text + "; goes on when that is over"};
   }
 
   /// Training is over and the model is saved.
@@ -199,43 +240,23 @@ class TrainingRun {
     recorder_.set_result(result->accuracy, result->loss);
     log_(LogLevel::kInfo, "test accuracy " + std::to_string(100 * result->accuracy) + " %");
     recorder_.report(*exchange_);
-    const bool alone = !exchange_->status().has_exchanged();
-    if (!stop_ && (agreement == Agreement::kAlone || (alone && agreement != Agreement::kAgreed))) {
-      const std::string late = too_late(folder_, workers_, rank_, config_.session.run_id, begun_);
-      if (!late.empty()) return {alone ? ExitCode::kNoExchange : ExitCode::kWorkerLost, late};
-    }
-    if (agreement != Agreement::kAgreed && alone) {
-      return {ExitCode::kNoExchange,
-              "trained alone: no exchange with any neighbour took place; the model is of this "
-              "worker's own data"};
-    }
-    if (agreement != Agreement::kAgreed && !stop_) return not_agreed(agreement);
-    if (!result->learnt() && recorder_.network_samples(*exchange_) >= kJudgedFrom) {
-      return {ExitCode::kNotLearnt,
-              fmt::format("the model has learnt nothing: {:.2f} % of the test set are right, and "
-                          "chance makes up to {:.2f} %; lower the learning rate, or train longer",
-                          100 * result->accuracy, 100 * result->chance)};
-    }
-    const std::string grown = exchange_->status().not_learnt;
-    return grown.empty() ? WorkerOutcome{} : WorkerOutcome{ExitCode::kNotLearnt, grown};
+    const SessionStatus status = exchange_->status();
+    const bool alone = !status.has_exchanged();
+    const bool apart = agreement == Agreement::kAlone || (alone && agreement != Agreement::kAgreed);
+    return judgement({.agreement = agreement,
+                      .stopped = stop_,
+                      .alone = alone,
+                      .late = apart && !stop_ ? too_late(folder_, workers_, rank_,
+                                                         config_.session.run_id, begun_)
+                                              : "",
+                      .result = *result,
+                      .samples = recorder_.network_samples(*exchange_),
+                      .grown = status.not_learnt},
+                     config_.session.exchange);
   }
 
   [[nodiscard]] bool trained() const {
     return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= kWholeRun;
-  }
-
-  /// A model that others have not agreed with is not the result of the run.
-  [[nodiscard]] WorkerOutcome not_agreed(Agreement agreement) const {
-    if (agreement == Agreement::kDeadline) {
-      const ExchangeOptions& options = config_.session.exchange;
-      return {ExitCode::kDeadline,
-              fmt::format("neighbours did not agree to {} within {} s; the model is what there was "
-                          "then. Raise --settle-deadline, or --settle-target",
-                          options.settle_target, options.settle_deadline)};
-    }
-    return {ExitCode::kWorkerLost,
-            "cut off at the end: no neighbour was left to agree with; the model is this worker's "
-            "own. To wait for the link to come back, use --wait-at-end SECONDS"};
   }
 
   /// In lock step all workers take the same number of steps, which follows from the configuration.
@@ -296,7 +317,7 @@ class TrainingRun {
     if (factor <= 1) return;
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                           std::chrono::duration<double>(seconds * (factor - 1)));
-    while (!stop_ && Clock::now() < until) {
+    while (!stop_ && !heed_pause() && Clock::now() < until) {
       std::this_thread::sleep_for(
           std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(100)));
     }
@@ -308,52 +329,21 @@ class TrainingRun {
     if (state_.steps() > 0) try_to_save();
   }
 
-  void try_to_save() {
-    unsaved_ = true;
-    try {
-      save();
-      unsaved_ = false;
-    } catch (const std::exception& error) {
-      log_(LogLevel::kError, std::string("the model cannot be saved: ") + error_text(error));
-    }
-  }
-
-  /// Throws FileError where there is not enough room for the run's files, now rather than after
-  /// training.
-  void reserve_room() {
-    for (const NamedTensor& tensor : learner_.adapter().state()) {
-      model_bytes_ += tensor.bytes.size();
-    }
-    model_bytes_ += kHeaderRoom;
-    // Two checkpoints and one being written, each with the optimizer's state.
-    const std::size_t checkpoints = config_.checkpoint_every > 0 ? 3 * 2 * model_bytes_ : 0;
-    room_.reserve(model_bytes_, checkpoints);
-  }
-
-  void save() {
-    save_model(folder_.worker_model(rank_), learner_.adapter(),
-               {{kEndedKey, ended_},
-                {"model", config_.model},
-                {kRankKey, std::to_string(rank_)},
-                {kRunIdKey, config_.session.run_id}},
-               room_.file());
-    try {
-      room_.reserve(model_bytes_);  // for the next save, if there is one
-    } catch (const FileError&) {
-    }
-  }
+  void try_to_save() { model_.try_to_save(ended_); }
 
   const WorkerConfig& config_;
   int rank_;
   const Dataset& data_;
   Learner& learner_;
   const std::atomic<bool>& stop_;
+  const PauseWish* const pause_;       ///< null: there is none
+  std::atomic<bool> pausing_ = false;  ///< and stays so
+  Stay& stay_;
   std::filesystem::file_time_type begun_ = std::filesystem::file_time_type::clock::now();
   RunFolder folder_;
-  WorkerLife life_;
-  ReservedRoom room_;  ///< for the model
-  std::size_t model_bytes_ = 0;
-  bool unsaved_ = false;  ///< the last attempt to save the model failed
+  WorkerLife& life_;
+  DeferredLog& log_;
+  ModelKeeper model_;
   int workers_;
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;
@@ -361,7 +351,6 @@ class TrainingRun {
   Schedule schedule_;
   stencil::Random random_;
   std::string ended_ = kEndedEarly;  ///< see kEndedKey
-  DeferredLog log_;
   TrainLoader loader_;
   RunState state_;
   std::unique_ptr<Exchange> exchange_;
@@ -378,8 +367,20 @@ Worker::Worker(const WorkerConfig& config, const Dataset& data, Learner& learner
   };
 }
 
-WorkerOutcome Worker::run(const std::atomic<bool>& stop) {
-  return TrainingRun(config_, data_, learner_, make_, stop).execute();
+WorkerOutcome Worker::run(const std::atomic<bool>& stop, PauseWish* pause) {
+  Stay stay(config_);
+  for (;;) {
+    stay.paused = false;
+    WorkerOutcome outcome =
+        TrainingRun(config_, data_, learner_, make_, stop, pause, stay).execute();
+    if (!stay.paused) return outcome;
+    if (!pause->wait(stop)) {
+      outcome.text = "stopped on request while it was paused";
+      stay.log(LogLevel::kInfo, outcome.text);
+      return outcome;
+    }
+    stay.life.begin_again();
+  }
 }
 
 }  // namespace fast

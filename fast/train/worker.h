@@ -17,6 +17,17 @@ struct WorkerOutcome {
   std::string text;  ///< for people
 };
 
+/// Whether a worker is to pause, as somebody outside decides. Any thread.
+class PauseWish {
+ public:
+  virtual ~PauseWish() = default;
+  [[nodiscard]] virtual bool wanted() const = 0;
+  /// Why it is wanted, for people: "the file /run/pause is there".
+  [[nodiscard]] virtual std::string why() const = 0;
+  /// Waits until it is wanted no more. Returns false where `stop` comes first.
+  [[nodiscard]] virtual bool wait(const std::atomic<bool>& stop) = 0;
+};
+
 /// One rank, from data to saved model: composes a learner, a session, the loaders, the schedule
 /// and the metrics. Everything it writes is below RunFolder(config.out).worker(config.rank).
 class Worker {
@@ -28,7 +39,12 @@ class Worker {
   /// Trains until the network-wide budget is used, settles, freezes, re-estimates BatchNorm on its
   /// own shard, evaluates on the test set, saves. Ends early, in good order, when `stop` becomes
   /// true (set by a signal handler). Errors during the run are not thrown, but in the outcome.
-  WorkerOutcome run(const std::atomic<bool>& stop);
+  ///
+  /// While `pause`, which may be null, is wanted, the worker is away: at the next step boundary it
+  /// saves checkpoint and model, tells its neighbours that it will come back, ends its session and
+  /// waits. Then it goes on as one that was started again, from its checkpoint. Once training has
+  /// ended in agreement it does not pause any more.
+  WorkerOutcome run(const std::atomic<bool>& stop, PauseWish* pause = nullptr);
 
  private:
   const WorkerConfig& config_;

@@ -37,6 +37,10 @@ struct WorkerConfig {
   double checkpoint_every = 60;  ///< s; 0: never
   bool fresh = false;            ///< begin anew even where there is a checkpoint
 
+  // When it pauses; see programs/launch/pause_watch.h.
+  std::string pause_file;  ///< while it exists; empty: none
+  std::string pause_when;  ///< while this command ends with 0; empty: none
+
   // What it shows.
   std::string log_level = "info";
   bool quiet = false;

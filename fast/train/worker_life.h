@@ -22,6 +22,8 @@ class WorkerLife {
   /// Requires that the folder exists, and claims it for this worker. Throws as the constructor
   /// does.
   void settle(const LogSink& log);
+  /// This worker begins once more in its folder, which it has claimed.
+  void begin_again() { ++generation_; }
 
  private:
   void lock();

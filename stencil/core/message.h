@@ -133,7 +133,9 @@ struct Heartbeat {
 };
 
 /// Good-bye: I will send nothing more.
-struct Leave {};
+struct Leave {
+  bool paused = false;  ///< I intend to come back
+};
 
 /// A message's index in this list is its kind on the wire.
 using MessageBody =

@@ -66,20 +66,23 @@ Bounds tight_bounds(std::uint32_t window, std::size_t neighbours) {
 std::vector<MemoryPart> memory_parts(const Footprint& of, const Bounds& bounds) {
   const std::size_t model = of.floats * sizeof(float);
   const std::size_t each = piece(of);
-  return {{"y and p", 2 * model + of.buckets * kBucket},
-          {"what followers leave out", of.sets_aside ? model + of.payload : 0},
-          {"codec", of.neighbours * of.codec},
-          {"copy of the framework's values", of.copy},
-          {"what newcomers take over", 2 * of.carried},
-          {"initial weights under way", of.takes_initial ? model : 0},
-          {"checkpoint", of.checkpoint},
-          {"recording", of.records ? 2 * (bounds.recording + kRecordingState) : 0},
-          {"links", of.neighbours * kLink},
-          {"strangers", strangers(of)},
-          {"own payloads", bounds.payloads * each},
-          {"offers held", of.neighbours * bounds.most_held * each},
-          {"put off", bounds.window_total * each},
-          {"frames received", of.neighbours * (bounds.queue_frames + 1) * each}};
+  std::vector<MemoryPart> parts = of.beside;
+  parts.insert(parts.end(),
+               {{"y and p", 2 * model + of.buckets * kBucket},
+                {"what followers leave out", of.sets_aside ? model + of.payload : 0},
+                {"codec", of.neighbours * of.codec},
+                {"copy of the framework's values", of.copy},
+                {"what newcomers take over", 2 * of.carried},
+                {"initial weights under way", of.takes_initial ? model : 0},
+                {"checkpoint", of.checkpoint},
+                {"recording", of.records ? 2 * (bounds.recording + kRecordingState) : 0},
+                {"links", of.neighbours * kLink},
+                {"strangers", strangers(of)},
+                {"own payloads", bounds.payloads * each},
+                {"offers held", of.neighbours * bounds.most_held * each},
+                {"put off", bounds.window_total * each},
+                {"frames received", of.neighbours * (bounds.queue_frames + 1) * each}});
+  return parts;
 }
 
 std::size_t sum(const std::vector<MemoryPart>& parts) {
@@ -107,11 +110,12 @@ Bounds bounds_within(std::size_t budget, const Footprint& footprint, std::uint32
   }
   const std::string name = naming("memory_budget");
   const std::string least = bytes_text(sum(parts));
-  throw ConfigError(name + " " + bytes_text(budget) + " is too little beside this model: " + spelt +
+  throw ConfigError(name + " " + bytes_text(budget) + " is too little for this model: " + spelt +
                         ", with a window of 1, are " + least,
                     "give " + name + " " + least + " or more, or take less: smaller buckets (" +
                         naming("bucket_kib") + "), a codec that keeps nothing, no checkpoints (" +
                         naming("checkpoint_every") + " 0)" +
+                        (footprint.beside.empty() ? "" : ", fewer examples or a smaller batch") +
                         (footprint.records ? ", no recording (" + naming("record") + ")" : ""));
 }
 

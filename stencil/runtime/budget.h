@@ -28,23 +28,25 @@ struct Bounds {
 /// recording keeps the least that is worth it.
 [[nodiscard]] Bounds tight_bounds(std::uint32_t window, std::size_t neighbours);
 
-/// What decides how much a worker's exchange takes beside its model, x. Bytes but for the counts.
-struct Footprint {
-  std::size_t floats = 0, buckets = 0, neighbours = 0;
-  std::size_t payload = 0;     ///< the largest
-  std::size_t codec = 0;       ///< what it keeps of one neighbour
-  std::size_t copy = 0;        ///< of a framework's values of another type, or on a device
-  std::size_t carried = 0;     ///< what newcomers take over beside the values
-  std::size_t checkpoint = 0;  ///< its copy of the state
-  bool records = false;        ///< what the engine saw
-  bool sets_aside = true;      ///< for followers: not in lock step
-  bool takes_initial = true;   ///< may take over initial weights
-};
-
 struct MemoryPart {
   std::string_view what;
   std::size_t bytes = 0;
 };
+
+/// What decides how much a worker's exchange takes beside its model, x. Bytes but for the counts.
+struct Footprint {
+  std::size_t floats = 0, buckets = 0, neighbours = 0;
+  std::size_t payload = 0;           ///< the largest
+  std::size_t codec = 0;             ///< what it keeps of one neighbour
+  std::size_t copy = 0;              ///< of a framework's values of another type, or on a device
+  std::size_t carried = 0;           ///< what newcomers take over beside the values
+  std::size_t checkpoint = 0;        ///< its copy of the state
+  bool records = false;              ///< what the engine saw
+  bool sets_aside = true;            ///< for followers: not in lock step
+  bool takes_initial = true;         ///< may take over initial weights
+  std::vector<MemoryPart> beside{};  ///< the exchange, and within the budget, too
+};
+
 /// All that the exchange may hold at once, part by part.
 [[nodiscard]] std::vector<MemoryPart> memory_parts(const Footprint& footprint,
                                                    const Bounds& bounds);

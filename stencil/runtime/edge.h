@@ -23,7 +23,8 @@ struct Connection {
   bool undiallable = false;  ///< `address`, which was named in the log
   TimePoint lost_since{};
   TimePoint complain_at{};
-  TimePoint closes{};  ///< when a retired edge is closed; its Leave is still on the way
+  bool paused = false;  ///< their latest Leave said that they intend to come back
+  TimePoint closes{};   ///< when a retired edge is closed; its Leave is still on the way
   /// Frames that the link has no room for now. The windows bound offers and replies; for the rest,
   /// see Outbox.
   std::vector<Frame> backlog;

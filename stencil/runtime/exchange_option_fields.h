@@ -180,9 +180,11 @@ void visit_fields(Options& options, Visitor& visit) {
       OptionField<std::string>{
           .key = "memory_budget",
           .unit = "BYTES",
-          .help = "all that a worker may hold for the exchange beside its model, checkpoints "
-                  "included, e.g. 64MB: window and queues follow from it, and less than the model "
-                  "needs is refused; 0: no bound",
+          .help =
+              "all that a worker may hold for the exchange beside its model, checkpoints "
+              "included, e.g. 64MB, and fast-worker with its data, model, gradients and "
+              "optimizer: window and queues follow from it, and less than is needed is refused; "
+              "0: no bound",
           .check = internal::check_budget,
           .example = "64MB",
           .before = "0",

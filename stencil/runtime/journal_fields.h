@@ -89,6 +89,9 @@ template <typename A, Is<Heartbeat> T>
 void fields(A& a, T& v) {
   all(a, v.first_batch, v.grid);
 }
+/// `paused` is for people: the engine decides nothing on it.
+template <typename A, Is<Leave> T>
+void fields(A& /*a*/, T& /*v*/) {}
 template <typename A, Is<Message> T>
 void fields(A& a, T& v) {
   all(a, v.header, v.body);

@@ -126,16 +126,16 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
   const bool takes_part = engine_.state() != WorkerState::kJoining &&
                           engine_.state() != WorkerState::kFrozen && !standing.leave;
   mixer_.segment().admit(takes_part && !sync);
-  if (standing.leave && !std::exchange(left_, true)) leave();
+  if (standing.leave && !std::exchange(left_, true)) leave(standing.pauses);
 }
 
-void Pump::leave() {
+void Pump::leave(bool pauses) {
   for (auto& [rank, edge] : edges_) {
     const Neighbour& neighbour = edge.neighbour;
     // Also where their answer to our Hello is still on its way: they may see us as up already.
     if (!neighbour.has_link || neighbour.life.their_epoch == 0) continue;
     if (neighbour.state == LinkState::kLeft) continue;
-    outbox_.send(edge, engine_.message(rank, Leave{}));
+    outbox_.send(edge, engine_.message(rank, Leave{pauses}));
   }
 }
 
@@ -309,6 +309,7 @@ void Pump::receive_frame(TimePoint now, const Received& received) {
   engine_.on_message(now, from->rank(), message, actions_);
   act();
   if (const Hello* const hello = message.as<Hello>()) from->memory.token = hello->meeting;
+  if (const Leave* const leave = message.as<Leave>()) from->link.paused = leave->paused;
 }
 
 void Pump::link_down(TimePoint now, LinkId link) {
@@ -367,6 +368,7 @@ const PumpStatus& Pump::status() {
                             .bytes_sent = edge.link.bytes_sent,
                             .first_batch = n.report.first_batch,
                             .other_grid = n.report.grid_told,
+                            .paused = edge.link.paused && n.state == LinkState::kLeft,
                             .shared = n.shared,
                             .bytes_shared = edge.memory.bytes,
                             .round_trip = n.round_trip,

@@ -70,7 +70,7 @@ class Pump {
  private:
   void apply_standing(TimePoint now, const Standing& standing);
   void apply_wanted_state(TimePoint now, WorkerState wanted);
-  void leave();
+  void leave(bool pauses);
   [[nodiscard]] TimePoint after_leaving(TimePoint now);
   /// Handles a bounded number of received frames. Returns true where there may be more.
   bool receive_some(TimePoint now);

@@ -26,6 +26,7 @@ struct Standing {
   WorkerState wanted = WorkerState::kTraining;  ///< kTraining, kSettling or kFrozen
   bool stop_joining = false;                    ///< waited long enough for a neighbour: begin alone
   bool leave = false;                           ///< send Leave to all neighbours
+  bool pauses = false;                          ///< with `leave`: this worker will come back
   TimePoint awaits_until{};  ///< not settled before, while a neighbour is away, nor are others then
 };
 
@@ -37,6 +38,7 @@ struct NeighbourStatus {
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
   std::uint64_t first_batch = 0;   ///< see Heartbeat
   bool other_grid = false;         ///< its grid has been another than ours for long: see SameGrid
+  bool paused = false;             ///< it has left, and intends to come back
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};

@@ -262,7 +262,7 @@ struct EncodeBody {
     header.set_first_batch(heartbeat.first_batch);
     header.set_grid(heartbeat.grid);
   }
-  void operator()(Leave /*body*/) const {}
+  void operator()(Leave leave) const { header.set_paused(leave.paused); }
 };
 
 MessageBody decode_body(proto::Header& header, const Payload& payload) {
@@ -288,7 +288,7 @@ MessageBody decode_body(proto::Header& header, const Payload& payload) {
     case kKindOf<Snapshot>:
       return Snapshot{header.bucket(), header.round(), codec, payload};
     case kKindOf<Leave>:
-      return Leave{};
+      return Leave{header.paused()};
     default:
       return Heartbeat{header.first_batch(), header.grid()};
   }

@@ -31,9 +31,12 @@ fast_test_room(integration/faults
   LABELS integration slow TIMEOUT 600 COST 20 ONE_CORE
   DEPENDS plain_fast plain_fast_worker DEFINES ${plain_programs})
 set(skips ${CMAKE_CURRENT_BINARY_DIR}/memory_limit_test_skips.cmake)
-file(WRITE ${skips}.new "if(memory_limit_test_TESTS)
-  set_tests_properties(\${memory_limit_test_TESTS} PROPERTIES SKIP_REGULAR_EXPRESSION
-    \"control groups with a limit of memory cannot be made here\")\nendif()\n")
+file(WRITE ${skips}.new "foreach(test memory_limit_test worker_memory_test)
+  if(\${test}_TESTS)
+    set_tests_properties(\${\${test}_TESTS} PROPERTIES SKIP_REGULAR_EXPRESSION
+      \"control groups with a limit of memory cannot be made here\")
+  endif()
+endforeach()\n")
 file(COPY_FILE ${skips}.new ${skips} ONLY_IF_DIFFERENT)
 set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${skips})
 fast_test_room(integration/chaos

@@ -94,6 +94,23 @@ void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
   visit(session_fields::checkpoint_every(), w.checkpoint_every);
   session_fields::visit_recording(w.session, visit);
+  visit(
+      OptionField<std::string>{
+          .key = "pause_file",
+          .unit = "FILE",
+          .help = "pause while FILE exists: save, tell the neighbours, who wait for nothing, and "
+                  "leave the machine alone; then go on. {rank} stands for the rank. SIGUSR2 to "
+                  "fast-worker pauses, too, and the next one ends it",
+          .example = "/run/fast-pause"},
+      w.pause_file);
+  visit(
+      OptionField<std::string>{
+          .key = "pause_when",
+          .unit = "COMMAND",
+          .help = "the same while COMMAND, which a shell runs every 60 s, ends with exit code 0 "
+                  "within 10 s",
+          .example = "grep -q 0 /sys/class/power_supply/AC/online"},
+      w.pause_when);
   if (set == OptionSet::kTrain) visit(restarts_field(), config.restarts);
   if (set != OptionSet::kWorker) return;
   visit(

@@ -35,7 +35,27 @@ void check_slow(const TrainConfig& config, const stencil::Topology& topology) {
   }
 }
 
+void check_pause(const WorkerConfig& worker) {
+  if (worker.pause_file.empty() && worker.pause_when.empty()) return;
+  const std::string why = why_no_pause(worker);
+  if (why.empty()) return;
+  throw ConfigError(
+      (worker.pause_file.empty() ? "--pause-when " + worker.pause_when
+                                 : "--pause-file " + worker.pause_file) +
+          ": " + why,
+      "use --mode async or bounded:K and --checkpoint-every above 0, or leave it out");
+}
+
 }  // namespace
+
+std::string why_no_pause(const WorkerConfig& worker) {
+  if (worker.session.exchange.mode == "sync") return "--mode sync needs all workers at each step";
+  if (worker.checkpoint_every <= 0) {
+    return "a worker that comes back goes on from its checkpoint, and --checkpoint-every 0 writes "
+           "none";
+  }
+  return "";
+}
 
 stencil::Topology validate_config(const TrainConfig& config, const Models& models) {
   TrainConfig copy = config;
@@ -53,6 +73,7 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
   }
   check_slow(config, topology);
   check_restarts(config);
+  check_pause(w);
   return topology;
 }
 

@@ -27,6 +27,13 @@ void pass_on(int signal, siginfo_t*, void* context) {
   kill(getpid(), signal);
 }
 
+std::vector<int> user_signals(bool first, bool second) {
+  std::vector<int> signals;
+  if (first) signals.push_back(SIGUSR1);
+  if (second) signals.push_back(SIGUSR2);
+  return signals;
+}
+
 }  // namespace
 
 WritesMayFail::WritesMayFail() {
@@ -98,11 +105,13 @@ bool SignalQueue::terminal_gone() const {
   return false;
 }
 
-StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded, std::atomic<bool>* asked)
+StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded, std::atomic<bool>* asked,
+                           std::function<void()> toggled)
     : stop_(stop),
       heeded_(heeded),
       asked_(asked),
-      signals_(false, asked == nullptr ? std::vector<int>() : std::vector<int>{SIGUSR1}) {
+      toggled_(std::move(toggled)),
+      signals_(false, user_signals(asked != nullptr, toggled_ != nullptr)) {
   end_ = eventfd(0, EFD_CLOEXEC);
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   try {
@@ -131,6 +140,10 @@ void StopOnSignal::watch() {
     while (const int signal = signals_.next()) {
       if (signal == SIGUSR1) {
         *asked_ = true;
+        continue;
+      }
+      if (signal == SIGUSR2) {
+        toggled_();
         continue;
       }
       const StopRequests::Meaning meaning = requests.on_signal(StopRequests::Clock::now());

@@ -45,6 +45,30 @@ TEST_F(MemoryBudgetTest, OneThatIsTooSmallIsRefusedBeforeAnythingIsHeld) {
   }
 }
 
+TEST_F(MemoryBudgetTest, WhatIsHeldBesideTheExchangeIsInTheSum) {
+  std::vector<float> x(100'000);
+  FlatAdapter adapter(x);
+  SessionOptions own = budgeted("32MB");
+  std::uint64_t without = 0;
+  {
+    const Session session(adapter, own);
+    without = session.status().counter("memory_held");
+  }
+  own.held_beside = {{"data", 3'000'000}, {"optimizer", 400'000}};
+  {
+    const Session session(adapter, own);
+    EXPECT_EQ(session.status().counter("memory_held"), without + 3'400'000);
+  }
+  own.held_beside[0].second = 40'000'000;
+  try {
+    const Session session(adapter, own);
+    FAIL() << "nothing was refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("data 40MB + optimizer 400kB + y and p"),
+                                    HasSubstr("fewer examples or a smaller batch")));
+  }
+}
+
 TEST_F(MemoryBudgetTest, StatusSaysWhatItIsAndWhatIsHeld) {
   std::vector<float> x(100'000);
   FlatAdapter adapter(x);

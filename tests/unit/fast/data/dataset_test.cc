@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +96,90 @@ TEST(DatasetSpec, TheShapeIsThatOfTheData) {
       EXPECT_GT(data.deviation[static_cast<std::size_t>(c)], 0);
     }
   }
+}
+
+/// Images of a set one after the other, as a loader reads them.
+std::vector<std::uint8_t> image_of(const ImageSet& set, std::size_t i) {
+  std::vector<std::uint8_t> out(set.shape.pixels());
+  if (set.read) {
+    set.read(i, out);
+  } else {
+    std::ranges::copy(set.image(i), out.begin());
+  }
+  return out;
+}
+
+TEST(DatasetChoice, KeepsTheImagesOfAShardAloneAndTheLabelsOfAll) {
+  const TemporaryFolder folder;
+  const auto small = a_small_one_of_each(folder);
+  for (const std::string_view name : dataset_names()) {
+    SCOPED_TRACE(name);
+    const Dataset all = load_dataset(small.at(name), 1);
+    const Dataset some = load_dataset(small.at(name), 1, [&](std::span<const std::uint8_t> labels) {
+      EXPECT_EQ(labels.size(), 10U);
+      return std::vector<std::uint32_t>{7, 0, 3};
+    });
+    EXPECT_EQ(some.train.labels, all.train.labels);
+    EXPECT_EQ(some.test.labels, all.test.labels);
+    EXPECT_EQ(some.train.pixels.size(), 3 * all.train.shape.pixels());
+    for (const std::size_t i : {0U, 3U, 7U}) {
+      EXPECT_EQ(image_of(some.train, i), image_of(all.train, i));
+    }
+    EXPECT_THROW((void)some.train.image(1), stencil::InvariantError);
+    for (std::size_t i = 0; i < all.test.size(); ++i) {
+      EXPECT_EQ(image_of(some.test, i), image_of(all.test, i));
+    }
+  }
+}
+
+TEST(DatasetChoice, OfAllIsAll) {
+  const TemporaryFolder folder;
+  for (const auto& [name, spec] : a_small_one_of_each(folder)) {
+    const Dataset data = load_dataset(spec, 1, [](std::span<const std::uint8_t> labels) {
+      std::vector<std::uint32_t> all(labels.size());
+      std::iota(all.begin(), all.end(), 0U);
+      return all;
+    });
+    EXPECT_TRUE(data.train.kept.empty()) << name;
+    EXPECT_EQ(image_of(data.train, 9), image_of(load_dataset(spec, 1).train, 9)) << name;
+  }
+}
+
+/// The records are chosen over the borders of files and of the pieces in which they are read.
+TEST(DatasetChoice, GoesOverAllFiles) {
+  const TemporaryFolder folder;
+  testing::write_cifar10(folder.path(), 3, 100, 10);
+  const std::string spec = "cifar10:" + folder.path().string();
+  const std::vector<std::uint32_t> chosen = {299, 0, 99, 100, 164, 200, 63, 64};
+  const Dataset all = load_dataset(spec, 1),
+                some = load_dataset(spec, 1, [&](auto) { return chosen; });
+  EXPECT_EQ(some.train.labels, all.train.labels);
+  for (const std::uint32_t i : chosen) EXPECT_EQ(image_of(some.train, i), image_of(all.train, i));
+}
+
+TEST(DatasetChoice, AWrongLabelIsFoundInRecordsThatAreNotChosen) {
+  const TemporaryFolder folder;
+  testing::write_cifar10(folder.path(), 1, 100, 10);
+  testing::Bytes bytes = testing::cifar10_bytes(100, 1);
+  bytes[70 * 3073] = 10;
+  testing::write_bytes(folder.path() / "data_batch_1.bin", bytes);
+  try {
+    (void)load_dataset("cifar10:" + folder.path().string(), 1,
+                       [](auto) { return std::vector<std::uint32_t>{1}; });
+    ADD_FAILURE() << "no DataError was thrown";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("record 70 (at byte 215110) has label 10"));
+  }
+}
+
+TEST(DatasetChoice, ATestFileThatBecomesShorterIsADataErrorWhenItIsRead) {
+  const TemporaryFolder folder;
+  testing::write_cifar10(folder.path(), 1, 10, 10);
+  const Dataset data = load_dataset("cifar10:" + folder.path().string(), 1,
+                                    [](auto) { return std::vector<std::uint32_t>{1}; });
+  std::filesystem::resize_file(folder.path() / "test_batch.bin", 5 * 3073);
+  EXPECT_NO_THROW((void)image_of(data.test, 4));
+  EXPECT_THROW((void)image_of(data.test, 5), DataError);
 }
 
 TEST(DatasetSpec, AMissingFolderIsADataErrorForTheShapeToo) {

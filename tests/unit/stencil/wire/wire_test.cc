@@ -107,6 +107,15 @@ TEST(Wire, AHeartbeatCarriesTheHashesOfTheFirstBatchAndOfTheGrid) {
   EXPECT_EQ(read.value().as<Heartbeat>()->grid, hash + 1);
 }
 
+TEST(Wire, ALeaveSaysWhetherItsSenderMeansToComeBack) {
+  for (const bool paused : {false, true}) {
+    Result<Message> read = decode_frame(encode_frame(message_of(Leave{paused})));
+    ASSERT_TRUE(read.ok());
+    ASSERT_TRUE(read.value().is<Leave>());
+    EXPECT_EQ(read.value().as<Leave>()->paused, paused);
+  }
+}
+
 TEST(Wire, EveryFieldOfAReplyComesBack) {
   const Reply sent{.sequence = 6,
                    .bucket = 9,
