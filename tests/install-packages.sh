@@ -8,6 +8,7 @@
 #   test   what the tests, the benchmarks and their checks need on top
 #   cluster  what the tests labelled cluster need on top: Slurm
 #   cross    what builds for arm64 and armhf take on top, and qemu to run them; see tests/sysroot.sh
+#   deb    what .ci/run's steps deb and boards need on top: chroots, lintian, systemd-nspawn
 #   ci     what .ci/run needs on top: clang for fuzzers and format, a quick linker, unpacking of CIFAR-10; bookworm's
 # With --list prints the names and installs nothing.
 set -euo pipefail
@@ -18,10 +19,11 @@ build=(build-essential cmake ninja-build ccache pkg-config
        cppzmq-dev libzmq3-dev libopenblas0-serial
        libjs-chart.js)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev
-      openmpi-bin python3 python3-numpy python3-torch iproute2)
+      openmpi-bin python3 python3-numpy python3-torch iproute2 systemd)
 python=(python3 python3-torch python3-venv)
 cluster=(slurmctld slurmd slurm-client)
 cross=(crossbuild-essential-arm64 crossbuild-essential-armhf qemu-user)
+deb=(debootstrap lintian systemd-container xz-utils)
 ci=(lld clang-14 clang-format-14 libclang-rt-14-dev python3-pil python3-venv git)
 
 usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
@@ -36,9 +38,10 @@ for argument in "$@"; do
     python) wanted+=("${python[@]}") ;;
     cluster) wanted+=("${cluster[@]}") ;;
     cross) wanted+=("${cross[@]}") ;;
+    deb) wanted+=("${deb[@]}") ;;
     ci) wanted+=("${ci[@]}") ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "install-packages.sh: unknown group '$argument'; known are build, python, test, cluster, cross and ci" >&2; exit 2 ;;
+    *) echo "install-packages.sh: unknown group '$argument'; known are build, python, test, cluster, cross, deb and ci" >&2; exit 2 ;;
   esac
 done
 if [ ${#wanted[@]} -eq 0 ]; then usage >&2; exit 2; fi

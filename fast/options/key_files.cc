@@ -30,6 +30,8 @@ constexpr std::string_view kSecretWord = "secret";
 constexpr std::string_view kSpace = " \t\r";
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr const char* kMakeKeys = "'fast keys' makes such files";
+/// Where systemd shows a service the files of LoadCredential=.
+constexpr std::string_view kCredentials = "/run/credentials/";
 
 /// Two words of a line and its number; the second may be missing.
 struct Line {
@@ -87,6 +89,13 @@ std::string read_file(int descriptor) {
   }
   ::explicit_bzero(piece.data(), piece.size());
   return text;
+}
+
+std::string remedy_without_key(const std::string& file) {
+  if (!file.starts_with(kCredentials)) return kMakeKeys;
+  return "put this rank's key where LoadCredential= of the service's unit reads it, such as "
+         "/etc/fast" +
+         file.substr(file.rfind('/')) + "; " + kMakeKeys;
 }
 
 /// An open file, closed by the destructor.
@@ -176,7 +185,7 @@ SecretKey parse_key_file(std::string_view text, const std::string& file) {
     }
     found = std::move(key);
   }
-  if (!found) throw ConfigError(file + " holds no secret key", kMakeKeys);
+  if (!found) throw ConfigError(file + " holds no secret key", remedy_without_key(file));
   return *std::move(found);
 }
 

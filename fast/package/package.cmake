@@ -14,9 +14,11 @@ foreach(header ${headers})
     endif()
   endforeach()
   get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${FAST_INCLUDE_DIR}/${folder})
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${FAST_INCLUDE_DIR}/${folder}
+    COMPONENT libfast-dev)
 endforeach()
-install(FILES ${PROJECT_BINARY_DIR}/include/fast/version.h DESTINATION ${FAST_INCLUDE_DIR}/fast)
+install(FILES ${PROJECT_BINARY_DIR}/include/fast/version.h DESTINATION ${FAST_INCLUDE_DIR}/fast
+  COMPONENT libfast-dev)
 
 # An export for each component, so that users need only the dependencies of its libraries.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fast)
@@ -37,14 +39,14 @@ foreach(library ${of_session})
 endforeach()
 foreach(component ${components})
   install(EXPORT fast_${component} NAMESPACE fast:: DESTINATION ${package}
-          FILE fast_${component}.cmake)
+          FILE fast_${component}.cmake COMPONENT libfast-dev)
 endforeach()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/fastConfig.cmake.in
   ${PROJECT_BINARY_DIR}/fastConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/fastConfig.cmake ${PROJECT_BINARY_DIR}/fastConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/wheel_torch.cmake DESTINATION ${package})
+  ${CMAKE_CURRENT_LIST_DIR}/wheel_torch.cmake DESTINATION ${package} COMPONENT libfast-dev)
 
 # pkg-config: fast is the C library; fast-cxx are the session and the flat adapter, for embedding in
 # C++ without a framework.
@@ -70,7 +72,8 @@ endif()
 # fast_pc(NAME LIBS PRIVATE)
 function(fast_pc pc_name pc_libs pc_private)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/fast.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT libfast-dev)
 endfunction()
 fast_pc(fast -lfast "")
 fast_pc(fast-cxx "${cxx_libs}" "${cxx_private}")

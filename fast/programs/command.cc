@@ -1,6 +1,7 @@
 #include "fast/programs/command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -8,14 +9,17 @@
 #include <iostream>
 
 #include "fast/error_text.h"
+#include "fast/options/environment.h"
 #include "fast/session/exit_code.h"
+#include "fast/train/log_style.h"
 
 namespace fast {
 namespace {
 
 int fail(const std::string& name, const char* text, ExitCode code) {
   std::fflush(stdout);
-  std::cerr << fmt::format("{}: error: {}\n", name, text);
+  const LogStyle style = log_style("auto", read_environment, STDERR_FILENO);
+  std::cerr << styled(style, LogLevel::kError, fmt::format("{}: error: {}", name, text)) << '\n';
   return static_cast<int>(code);
 }
 

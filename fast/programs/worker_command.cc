@@ -1,6 +1,7 @@
 #include "fast/programs/worker_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -23,6 +24,9 @@
 #include "fast/programs/launch/run_keys.h"
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/threads.h"
+#include "fast/programs/service_manager.h"
+#include "fast/programs/watched_learner.h"
+#include "fast/train/log_style.h"
 #include "fast/train/worker.h"
 
 namespace fast {
@@ -105,6 +109,8 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
     return 0;
   }
 
+  const LogStyle style = log_style(config.worker.log_style, read_environment, STDERR_FILENO);
+  config.worker.log_style = style == LogStyle::kJournal ? "journal" : "plain";
   int& threads = config.worker.threads;
   if (threads == 0) threads = models.threads(config.worker.model, available_cores());
   keep_threads_from_spinning(threads);
@@ -129,12 +135,19 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   const std::unique_ptr<Learner> learner =
       models.make(learner_options(config.worker, data.train.shape));
   config.worker.advice = models.advice(config.worker.model);
+  ServiceManager manager(read_environment);
+  WatchedLearner watched(*learner, manager);
+  config.worker.session.waiting = [&manager] { manager.alive(); };
+  config.worker.tell = [&manager](const std::string& line) { manager.status(line); };
+  config.worker.tell("looks for its neighbours");
   watch.heed();
-  const WorkerOutcome outcome = Worker(config.worker, data, *learner).run(stop, &pause);
+  const WorkerOutcome outcome = Worker(config.worker, data, watched).run(stop, &pause);
   // Without --quiet its log has just said so, on stderr too.
   if (outcome.code != ExitCode::kOk && config.worker.quiet) {
-    std::cerr << fmt::format("fast-worker: rank {}: {}\n", config.worker.session.rank,
-                             outcome.text);
+    std::cerr << styled(style, LogLevel::kError,
+                        fmt::format("fast-worker: rank {}: {}", config.worker.session.rank,
+                                    outcome.text))
+              << '\n';
   }
   return static_cast<int>(outcome.code);
 }

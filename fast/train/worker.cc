@@ -27,6 +27,7 @@
 #include "fast/train/judgement.h"
 #include "fast/train/log.h"
 #include "fast/train/model_keeper.h"
+#include "fast/train/progress_line.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/too_late.h"
@@ -148,7 +149,9 @@ class TrainingRun {
     model_.reserve_room();
     life_.settle([this](LogLevel level, std::string_view text) { log_(level, text); });
     if (!log_.is_open()) {
-      log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet, rank_));
+      log_.open(make_log(folder_.log(rank_), config_.log_level, config_.quiet,
+                         config_.log_style == "journal" ? LogStyle::kJournal : LogStyle::kPlain,
+                         rank_));
     }
     const std::string source = config_.rank_source;
     log_(LogLevel::kInfo,
@@ -180,7 +183,10 @@ class TrainingRun {
     recorder_.begin_training(*exchange_);
     while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
-      if (recorder_.since_report() >= config_.report_every) recorder_.report(*exchange_);
+      if (recorder_.since_report() >= config_.report_every) {
+        recorder_.report(*exchange_);
+        if (config_.tell) config_.tell(progress_line(*exchange_, state_.steps()));
+      }
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
@@ -228,6 +234,7 @@ class TrainingRun {
   /// Training is over and the model is saved.
   WorkerOutcome outcome_after(Agreement agreement) {
     recorder_.event("evaluating", "training is over; evaluating");
+    if (config_.tell) config_.tell("training is over; evaluating");
     if (!stop_ && learner_.statistics() == Statistics::kLocal) {
       estimate_statistics(learner_, data_, shard_, kStatisticsBatches, seed(), &stop_);
       try_to_save();

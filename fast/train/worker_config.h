@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -43,8 +44,12 @@ struct WorkerConfig {
 
   // What it shows.
   std::string log_level = "info";
+  /// Of stderr: "plain" | "journal" | "auto", which programs replace by one of these.
+  std::string log_style = "auto";
   bool quiet = false;
   double report_every = 1;  ///< seconds between lines of metrics.jsonl
+  /// Gets a line on how far the run is each time; the training thread calls it. Not an option.
+  std::function<void(const std::string&)> tell{};
 
   // For experiments.
   double slow = 1;    ///< each step is stretched by this factor

@@ -74,6 +74,32 @@ add_test(NAME the_c_library_exports_what_its_header_declares_and_needs_no_framew
 set_tests_properties(the_c_library_exports_what_its_header_declares_and_needs_no_framework
   PROPERTIES LABELS unit TIMEOUT 60)
 
+add_test(NAME c_abi_check_fails_on_each_bad_example
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/c_abi.py --self-test)
+add_test(NAME programs_compiled_against_an_earlier_fast_h_run_with_the_library_of_today
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/c_abi.py $<TARGET_FILE:fast_c>)
+set_tests_properties(c_abi_check_fails_on_each_bad_example
+  programs_compiled_against_an_earlier_fast_h_run_with_the_library_of_today
+  PROPERTIES LABELS unit TIMEOUT 60)
+
+# Embedded in another project without programs: a configuration that finds no library of theirs.
+add_test(NAME sessions_alone_ask_for_no_library_of_the_programs
+  COMMAND ${CMAKE_COMMAND} -DFAST=${PROJECT_SOURCE_DIR} -DBUILD=${CMAKE_CURRENT_BINARY_DIR}/slim
+    -DGENERATOR=${CMAKE_GENERATOR} -P ${CMAKE_CURRENT_LIST_DIR}/slim.cmake)
+set_tests_properties(sessions_alone_ask_for_no_library_of_the_programs
+  PROPERTIES LABELS unit TIMEOUT 180)
+
+# The worker as a service. Where systemd's tools are not installed the test is disabled, and named.
+find_program(SYSTEMD_ANALYZE systemd-analyze)
+add_test(NAME the_unit_of_a_worker_is_one_that_systemd_takes_and_confines
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/service_unit.py
+    ${PROJECT_SOURCE_DIR}/fast/package/service $<TARGET_FILE:plain_fast_worker>)
+set_tests_properties(the_unit_of_a_worker_is_one_that_systemd_takes_and_confines
+  PROPERTIES LABELS unit TIMEOUT 120)
+if(NOT SYSTEMD_ANALYZE)
+  set_tests_properties(the_unit_of_a_worker_is_one_that_systemd_takes_and_confines PROPERTIES DISABLED ON)
+endif()
+
 # The list of packages: of what this build read. Where headers come from dpkg's packages alone.
 add_test(NAME packages_check_fails_on_each_bad_example
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/packages.py --self-test)

@@ -23,6 +23,9 @@ from ctypes import (
 )
 from typing import Any
 
+SYSTEM_LIBRARY = "libfast.so.0"
+"""Of the ABI that is declared below."""
+
 LogCallback = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 WaitingCallback = ctypes.CFUNCTYPE(None, c_void_p)
 OptionVisitor = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p)
@@ -130,7 +133,7 @@ def _candidates() -> list[str]:
     named = os.environ.get("FAST_LIBRARY", "")
     if beside.exists():
         return [str(beside)]
-    return [named] if named else ["libfast.so"]
+    return [named] if named else [SYSTEM_LIBRARY]
 
 
 @functools.cache

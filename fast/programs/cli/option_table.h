@@ -280,6 +280,16 @@ void visit_display(TrainConfig& config, OptionSet set, Visitor& visit) {
                                  .example = "debug",
                                  .choices = {"debug", "info", "warning", "error"}},
         w.log_level);
+  visit(
+      OptionField<std::string>{
+          .key = "log_style",
+          .unit = "STYLE",
+          .help = "lines on stderr: plain, journal (as systemd's journal takes levels, <4>..) or "
+                  "auto, which tells by itself",
+          .check = one_of("log style", std::array<std::string_view, 3>{"auto", "plain", "journal"}),
+          .example = "journal",
+          .choices = {"auto", "plain", "journal"}},
+      w.log_style);
   visit(OptionField<bool>{.key = "quiet",
                           .help = "no progress, only warnings and the result",
                           .example = true,

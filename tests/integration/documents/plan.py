@@ -12,6 +12,10 @@ NOT_RUN = {
     "adapters/python/README.md:sh:2": "likewise, and takes auditwheel from PyPI",
     "bench/peers/README.md:sh:1": "takes 5 GB from PyPI, and measures for minutes",
     "examples/container/README.md:sh:1": "builds for minutes, and takes an image from a registry",
+    **{
+        f"examples/edge/README.md:sh:{k}": "needs four boards; `.ci/run boards` boots them"
+        for k in range(1, 7)
+    },
     "fast/session/README.md:sh:3": "needs Slurm; tests/integration/cluster has fast-worker by it",
     "fast/momentum.h:cpp:1": "a formula",
     "fast/model/averaged_at_end.h:cpp:1": "a formula",

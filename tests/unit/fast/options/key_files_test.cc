@@ -95,6 +95,9 @@ TEST(KeyFiles, a_wrong_key_file_is_named_and_never_shown) {
     return error_of([&] { return parse_key_file(text, "rank-1.key"); });
   };
   EXPECT_THAT(error(""), HasSubstr("rank-1.key holds no secret key"));
+  EXPECT_THAT(
+      error_of([] { return parse_key_file("#", "/run/credentials/f@mnist.service/mnist.key"); }),
+      AllOf(HasSubstr("/etc/fast/mnist.key"), HasSubstr("LoadCredential=")));
   for (const std::string line : {"secret almost-a-key", "secrecy almost-a-key", "almost-a-key",
                                  "secret", "1 almost-a-key"}) {
     EXPECT_THAT(error("# 1\n" + line), AllOf(HasSubstr("rank-1.key:2: no secret key"),
