@@ -139,7 +139,10 @@ class TrainingRun {
     options.held_beside = held_beside(config_, data_, shard_.size(), learner_.adapter());
     options.stop = &stop_;
     options.pause = &pausing_;
-    options.waiting = [this] { heed_pause(); };
+    options.waiting = [this, also = options.waiting] {
+      if (also) also();
+      heed_pause();
+    };
     options.log = [this](LogLevel level, std::string_view text) { log_(level, text); };
     return options;
   }
@@ -228,6 +231,7 @@ class TrainingRun {
       stay_.fresh = false;
     }
     stay_.paused = true;
+    if (config_.tell) config_.tell(text);
     return {ExitCode::kInterrupted, text + "; goes on when that is over"};
   }
 
@@ -381,7 +385,7 @@ WorkerOutcome Worker::run(const std::atomic<bool>& stop, PauseWish* pause) {
     WorkerOutcome outcome =
         TrainingRun(config_, data_, learner_, make_, stop, pause, stay).execute();
     if (!stay.paused) return outcome;
-    if (!pause->wait(stop)) {
+    if (!pause->wait(stop, config_.session.waiting)) {
       outcome.text = "stopped on request while it was paused";
       stay.log(LogLevel::kInfo, outcome.text);
       return outcome;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "fast/data/dataset.h"
@@ -24,8 +25,10 @@ class PauseWish {
   [[nodiscard]] virtual bool wanted() const = 0;
   /// Why it is wanted, for people: "the file /run/pause is there".
   [[nodiscard]] virtual std::string why() const = 0;
-  /// Waits until it is wanted no more. Returns false where `stop` comes first.
-  [[nodiscard]] virtual bool wait(const std::atomic<bool>& stop) = 0;
+  /// Waits until it is wanted no more. Returns false where `stop` comes first. `waiting`, which may
+  /// be empty, is called meanwhile, every second or more often.
+  [[nodiscard]] virtual bool wait(const std::atomic<bool>& stop,
+                                  const std::function<void()>& waiting) = 0;
 };
 
 /// One rank, from data to saved model: composes a learner, a session, the loaders, the schedule

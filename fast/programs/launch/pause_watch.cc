@@ -90,10 +90,13 @@ std::string PauseWatch::why() const {
   return "it was wanted for a moment";
 }
 
-bool PauseWatch::wait(const std::atomic<bool>& stop) {
-  stencil::MutexLock lock(mutex_);
+bool PauseWatch::wait(const std::atomic<bool>& stop, const std::function<void()>& waiting) {
   // A signal's thread sets `stop` and notifies nobody, so this polls.
-  while (wanted_ && !stop) changed_.wait_for(lock, sources_.look_every);
+  while (wanted_ && !stop) {
+    if (waiting) waiting();
+    stencil::MutexLock lock(mutex_);
+    if (wanted_) changed_.wait_for(lock, sources_.look_every);
+  }
   return !stop;
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -41,7 +42,8 @@ class PauseWatch final : public PauseWish {
 
   [[nodiscard]] bool wanted() const override { return wanted_; }
   [[nodiscard]] std::string why() const override;
-  [[nodiscard]] bool wait(const std::atomic<bool>& stop) override;
+  [[nodiscard]] bool wait(const std::atomic<bool>& stop,
+                          const std::function<void()>& waiting) override;
 
  private:
   void look_at_file() FAST_REQUIRES(mutex_);

@@ -64,7 +64,7 @@ class PauseWatchTest : public ::testing::Test {
 TEST_F(PauseWatchTest, nothing_is_wanted_where_nothing_is_given) {
   watch_.watch({});
   EXPECT_FALSE(watch_.wanted());
-  EXPECT_TRUE(watch_.wait(stop_));
+  EXPECT_TRUE(watch_.wait(stop_, {}));
 }
 
 TEST_F(PauseWatchTest, a_file_pauses_from_its_first_look_on_until_it_is_gone) {
@@ -73,7 +73,7 @@ TEST_F(PauseWatchTest, a_file_pauses_from_its_first_look_on_until_it_is_gone) {
   EXPECT_TRUE(watch_.wanted());
   EXPECT_THAT(watch_.why(), HasSubstr(file_));
   std::filesystem::remove(file_);
-  EXPECT_TRUE(watch_.wait(stop_));
+  EXPECT_TRUE(watch_.wait(stop_, {}));
   EXPECT_FALSE(watch_.wanted());
   touch();
   await(true);
@@ -90,7 +90,7 @@ TEST_F(PauseWatchTest, one_signal_pauses_and_the_next_one_ends_it) {
 TEST_F(PauseWatchTest, a_stop_ends_the_wait) {
   watch_.toggle();
   stop_ = true;
-  EXPECT_FALSE(watch_.wait(stop_));
+  EXPECT_FALSE(watch_.wait(stop_, {}));
 }
 
 TEST_F(PauseWatchTest, a_command_that_ends_with_0_pauses_and_any_other_code_does_not) {
