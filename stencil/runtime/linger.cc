@@ -44,8 +44,8 @@ void Linger::goes_on(TimePoint now) {
   going_ = true;
 }
 
-void Linger::resumed(TimePoint now) {
-  if (worthwhile_) late_ = complete_ ? std::max(late_ - 1, 0) : kRemembered;
+void Linger::resumed(TimePoint now, bool behind) {
+  if (worthwhile_) late_ = complete_ || behind ? std::max(late_ - 1, 0) : kRemembered;
   if (!std::exchange(going_, false)) resumed_ = now;
   if (!quick_) return;
   if (!complete_) {

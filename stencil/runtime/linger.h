@@ -44,8 +44,9 @@ class Linger {
   /// The next step begins, while this boundary's sweeps may still be waited for in the middle of
   /// it: resumed() then follows when they are not any more.
   void goes_on(TimePoint now);
-  /// The next step begins.
-  void resumed(TimePoint now);
+  /// The next step begins. `behind`: a neighbour in pace has not ended this step yet, so sweeps
+  /// with it cannot have come back, however quick they are.
+  void resumed(TimePoint now, bool behind = false);
 
  private:
   [[nodiscard]] bool may_be_quick(TimePoint now) const;

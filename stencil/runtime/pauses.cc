@@ -48,7 +48,7 @@ Pause Pauses::next(TimePoint now) {
   }
   if (pause_ == Pause::kSweeping && is_over(now)) {
     pause_ = Pause::kNone;
-    linger_.resumed(now);
+    linger_.resumed(now, lock_.behind());
   }
   return pause_;
 }
@@ -57,7 +57,7 @@ void Pauses::end(TimePoint now) {
   const MutexLock guard(mutex_);
   if (pause_ == Pause::kNone) return;
   pause_ = Pause::kNone;
-  linger_.resumed(now);
+  linger_.resumed(now, lock_.behind());
 }
 
 bool Pauses::has_come(TimePoint now, std::uint32_t from, std::uint32_t to) const {

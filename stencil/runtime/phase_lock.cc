@@ -31,11 +31,23 @@ void PhaseLock::boundary(TimePoint now, bool worthwhile) {
   if (worthwhile && step_ >= kShortestStep) latest_ = now + std::max(saved_, Duration(0));
 }
 
+bool PhaseLock::in_step(const Phase& theirs) const {
+  return theirs.training && alike(theirs.every, step_, share_);
+}
+
+bool PhaseLock::just_passed(const Phase& theirs) const {
+  return theirs.stepped + step_ / 2 >= boundary_;
+}
+
+bool PhaseLock::behind() const {
+  return std::ranges::any_of(
+      neighbours_, [this](const Phase& theirs) { return in_step(theirs) && !just_passed(theirs); });
+}
+
 bool PhaseLock::awaited(const Phase& theirs) const {
-  if (!theirs.training || !alike(theirs.every, step_, share_)) return false;
+  if (!in_step(theirs)) return false;
   const TimePoint expected = theirs.stepped + theirs.every;
-  const bool just_passed = theirs.stepped + step_ / 2 >= boundary_;
-  return !just_passed && expected <= latest_ &&
+  return !just_passed(theirs) && expected <= latest_ &&
          expected + times(kPatience * share_, step_) >= boundary_;
 }
 

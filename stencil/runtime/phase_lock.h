@@ -47,6 +47,9 @@ class PhaseLock {
   [[nodiscard]] TimePoint until() const;
   /// The boundary stops waiting; returns how long it waited. Call it once for each boundary.
   Duration resumed(TimePoint now);
+  /// Whether a neighbour whose steps are about as long has not ended the step of the last boundary
+  /// yet, as far as is known.
+  [[nodiscard]] bool behind() const;
 
  private:
   struct Phase {
@@ -54,6 +57,8 @@ class PhaseLock {
     TimePoint stepped{};
     Duration every{};
   };
+  [[nodiscard]] bool in_step(const Phase& theirs) const;
+  [[nodiscard]] bool just_passed(const Phase& theirs) const;
   [[nodiscard]] bool awaited(const Phase& theirs) const;
 
   double share_;

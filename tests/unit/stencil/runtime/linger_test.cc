@@ -98,6 +98,18 @@ TEST(Linger, AWaitInTheMiddleOfAStepIsPartOfThatStep) {
   }
 }
 
+TEST(Linger, SweepsThatANeighbourIsBehindWithAreNotLate) {
+  Linger linger(0.1);
+  for (int i = 0; i < 50; ++i) {
+    const double begun = 10.0 * i;
+    const bool late = i == 10, behind = i % 2 == 1;
+    linger.boundary(at(begun));
+    linger.sweeping(at(begun), 10, late || behind ? 1 : 0);
+    linger.resumed(at(begun + 2), behind);
+    EXPECT_EQ(linger.in_time(), i < 10 || i >= 26) << "boundary " << i;
+  }
+}
+
 TEST(Linger, WaitsWhereSweepsAreDoneBeforeTheyAreLookedAt) {
   Linger linger(0.1);
   for (int boundary = 0; boundary < 4; ++boundary) {

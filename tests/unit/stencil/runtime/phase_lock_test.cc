@@ -55,6 +55,17 @@ TEST_F(PhaseLockTest, WaitsForWhoIsAboutToEndItsStep) {
   EXPECT_NEAR(waits({Heard{now_ - 0.9, 1}}), 0.2, 1e-6) << "what two boundaries have saved";
 }
 
+TEST_F(PhaseLockTest, WhoHasNotEndedTheSameStepIsBehind) {
+  const auto behind = [this](const Heard& heard) {
+    (void)waits({heard});
+    return lock_.behind();
+  };
+  EXPECT_TRUE(behind({now_ - 0.7, 1}));
+  EXPECT_FALSE(behind({now_ - 0.2, 1})) << "it was quicker";
+  EXPECT_FALSE(behind({now_ - 0.7, 2})) << "its steps are longer";
+  EXPECT_FALSE(behind({now_ - 0.7, 1, LinkState::kSuspect})) << "it is away";
+}
+
 TEST_F(PhaseLockTest, WaitsNoLongerOnceItHas) {
   ASSERT_GT(waits({Heard{now_ - 0.9, 1}}), 0);
   hear(lock_, {Heard{now_ + 0.05, 1}});
