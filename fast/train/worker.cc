@@ -26,6 +26,7 @@
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
 #include "fast/train/log.h"
+#include "fast/train/models.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/too_late.h"
@@ -142,7 +143,7 @@ class TrainingRun {
             .workers = workers_,
             .topology = config_.session.topology,
             .mode = config_.session.exchange.mode,
-            .model = config_.model,
+            .model = architecture(config_.model),
             .data = config_.data,
             .run_id = config_.session.run_id,
             .version = "",
@@ -333,7 +334,7 @@ class TrainingRun {
   void save() {
     save_model(folder_.worker_model(rank_), learner_.adapter(),
                {{kEndedKey, ended_},
-                {"model", config_.model},
+                {"model", architecture(config_.model)},
                 {kRankKey, std::to_string(rank_)},
                 {kRunIdKey, config_.session.run_id}},
                room_.file());
