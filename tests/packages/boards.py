@@ -2,16 +2,17 @@
 """Runs examples/edge/README.md, word for word: four boards and a desk, each a Debian that systemd boots
 in namespaces of its own (systemd-nspawn), on a bridge. As root.
 
-usage: boards.py [--seeds N,..] [--keep] DEBS
+usage: boards.py [--seeds N,..] DEBS
 
 DEBS is a folder of packages (tests/packages/build.sh). For each seed: the boards are set up from the
-README; at a moment that the seed chooses every process of all of them is killed at once, as by a power
-cut, and they boot again; board 2 is replaced by a blank one; at the end the report is gathered, and must
-have four workers that agree on a model that has learnt. Besides, a unit whose key, data or options are
-missing must say so in one line and not be tried again.
+README; one of their workers hangs, and must be started again; at a moment that the seed chooses every
+process of all of them is killed at once, as by a power cut, and they boot again; board 2 is replaced by
+a blank one; at the end the report is gathered, and must have four workers that agree on a model that
+has learnt. Besides, a unit whose key, data or options are missing must say so in one line and not be
+tried again.
 
-The systems come from debootstrap and apt, stay in FAST_DEB_DIR (/var/cache/fast-deb) and are not
-changed: each run works on an overlay in memory.
+The systems are those of base_system.sh with what boards have before FAST, kept beside them; each run
+works on overlays in memory.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def base_system(debs: pathlib.Path) -> pathlib.Path:
     """A Debian with what boards have before FAST, and with the libraries that the packages load."""
     release = re.search(r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(),
                         re.M)[1]
-    folder = pathlib.Path(os.environ.get("FAST_DEB_DIR", "/var/cache/fast-deb")) / release
+    folder = pathlib.Path(run(ROOT / "tests/packages/base_system.sh", release, seconds=1800).strip())
     needs = sorted(debs.glob("fast*.deb"))
     wanted = "\n".join(run("dpkg-deb", "-f", deb, "Depends", "Recommends") for deb in needs) + NEEDED
     system, told = folder / "board", folder / "board.of"
@@ -255,6 +256,20 @@ def log(board: Board) -> str:
     return (board.root / f"var/lib/fast/digits/worker-{board.number}/log.txt").read_text()
 
 
+def hang(desk: Desk, board: Board) -> None:
+    """A worker that hangs is started again, and goes on; one that does not is left alone: board 3 has
+    trained for longer than its watchdog waits."""
+    def shown() -> str:
+        return desk.shell(f"ssh root@{board.name} systemctl show -p NRestarts fast-worker@digits")
+    if "NRestarts=0" not in shown():
+        raise RuntimeError(f"{board.name} was started again without cause: {shown()}")
+    time.sleep(5)
+    desk.shell(f"ssh root@{board.name} systemctl kill --kill-whom=main -s STOP fast-worker@digits")
+    eventually("the worker that hung is started again", lambda: "NRestarts=1" in shown())
+    eventually("it goes on", lambda: log(board).count("goes on from step") == 1)
+    print("  board 3 hung, and was started again", flush=True)
+
+
 def unusable_units(desk: Desk, board: Board) -> None:
     """One line with cause and remedy, the exit code, and no further attempt."""
     where = f"root@{board.name}"
@@ -304,12 +319,16 @@ def one_run(seed: int, debs: pathlib.Path, base: pathlib.Path, epochs: int, fold
         eventually(f"{board.name} boots", reached)
     for board in boards:
         reachable(board)
+    impatient = boards[3].root / "etc/systemd/system/fast-worker@digits.service.d/watchdog.conf"
+    impatient.parent.mkdir(parents=True)
+    impatient.write_text("[Service]\nWatchdogSec=4\n")
     define, start = say["set up"].split("for k in")
     desk.functions = define
     desk.shell(f"for k in{start}")
     eventually("all train", lambda: all(steps(board) > 50 for board in boards))
     print(desk.shell(say["watch"]), flush=True)
 
+    hang(desk, boards[3])
     wait = chance.uniform(3, 12)
     time.sleep(wait)
     before = [steps(board) for board in boards]
