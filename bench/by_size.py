@@ -69,7 +69,7 @@ def measured(program: str, arguments: list[str], **variables: str) -> dict[str, 
         timeout=600,
         check=True,
     )
-    return next(json.loads(line[4:]) for line in done.stdout.splitlines() if line[:4] == "[0] ")
+    return next(json.loads(line[4:]) for line in done.stdout.splitlines() if line[:5] == "[0] {")
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
             print(
                 f"| {int(floats):,} | {size / 1e6:.1f} | {apart['memory'] / size:.1f} x "
                 f"| {1000 * here['boundary']:.1f} | {1000 * apart['boundary']:.1f} "
-                f"| {3600 * apart['rate'] / 1e9:.0f} |",
+                f"| {3600 * apart['rate'] / 1e9:.2g} |",
                 flush=True,
             )
 

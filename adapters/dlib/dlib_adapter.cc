@@ -43,13 +43,13 @@ DlibAdapter::DlibAdapter(std::vector<DlibLayer> layers, DlibAdapterOptions optio
 DlibAdapter::~DlibAdapter() = default;
 
 void DlibAdapter::add(DlibLayer& layer) {
+  const std::string prefix = layer.name.empty() ? "" : layer.name + ".";
   std::size_t first = 0;
   for (DlibPart& part : layer.parts) {
     std::size_t size = 1;
     for (const std::int64_t side : part.shape) size *= static_cast<std::size_t>(side);
-    arrays_.push_back({layer.name + "." + part.name, std::move(part.shape), layer.parameters,
-                       layer.gradient, first, size,
-                       layer.trained ? Role::kTrained : Role::kCarried});
+    arrays_.push_back({prefix + part.name, std::move(part.shape), layer.parameters, layer.gradient,
+                       first, size, layer.trained ? Role::kTrained : Role::kCarried});
     first += size;
   }
   const DlibStatistics& norm = layer.statistics;
@@ -57,10 +57,10 @@ void DlibAdapter::add(DlibLayer& layer) {
   const std::size_t channels = norm.mean->size();
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(channels)};
   arrays_.push_back(
-      {layer.name + ".running_mean", shape, norm.mean, nullptr, 0, channels, Role::kAveraged});
+      {prefix + "running_mean", shape, norm.mean, nullptr, 0, channels, Role::kAveraged});
   arrays_.push_back(
-      {layer.name + ".running_var", shape, norm.variance, nullptr, 0, channels, Role::kAveraged});
-  norms_.push_back({layer.name + ".num_batches_tracked", norm.updates, norm.window,
+      {prefix + "running_var", shape, norm.variance, nullptr, 0, channels, Role::kAveraged});
+  norms_.push_back({prefix + "num_batches_tracked", std::make_unique<DlibStatistics>(norm),
                     static_cast<std::int64_t>(*norm.updates), *norm.updates, *norm.window});
 }
 
@@ -82,6 +82,7 @@ void DlibAdapter::average_statistics() {
     slots_.push_back({slot.name, slot.shape, offset, size});
     offset += size;
   }
+  attach(*this);
   attach(*averaged_);
 }
 
@@ -96,14 +97,15 @@ void DlibAdapter::reconcile() {
     averaged_->move(i, std::as_writable_bytes(arrays_[averages_[i]].memory()));
   }
   for (Norm& norm : norms_) {
-    if (norm.counted == static_cast<std::int64_t>(norm.seen)) {
-      norm.counted = static_cast<std::int64_t>(*norm.updates);
-    } else {  // written, as by a checkpoint
-      *norm.updates = std::min(static_cast<unsigned long>(std::max<std::int64_t>(0, norm.counted)),
-                               *norm.window);
-      norm.counted = static_cast<std::int64_t>(*norm.updates);
+    const DlibStatistics& layer = *norm.layer;
+    if (norm.counted != static_cast<std::int64_t>(norm.seen)) {  // written, as by a checkpoint
+      const auto written = static_cast<unsigned long>(std::max<std::int64_t>(0, norm.counted));
+      *layer.updates = std::min(written, *layer.window);
+      layer.batch_mean->copy_size(*layer.mean);
+      layer.batch_scale->copy_size(*layer.mean);
     }
-    norm.seen = *norm.updates;
+    norm.seen = *layer.updates;
+    norm.counted = static_cast<std::int64_t>(norm.seen);
   }
 }
 
@@ -168,17 +170,17 @@ void DlibAdapter::begin_statistics() {
   end_statistics();
   gathering_ = true;
   for (Norm& norm : norms_) {
-    norm.kept_window = *norm.window;
-    *norm.window = std::numeric_limits<unsigned long>::max();
-    *norm.updates = 0;
+    norm.kept_window = *norm.layer->window;
+    *norm.layer->window = std::numeric_limits<unsigned long>::max();
+    *norm.layer->updates = 0;
   }
 }
 
 void DlibAdapter::end_statistics() {
   if (!std::exchange(gathering_, false)) return;
   for (Norm& norm : norms_) {
-    *norm.window = norm.kept_window;
-    *norm.updates = std::min(*norm.updates, *norm.window);
+    *norm.layer->window = norm.kept_window;
+    *norm.layer->updates = std::min(*norm.layer->updates, norm.kept_window);
   }
 }
 

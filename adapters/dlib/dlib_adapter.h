@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fast/adapter.h"
+#include "fast/checkpoint/saved_state.h"
 #include "fast/model/averaged_at_end.h"
 
 namespace dlib {
@@ -18,9 +20,11 @@ class tensor;
 namespace fast {
 
 struct DlibLayer;
+struct DlibStatistics;
 
 struct DlibAdapterOptions {
-  /// Names of the layers, from the input on; empty: those of dlib_layers().
+  /// Names of the layers, from the input on; none: those of dlib_layers(). The parameters of a
+  /// layer whose name is empty have theirs alone, "weight".
   std::vector<std::string> names{};
   /// BatchNorm's running statistics are this worker's own in training and the mean over workers at
   /// the end; see AveragedAtEnd.
@@ -40,7 +44,7 @@ struct DlibAdapterOptions {
 ///
 /// The network must outlive the adapter and not be moved or assigned to; deserialising into it is
 /// followed. With a dnn_trainer, call its get_net() before each exchange. Training thread only.
-class DlibAdapter final : public ModelAdapter {
+class DlibAdapter final : public ModelAdapter, private Resumable {
  public:
   /// Throws AdapterError for a network without trained parameters, and for names that do not match.
   explicit DlibAdapter(std::vector<DlibLayer> layers, DlibAdapterOptions options = {});
@@ -86,11 +90,19 @@ class DlibAdapter final : public ModelAdapter {
   /// Batches that a BatchNorm has counted, of the same type on all processors.
   struct Norm {
     std::string name;
-    unsigned long *updates, *window;
+    std::unique_ptr<DlibStatistics> layer;
     std::int64_t counted;
-    unsigned long seen;  ///< of `updates`, when `counted` was set
+    unsigned long seen;  ///< the layer's, when `counted` was set
     unsigned long kept_window;
   };
+
+  // dlib gives running statistics other memory in a batch; averaged_, the next part, learns of it
+  // here.
+  void save(StateWriter&) override {}
+  void load(const StateReader&) override {}
+  void model_replaced() override { reconcile(); }
+  bool finishing() override { return reconcile(), false; }
+  void finished(bool) override { reconcile(); }
 
   void add(DlibLayer& layer);
   void average_statistics();

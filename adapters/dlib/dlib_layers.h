@@ -22,6 +22,9 @@ struct DlibStatistics {
   dlib::tensor* variance = nullptr;
   unsigned long* updates = nullptr;  ///< batches in the mean so far, at most `window`
   unsigned long* window = nullptr;
+  /// Of the last batch. dlib wants them of the same size as the running ones after the first batch.
+  dlib::resizable_tensor* batch_mean = nullptr;
+  dlib::resizable_tensor* batch_scale = nullptr;
 };
 [[nodiscard]] DlibStatistics dlib_statistics(dlib::bn_<dlib::CONV_MODE>& norm);
 [[nodiscard]] DlibStatistics dlib_statistics(dlib::bn_<dlib::FC_MODE>& norm);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes data for a trial of the edge example: images of ten kinds in MNIST's files, other ones for each
-board. Each kind is a bright bar of its own slope on a grey, noisy ground. Needs nothing but Python.
+"""Makes data for a trial of the edge example, in MNIST's files: images of ten kinds, other ones for
+each board. Each kind is a bright bar of its own slope on a noisy ground. Needs nothing but Python.
 
 usage: make_data.py --out DIR --board K [--images N]
 """

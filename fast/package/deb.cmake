@@ -59,8 +59,16 @@ file(STRINGS /etc/os-release debian REGEX "^VERSION_ID=")
 if(debian MATCHES "([0-9]+)")
   set(CPACK_DEBIAN_PACKAGE_RELEASE 1~deb${CMAKE_MATCH_1})
 endif()
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
-  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+# dpkg-shlibdeps finds the packages of this machine's libraries alone. Those of another architecture
+# are of the same packages, whose names are read from this machine's packages of FAST.
+set(FAST_DEB_LIKE "" CACHE PATH
+    "For another architecture: the folder of the same packages for this machine")
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+  set(architectures aarch64 arm64 armv7l armhf)
+  list(FIND architectures "${CMAKE_SYSTEM_PROCESSOR}" place)
+  math(EXPR place "${place} + 1")
+  list(GET architectures ${place} CPACK_DEBIAN_PACKAGE_ARCHITECTURE)
 endif()
 set(deb_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 
@@ -75,6 +83,12 @@ function(fast_deb name summary)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/debian/copyright
     ${PROJECT_BINARY_DIR}/package/changelog.Debian.gz
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${name} EXCLUDE_FROM_ALL)
+  if(CMAKE_CROSSCOMPILING)
+    file(GLOB like ${FAST_DEB_LIKE}/${name}_*.deb)
+    list(GET like 0 like)
+    execute_process(COMMAND dpkg-deb -f ${like} Depends OUTPUT_VARIABLE ARG_DEPENDS
+      OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   string(TOUPPER ${name} of)
   set(CPACK_DEBIAN_${of}_PACKAGE_NAME ${name} PARENT_SCOPE)
   set(CPACK_DEBIAN_${of}_DESCRIPTION "${summary}\n${ARG_TEXT}" PARENT_SCOPE)

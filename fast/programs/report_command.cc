@@ -41,7 +41,8 @@ WorkerConfig find_config(const std::vector<fs::path>& dirs, const Models& models
       const fs::path file = RunFolder(root).config();
       if (!fs::exists(file)) continue;
       WorkerConfig config = read_config_file(file.string(), models).worker;
-      if (config.model == records.start().model) return config;  // else it is of another run
+      if (architecture(config.model) == records.start().model)
+        return config;  // else it is of another run
     }
   }
   WorkerConfig config = default_config(models).worker;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "fast/train/models.h"
 #include "stencil/core/topology.h"
 
 namespace fast {
@@ -35,8 +36,9 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   SessionOptions options = config.session;
   options.budget = budget;
   if (budget == 0) options.epochs = config.epochs;
-  options.terms = {
-      {"model", config.model}, {"data", name_of(config, data)}, {"partition", config.partition}};
+  options.terms = {{"model", architecture(config.model)},
+                   {"data", name_of(config, data)},
+                   {"partition", config.partition}};
   if (config.weighting != "workers") options.terms.push_back({"weighting", config.weighting});
   return options;
 }

@@ -5,6 +5,7 @@
 #include "fast/error_text.h"
 #include "fast/errors.h"
 #include "fast/run/model_file.h"
+#include "fast/train/models.h"
 
 namespace fast {
 namespace {
@@ -32,7 +33,7 @@ void ModelKeeper::save(const std::string& ended) {
   const int rank = config_.session.rank;
   save_model(folder_.worker_model(rank), adapter_,
              {{kEndedKey, ended},
-              {"model", config_.model},
+              {"model", architecture(config_.model)},
               {kRankKey, std::to_string(rank)},
               {kRunIdKey, config_.session.run_id}},
              room_.file());

@@ -7,6 +7,10 @@
 
 namespace fast {
 
+std::string architecture(std::string_view name) {
+  return std::string(name.substr(name.find(':') + 1));
+}
+
 Models::Models(std::vector<ModelKind> kinds) : kinds_(std::move(kinds)) {
   for (const ModelKind& kind : kinds_) {
     if (!has(kind.name)) names_.push_back(kind.name);

@@ -12,7 +12,7 @@ namespace fast {
 
 /// A model that can be trained by name.
 struct ModelKind {
-  std::string_view name;  ///< "resnet8"
+  std::string_view name;  ///< "resnet8"; "dlib:resnet8": that of a framework by its name
   std::function<std::unique_ptr<Learner>(const LearnerOptions& options)> make;
   /// May be empty. What makes this model slow on this machine and need not, for people; "" for
   /// nothing.
@@ -22,6 +22,10 @@ struct ModelKind {
   /// cores, 1.4 times at 11 million parameters, and 1.4 times slower at 0.3 million.
   bool threads_pay = false;
 };
+
+/// The name without its framework, "resnet8" of "dlib:resnet8": what all workers of a run have in
+/// common, since names and layout of a model's parameters are the same in each framework.
+[[nodiscard]] std::string architecture(std::string_view name);
 
 /// The models that a program knows. Its main() makes the list from the adapters that it links; of
 /// two models of one name the first counts. Immutable value.

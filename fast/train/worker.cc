@@ -27,6 +27,7 @@
 #include "fast/train/judgement.h"
 #include "fast/train/log.h"
 #include "fast/train/model_keeper.h"
+#include "fast/train/models.h"
 #include "fast/train/progress_line.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
@@ -170,7 +171,7 @@ class TrainingRun {
             .workers = workers_,
             .topology = config_.session.topology,
             .mode = config_.session.exchange.mode,
-            .model = config_.model,
+            .model = architecture(config_.model),
             .data = config_.data,
             .run_id = config_.session.run_id,
             .version = "",

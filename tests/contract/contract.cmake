@@ -35,3 +35,7 @@ fast_test(embedding_session_test SOURCES contract/embedding/session_test.cc
   LINK embedding_contract fast_flat LABELS contract TIMEOUT 120)
 fast_test(embedding_c_test SOURCES contract/embedding/c_test.cc
   LINK embedding_contract fast_c LABELS contract TIMEOUT 120)
+if(FAST_WITH_DLIB)
+  fast_test(embedding_dlib_test SOURCES contract/embedding/dlib_test.cc
+    LINK embedding_contract fast_dlib_models fast_flat LABELS contract TIMEOUT 120)
+endif()

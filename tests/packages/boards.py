@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Runs examples/edge/README.md, word for word: four boards and a desk, each a Debian that systemd boots
-in namespaces of its own (systemd-nspawn), on a bridge. As root.
+"""Runs examples/edge/README.md, word for word: four boards and a desk, each a Debian that systemd
+boots in namespaces of its own (systemd-nspawn), on a bridge. As root.
 
-usage: boards.py [--seeds N,..] [--keep] DEBS
+usage: boards.py [--seeds N,..] DEBS
 
-DEBS is a folder of packages (tests/packages/build.sh). For each seed: the boards are set up from the
-README; at a moment that the seed chooses every process of all of them is killed at once, as by a power
-cut, and they boot again; board 2 is replaced by a blank one; at the end the report is gathered, and must
-have four workers that agree on a model that has learnt. Besides, a unit whose key, data or options are
-missing must say so in one line and not be tried again.
+DEBS is a folder of packages (tests/packages/build.sh). For each seed: the boards are set up from
+the README; one of their workers hangs, and must be started again; at a moment that the seed chooses
+every process of all of them is killed at once, as by a power cut, and they boot again; board 2 is
+replaced by a blank one; at the end the report is gathered, and must have four workers that agree on
+a model that has learnt. Besides, a unit whose key, data or options are missing must say so in one
+line and not be tried again.
 
-The systems come from debootstrap and apt, stay in FAST_DEB_DIR (/var/cache/fast-deb) and are not
-changed: each run works on an overlay in memory.
+The systems are those of base_system.sh with what boards have before FAST, kept beside them; each
+run works on overlays in memory.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/edge"
@@ -39,9 +40,15 @@ NEEDED = "systemd systemd-sysv dbus iproute2 openssh-server openssh-client pytho
 
 def run(*command: object, seconds: float = SECONDS, **more) -> str:
     """A command's output; its words are in the error where it fails."""
-    done = subprocess.run([str(word) for word in command], text=True, timeout=seconds,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, **more)
+    done = subprocess.run(
+        [str(word) for word in command],
+        text=True,
+        timeout=seconds,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        **more,
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: code {done.returncode}\n{done.stdout}")
     return done.stdout
@@ -57,11 +64,16 @@ def eventually(what: str, condition: Callable[[], bool], seconds: float = SECOND
 
 def base_system(debs: pathlib.Path) -> pathlib.Path:
     """A Debian with what boards have before FAST, and with the libraries that the packages load."""
-    release = re.search(r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(),
-                        re.M)[1]
-    folder = pathlib.Path(os.environ.get("FAST_DEB_DIR", "/var/cache/fast-deb")) / release
+    release = re.search(
+        r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(), re.M
+    )[1]
+    folder = pathlib.Path(
+        run(ROOT / "tests/packages/base_system.sh", release, seconds=1800).strip()
+    )
     needs = sorted(debs.glob("fast*.deb"))
-    wanted = "\n".join(run("dpkg-deb", "-f", deb, "Depends", "Recommends") for deb in needs) + NEEDED
+    wanted = (
+        "\n".join(run("dpkg-deb", "-f", deb, "Depends", "Recommends") for deb in needs) + NEEDED
+    )
     system, told = folder / "board", folder / "board.of"
     if told.exists() and told.read_text() == wanted:
         return system
@@ -79,9 +91,16 @@ def base_system(debs: pathlib.Path) -> pathlib.Path:
         "apt-get -qq -y purge 'fast*'; rm -rf /debs /etc/fast /etc/ssh/ssh_host_*; "
         "apt-get clean; systemctl mask -q getty.target console-getty.service systemd-logind.service"
     )
-    run("unshare", "--mount", "bash", "-c",
+    run(
+        "unshare",
+        "--mount",
+        "bash",
+        "-c",
         f"set -e; mount -t proc proc {system}/proc; mount --rbind /dev {system}/dev; "
-        f"exec chroot {system} bash -c \"$0\" 2>&1", f"set -e; {inside}", seconds=1800)
+        f'exec chroot {system} bash -c "$0" 2>&1',
+        f"set -e; {inside}",
+        seconds=1800,
+    )
     told.write_text(wanted)
     return system
 
@@ -104,16 +123,33 @@ class Network:
         """Makes the namespace of a host; its name."""
         name, outside = f"{self.prefix}h{number}", f"o{number}"
         self._add(name)
-        run("ip", "-n", self.prefix, "link", "add", outside, "type", "veth", "peer", "name", "host0",
-            "netns", name)
+        run(
+            "ip",
+            "-n",
+            self.prefix,
+            "link",
+            "add",
+            outside,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "host0",
+            "netns",
+            name,
+        )
         run("ip", "-n", self.prefix, "link", "set", outside, "master", "bridge", "up")
-        for words in ("link set lo up", f"addr add {address(number)}/24 dev host0", "link set host0 up"):
+        for words in (
+            "link set lo up",
+            f"addr add {address(number)}/24 dev host0",
+            "link set host0 up",
+        ):
             run("ip", "-n", name, *words.split())
         return name
 
 
 class ControlGroup:
-    """Of one board, in each hierarchy that a systemd manages, so that boards do not end each other's
+    """Of one board, in each hierarchy that a systemd manages, so that no board ends another's
     services."""
 
     def __init__(self, name: str) -> None:
@@ -175,11 +211,23 @@ class Board:
     def boot(self) -> None:
         with (self.folder / "console").open("ab") as console:
             self._process = subprocess.Popen(
-                ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit",
-                 "--link-journal=no", "--console=pipe", f"--directory={self.root}",
-                 f"--hostname={self.name}", f"--network-namespace-path=/run/netns/{self.network}"],
-                stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT,
-                preexec_fn=self._group.enter)
+                [
+                    "systemd-nspawn",
+                    "--quiet",
+                    "--boot",
+                    "--register=no",
+                    "--keep-unit",
+                    "--link-journal=no",
+                    "--console=pipe",
+                    f"--directory={self.root}",
+                    f"--hostname={self.name}",
+                    f"--network-namespace-path=/run/netns/{self.network}",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                preexec_fn=self._group.enter,
+            )
 
     def init(self) -> int:
         """The process 1 of the system, as this machine numbers it."""
@@ -204,15 +252,17 @@ class Board:
 class Desk(Board):
     """The user's own machine; it does not boot, and runs shells."""
 
-    def __init__(self, base: pathlib.Path, folder: pathlib.Path, network: str,
-                 debs: pathlib.Path) -> None:
+    def __init__(
+        self, base: pathlib.Path, folder: pathlib.Path, network: str, debs: pathlib.Path
+    ) -> None:
         super().__init__(DESK, base, folder, network)
         home = self.root / "root"
         shutil.copytree(debs, home / "debs")
         shutil.copy(EXAMPLE / "make_data.py", home)
         (home / ".ssh").mkdir(mode=0o700, exist_ok=True)
-        (home / ".ssh/config").write_text("StrictHostKeyChecking accept-new\nLogLevel ERROR\n"
-                                          "ConnectTimeout 10\n")
+        (home / ".ssh/config").write_text(
+            "StrictHostKeyChecking accept-new\nLogLevel ERROR\nConnectTimeout 10\n"
+        )
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / ".ssh/id_ed25519")
         self.key = (home / ".ssh/id_ed25519.pub").read_text()
         self.functions = ""
@@ -220,15 +270,28 @@ class Desk(Board):
     def shell(self, text: str, seconds: float = SECONDS) -> str:
         """What a user types there."""
         line = f"cd /root; set -eu\n{self.functions}\n{text}"
-        return run("ip", "netns", "exec", self.network, "unshare", "--mount", "bash", "-c",
-                   f"mount -t proc proc {self.root}/proc; mount --bind /dev {self.root}/dev; "
-                   f"exec chroot {self.root} env -i HOME=/root LANG=C.UTF-8 "
-                   "PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -c \"$0\"", line, seconds=seconds)
+        return run(
+            "ip",
+            "netns",
+            "exec",
+            self.network,
+            "unshare",
+            "--mount",
+            "bash",
+            "-c",
+            f"mount -t proc proc {self.root}/proc; mount --bind /dev {self.root}/dev; "
+            f"exec chroot {self.root} env -i HOME=/root LANG=C.UTF-8 "
+            'PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -c "$0"',
+            line,
+            seconds=seconds,
+        )
 
 
 def snippets() -> dict[str, str]:
     """The commands of README.md, by the first word that tells each from the others."""
-    found = re.findall(r"```sh\n(.*?)```", (EXAMPLE / "README.md").read_text(encoding="utf-8"), re.S)
+    found = re.findall(
+        r"```sh\n(.*?)```", (EXAMPLE / "README.md").read_text(encoding="utf-8"), re.S
+    )
     names = ["install", "options", "set up", "watch", "replace", "gather"]
     if len(found) != len(names):
         raise RuntimeError(f"README.md has {len(found)} blocks of commands, not {len(names)}")
@@ -237,8 +300,10 @@ def snippets() -> dict[str, str]:
 
 def paced(options: str, epochs: int) -> str:
     """The run of the README, as slow as a board and as long as a trial of power cuts needs."""
-    text = options.replace("FAST_EPOCHS=20\n", f"FAST_EPOCHS={epochs}\nFAST_CHECKPOINT_EVERY=2\n"
-                           "FAST_SLOW=0:200,1:200,2:200,3:200\n")
+    text = options.replace(
+        "FAST_EPOCHS=20\n",
+        f"FAST_EPOCHS={epochs}\nFAST_CHECKPOINT_EVERY=2\nFAST_SLOW=0:200,1:200,2:200,3:200\n",
+    )
     if text == options:
         raise RuntimeError("README.md no longer says FAST_EPOCHS=20")
     return text
@@ -255,14 +320,35 @@ def log(board: Board) -> str:
     return (board.root / f"var/lib/fast/digits/worker-{board.number}/log.txt").read_text()
 
 
+def hang(desk: Desk, board: Board) -> None:
+    """A worker that hangs is started again, and goes on; one that does not is left alone: it has
+    trained for longer than its watchdog waits."""
+
+    def shown() -> str:
+        return desk.shell(f"ssh root@{board.name} systemctl show -p NRestarts fast-worker@digits")
+
+    if "NRestarts=0" not in shown():
+        raise RuntimeError(f"{board.name} was started again without cause: {shown()}")
+    time.sleep(5)
+    desk.shell(f"ssh root@{board.name} systemctl kill --kill-whom=main -s STOP fast-worker@digits")
+    eventually("the worker that hung is started again", lambda: "NRestarts=1" in shown())
+    eventually("it goes on", lambda: log(board).count("goes on from step") == 1)
+    print("  board 3 hung, and was started again", flush=True)
+
+
 def unusable_units(desk: Desk, board: Board) -> None:
     """One line with cause and remedy, the exit code, and no further attempt."""
     where = f"root@{board.name}"
     unit = "fast-worker@digits"
+
     def refusal(break_it: str, mend: str, code: int, *words: str) -> None:
-        desk.shell(f"ssh {where} '{break_it}; systemctl stop {unit}; systemctl start {unit} || true'")
-        shown = desk.shell(f"ssh {where} systemctl show -p ExecMainStatus,NRestarts,ActiveState {unit}")
-        since = desk.shell(f"ssh {where} \"journalctl -o cat -p err -t fast-worker -n 1\"")
+        desk.shell(
+            f"ssh {where} '{break_it}; systemctl stop {unit}; systemctl start {unit} || true'"
+        )
+        shown = desk.shell(
+            f"ssh {where} systemctl show -p ExecMainStatus,NRestarts,ActiveState {unit}"
+        )
+        since = desk.shell(f'ssh {where} "journalctl -o cat -p err -t fast-worker -n 1"')
         for wanted in (f"ExecMainStatus={code}", "NRestarts=0", "ActiveState=failed"):
             if wanted not in shown:
                 raise RuntimeError(f"after {break_it}: {wanted} is not in\n{shown}{since}")
@@ -271,19 +357,28 @@ def unusable_units(desk: Desk, board: Board) -> None:
             raise RuntimeError(f"after {break_it}: {lost} not in one line: {since}")
         print(f"  {code}: {since.strip()}", flush=True)
         desk.shell(f"ssh {where} '{mend}; systemctl reset-failed {unit}'")
+
     key, conf = "/etc/fast/digits.key", "/etc/fast/digits.conf"
     refusal(f"mv {key} /root/key", f"mv /root/key {key}", 2, "no secret key", key)
     refusal("mv /srv/digits /srv/away", "mv /srv/away /srv/digits", 3, "/srv/digits")
     refusal(f"sed -i.bak s/ring:4/rung:4/ {conf}", f"mv {conf}.bak {conf}", 2, "rung:4")
-    refused = desk.shell(f"ssh {where} 'mv {conf} /root/conf; systemctl start {unit} 2>&1 || "
-                         f"systemctl --no-pager status {unit} || true; mv /root/conf {conf}'")
+    refused = desk.shell(
+        f"ssh {where} 'mv {conf} /root/conf; systemctl start {unit} 2>&1 || "
+        f"systemctl --no-pager status {unit} || true; mv /root/conf {conf}'"
+    )
     if f"AssertPathExists={conf}" not in refused and "ssertion failed" not in refused:
         raise RuntimeError(f"without {conf}: {refused}")
     print(f"  without {conf}: {refused.strip().splitlines()[0]}", flush=True)
 
 
-def one_run(seed: int, debs: pathlib.Path, base: pathlib.Path, epochs: int, folder: pathlib.Path,
-            stack: contextlib.ExitStack) -> None:
+def one_run(
+    seed: int,
+    debs: pathlib.Path,
+    base: pathlib.Path,
+    epochs: int,
+    folder: pathlib.Path,
+    stack: contextlib.ExitStack,
+) -> None:
     chance = random.Random(seed)
     network = Network(stack)
     desk = Desk(base, folder, network.host(DESK), debs)
@@ -296,20 +391,27 @@ def one_run(seed: int, debs: pathlib.Path, base: pathlib.Path, epochs: int, fold
         board.boot()
     desk.shell(say["install"])
     desk.shell(paced(say["options"], epochs))
+
     def reachable(board: Board) -> None:
         def reached() -> bool:
             with contextlib.suppress(RuntimeError):
                 return bool(desk.shell(f"ssh root@{board.name} echo up", 30))
             return False
+
         eventually(f"{board.name} boots", reached)
+
     for board in boards:
         reachable(board)
+    impatient = boards[3].root / "etc/systemd/system/fast-worker@digits.service.d/watchdog.conf"
+    impatient.parent.mkdir(parents=True)
+    impatient.write_text("[Service]\nWatchdogSec=4\n")
     define, start = say["set up"].split("for k in")
     desk.functions = define
     desk.shell(f"for k in{start}")
     eventually("all train", lambda: all(steps(board) > 50 for board in boards))
     print(desk.shell(say["watch"]), flush=True)
 
+    hang(desk, boards[3])
     wait = chance.uniform(3, 12)
     time.sleep(wait)
     before = [steps(board) for board in boards]
@@ -322,8 +424,7 @@ def one_run(seed: int, debs: pathlib.Path, base: pathlib.Path, epochs: int, fold
         board.boot()
     for board in boards:
         reachable(board)
-    eventually("all go on", lambda: all("goes on from step" in log(board)
-                                        for board in boards))
+    eventually("all go on", lambda: all("goes on from step" in log(board) for board in boards))
     eventually("all train on", lambda: all(steps(board) > 50 for board in boards))
 
     broken = boards[2]
@@ -359,8 +460,9 @@ def judge(summary: dict) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("debs", type=pathlib.Path)
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--epochs", type=int, default=160)
@@ -371,7 +473,7 @@ def main() -> None:
         with contextlib.ExitStack() as stack:
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
             run("mount", "-t", "tmpfs", "tmpfs", folder)
-            stack.callback(lambda: run("umount", "-l", folder))
+            stack.callback(run, "umount", "-l", folder)
             try:
                 one_run(seed, given.debs, base, given.epochs, folder, stack)
             except Exception:

@@ -3,25 +3,13 @@
 # and checks that nothing of theirs is left. As root.
 #
 # usage: tests/packages/chroot.sh DEBS RELEASE     DEBS: a folder of them; RELEASE: bookworm, trixie ..
-# The chroot's system comes from debootstrap, stays in FAST_DEB_DIR (/var/cache/fast-deb) for the next
-# run, and is not changed by this one.
+# The chroot's system is that of base_system.sh, under an overlay in memory.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [ $# -ne 2 ]; then sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2; fi
 debs=$(cd "$1" && pwd)
 release=$2
-base=${FAST_DEB_DIR:-/var/cache/fast-deb}/$release
-if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
-  echo "this needs to be root, and debootstrap: tests/install-packages.sh deb" >&2
-  exit 1
-fi
-if [ ! -e "$base/complete" ]; then
-  rm -rf "$base/root"
-  mkdir -p "$base/root" "$base/archives"
-  debootstrap --variant=minbase --include=ca-certificates "$release" "$base/root" \
-    http://deb.debian.org/debian >"$base/log" || { cat "$base/log"; exit 1; }
-  touch "$base/complete"
-fi
+base=$(tests/packages/base_system.sh "$release")
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -89,7 +77,7 @@ unshare --mount --fork bash -c '
   root=$system/root
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
-  mkdir -p "$root/debs" "$base/archives/partial"
+  mkdir "$root/debs"
   mount --bind "$debs" "$root/debs"
   mount --bind "$base/archives" "$root/var/cache/apt/archives"
   rm -f "$root/etc/apt/apt.conf.d/docker-clean"

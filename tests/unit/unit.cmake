@@ -30,6 +30,15 @@ fast_test_room(unit/fast/programs
        tomlplusplus::tomlplusplus LABELS unit)
 
 fast_test_room(unit/adapters/flat LINK fast_flat_models LABELS unit)
+if(FAST_WITH_DLIB)
+  fast_test_room(unit/adapters/dlib
+    LINK fast_dlib_models fast_dlib_blas fast_test_data_files fast_test_process PkgConfig::hwy
+    LABELS unit TIMEOUT 120)
+endif()
+if(FAST_WITH_DLIB AND FAST_WITH_TORCH)
+  fast_test_room(unit/adapters/dlib/beside_torch LINK fast_dlib_models fast_torch_models
+    LABELS unit TIMEOUT 120)
+endif()
 if(FAST_WITH_TORCH)
   fast_test_room(unit/adapters/torch
     LINK fast_torch_models fast_flat_models fast_test_data_files fast_test_process

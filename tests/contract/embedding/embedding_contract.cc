@@ -70,12 +70,12 @@ TEST_P(EmbeddingContract, TwoWorkersAgreeOnTheMeanOfWhatTheyHave) {
     const ExitCode joined = worker.call(Call::kJoin);
     both_joined.arrive_and_wait();
     ASSERT_EQ(joined, ExitCode::kOk) << worker.error();
-    worker.model.write(full_of(rank == 0 ? 1 : 3.015625));
+    worker.write(full_of(rank == 0 ? 1 : 3.015625));
     ASSERT_EQ(worker.call(Call::kExchange), ExitCode::kOk) << worker.error();
     ASSERT_EQ(worker.call(Call::kFinish), ExitCode::kOk) << worker.error();
   });
   const double bound = tolerance(GetParam().types);
-  const auto first = pair.first->model.read(), second = pair.second->model.read();
+  const auto first = pair.first->read(), second = pair.second->read();
   for (std::size_t i = 0; i < kSize; ++i) {
     ASSERT_NEAR(first[i], 2.0078125, bound) << i;
     ASSERT_NEAR(second[i], 2.0078125, bound) << i;
@@ -86,13 +86,13 @@ TEST_P(EmbeddingContract, AllBeginWithTheInitialWeightsOfRank0) {
   Pair pair(GetParam());
   for (const int rank : {0, 1}) {
     EmbeddedWorker& worker = rank == 0 ? *pair.first : *pair.second;
-    worker.model.write(full_of(rank == 0 ? 0.1F : -3.25));
+    worker.write(full_of(rank == 0 ? 0.1F : -3.25));
   }
-  const auto lowest = pair.first->model.read();
+  const auto lowest = pair.first->read();
   pair.open();
   pair.both([&](EmbeddedWorker& worker, int) {
     ASSERT_EQ(worker.call(Call::kJoin), ExitCode::kOk) << worker.error();
-    EXPECT_EQ(worker.model.read(), lowest) << "bit for bit";
+    EXPECT_EQ(worker.read(), lowest) << "bit for bit";
   });
 }
 
@@ -102,7 +102,7 @@ TEST_P(EmbeddingContract, InitialWeightsThatDifferAreRefusedWhereTheyMustBeTheSa
     EXPECT_EQ(worker->set("initial", "same"), ExitCode::kOk) << worker->error();
     EXPECT_EQ(worker->set("start_deadline", "2"), ExitCode::kOk);
   }
-  pair.second->model.write(full_of(1));
+  pair.second->write(full_of(1));
   pair.open();
   ExitCode codes[2] = {};
   pair.both([&](EmbeddedWorker& worker, int rank) { codes[rank] = worker.call(Call::kJoin); });
@@ -113,7 +113,7 @@ TEST_P(EmbeddingContract, InitialWeightsThatDifferAreRefusedWhereTheyMustBeTheSa
 TEST_P(EmbeddingContract, SavesWhatTheFrameworkHasInItsTypes) {
   Pair pair(GetParam());
   pair.open();
-  pair.first->model.write(full_of(0.5));
+  pair.first->write(full_of(0.5));
   const std::string path = ::testing::TempDir() + "embedding_" + std::to_string(getpid());
   ASSERT_EQ(pair.first->save(path), ExitCode::kOk) << pair.first->error();
   const auto file = SafetensorsFile::open(path);
@@ -136,7 +136,7 @@ TEST_P(EmbeddingContract, AModelThatIsNoNumberEndsWithItsCode) {
   ASSERT_EQ(pair.first->call(Call::kOpen), ExitCode::kOk) << pair.first->error();
   auto values = full_of(1);
   values[200] = std::nan("");
-  pair.first->model.write(values);
+  pair.first->write(values);
   EXPECT_EQ(pair.first->call(Call::kExchange), ExitCode::kNonFinite);
   EXPECT_THAT(pair.first->error(), HasSubstr("lower the learning rate"));
 }

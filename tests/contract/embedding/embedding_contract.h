@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,15 @@ class EmbeddedWorker {
   virtual ExitCode save(const std::string& path) = 0;
   virtual std::string endpoint() = 0;
   virtual std::string error() = 0;
+  /// The framework's memory, 221 numbers, 0 at first: PlainModel's, or that of another framework.
+  virtual std::vector<double> read() { return model.read(); }
+  virtual void write(std::span<const double> values) { model.write(values); }
 
-  PlainModel model;  ///< the framework's memory: 221 numbers, 0 at first
+  PlainModel model;
 };
 
-/// An interface over PlainModel's parameters of the given types.
+/// An interface over PlainModel's parameters, or others of the same names and shapes, of the given
+/// types.
 struct EmbeddingCase {
   std::string name;
   std::vector<stencil::ElementType> types;
