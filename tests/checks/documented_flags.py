@@ -20,6 +20,7 @@ SCRIPTS_OF_BENCH = sorted(str(path.relative_to(BENCH)) for path in BENCH.glob("*
                           if os.access(path, os.X_OK))
 COMMANDS = {  # the first word: a program's name, or a script's place in the tree
     **{name: [f"bench/{name}"] for name in SCRIPTS_OF_BENCH},
+    "make_data.py": ["examples/edge/make_data.py"],
     "fast train": ["fast", "train"],
     "fast run": ["fast", "run"],
     "fast topology": ["fast", "topology"],
@@ -39,7 +40,8 @@ COMMANDS = {  # the first word: a program's name, or a script's place in the tre
 }
 NEEDED = ("fast train", "fast run", "fast topology", "fast simulate", "fast report", "fast keys", "fast-worker")
 SCRIPTS = ("tests/run.sh", "examples/quickstart.sh", "tests/install-packages.sh")
-FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, Slurm, podman, dpkg, apt, our checks
+FOREIGN = {  # of cmake, ctest, pkg-config, venv, pip, GoogleTest, Slurm, podman, dpkg, apt, systemd, our checks
+    "--now", "--no-pager",
     "--add-architecture", "--no-install-recommends", "--rm", "--name", "--hostname", "--network", "--entrypoint", "--build-arg",
     "--nodes", "--ntasks-per-node", "--requeue", "--signal",
     "--preset", "--build", "--install", "--prefix", "--target", "--test-dir", "--output-on-failure",

@@ -465,7 +465,7 @@ def main() -> None:
     )
     parser.add_argument("debs", type=pathlib.Path)
     parser.add_argument("--seeds", default="1,2,3")
-    parser.add_argument("--epochs", type=int, default=160)
+    parser.add_argument("--epochs", type=int, default=240)
     given = parser.parse_args()
     base = base_system(given.debs)
     for seed in map(int, given.seeds.split(",")):
