@@ -49,7 +49,8 @@ void DlibAdapter::add(DlibLayer& layer) {
     std::size_t size = 1;
     for (const std::int64_t side : part.shape) size *= static_cast<std::size_t>(side);
     arrays_.push_back({prefix + part.name, std::move(part.shape), layer.parameters, layer.gradient,
-                       first, size, layer.trained ? Role::kTrained : Role::kCarried});
+                       first, size, layer.parameters->size(),
+                       layer.trained ? Role::kTrained : Role::kCarried});
     first += size;
   }
   const DlibStatistics& norm = layer.statistics;
@@ -57,9 +58,9 @@ void DlibAdapter::add(DlibLayer& layer) {
   const std::size_t channels = norm.mean->size();
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(channels)};
   arrays_.push_back(
-      {prefix + "running_mean", shape, norm.mean, nullptr, 0, channels, Role::kAveraged});
-  arrays_.push_back(
-      {prefix + "running_var", shape, norm.variance, nullptr, 0, channels, Role::kAveraged});
+      {prefix + "running_mean", shape, norm.mean, nullptr, 0, channels, channels, Role::kAveraged});
+  arrays_.push_back({prefix + "running_var", shape, norm.variance, nullptr, 0, channels, channels,
+                     Role::kAveraged});
   norms_.push_back({prefix + "num_batches_tracked", std::make_unique<DlibStatistics>(norm),
                     static_cast<std::int64_t>(*norm.updates), *norm.updates, *norm.window});
 }
@@ -89,7 +90,7 @@ void DlibAdapter::average_statistics() {
 /// Follows memory that the network has replaced, and counters on either side.
 void DlibAdapter::reconcile() {
   for (const Array& array : arrays_) {
-    if (array.first + array.size <= array.tensor->size()) continue;
+    if (array.tensor->size() == array.whole) continue;
     throw AdapterError("'" + array.name + "' has another size than when it was attached",
                        "keep the sizes of the network, or make a new adapter and session");
   }

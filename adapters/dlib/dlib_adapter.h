@@ -83,6 +83,7 @@ class DlibAdapter final : public ModelAdapter, private Resumable {
     dlib::tensor* gradient;  ///< null for statistics
     std::size_t first;       ///< in the tensor, in floats
     std::size_t size;
+    std::size_t whole;  ///< of the tensor
     Role role;
 
     [[nodiscard]] std::span<float> memory() const;

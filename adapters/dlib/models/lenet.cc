@@ -1,3 +1,4 @@
+#include "adapters/dlib/models/layers/convolution.h"
 #include "adapters/dlib/models/layers/images.h"
 #include "adapters/dlib/models/layers/linear.h"
 #include "adapters/dlib/models/net.h"
@@ -7,7 +8,7 @@ namespace fast::dlib_nets {
 using dlib::relu;
 
 template <long filters, typename Below>
-using Stage = dlib::max_pool<2, 2, 2, 2, relu<dlib::con<filters, 5, 5, 1, 1, Below>>>;
+using Stage = dlib::max_pool<2, 2, 2, 2, relu<convolution<filters, 5, 1, true, Below>>>;
 using LeNet = linear<relu<linear<relu<linear<Stage<16, Stage<6, Images>>>>>>>;
 
 NamedNet make_lenet(const ImageShape& shape) {

@@ -1,3 +1,4 @@
+#include "adapters/dlib/models/layers/convolution.h"
 #include "adapters/dlib/models/layers/halved.h"
 #include "adapters/dlib/models/layers/images.h"
 #include "adapters/dlib/models/layers/linear.h"
@@ -7,11 +8,12 @@ namespace fast::dlib_nets {
 
 using dlib::relu;
 
-template <long filters, int stride, typename Below>
-using Conv = dlib::add_layer<dlib::con_<filters, 3, 3, stride, stride, 1, 1>, Below>;
+// BatchNorm follows each, so that none needs a bias.
+template <long filters, long stride, typename Below>
+using Conv = convolution<filters, 3, stride, false, Below>;
 
 // conv - norm - relu - conv - norm
-template <long filters, int stride, typename Below>
+template <long filters, long stride, typename Below>
 using Branch = dlib::bn_con<Conv<filters, 1, relu<dlib::bn_con<Conv<filters, stride, Below>>>>>;
 
 template <long filters, typename Below>
@@ -24,13 +26,8 @@ using HalvingBlock =
 using ResNet8 = linear<dlib::avg_pool_everything<
     HalvingBlock<64, HalvingBlock<32, Block<16, relu<dlib::bn_con<Conv<16, 1, Images>>>>>>>>;
 
-// BatchNorm follows each convolution, which so needs no bias.
-struct WithoutBias {
-  template <long filters, int stride>
-  void operator()(dlib::con_<filters, 3, 3, stride, stride, 1, 1>& layer) const {
-    layer.disable_bias();
-  }
-  // LibTorch's epsilon.
+// LibTorch's epsilon.
+struct WithEpsilon {
   void operator()(dlib::bn_<dlib::CONV_MODE>& layer) const {
     layer = dlib::bn_<dlib::CONV_MODE>(layer.get_running_stats_window_size(), 1e-5);
   }
@@ -39,7 +36,7 @@ struct WithoutBias {
 NamedNet make_resnet8(const ImageShape& shape) {
   ResNet8 network{LinearLayer(shape.classes)};
   dlib::input_layer(network) = Images(shape);
-  dlib::visit_computational_layers(network, WithoutBias());
+  dlib::visit_computational_layers(network, WithEpsilon());
   std::vector<std::string> names = {"conv1", "bn1"};
   for (const char* const stage : {"layer1.0.", "layer2.0.", "layer3.0."}) {
     for (const char* const layer : {"conv1", "bn1", "conv2", "bn2"}) {
