@@ -140,6 +140,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   count("frames_received", status.transport.frames_received);
   count("bytes_sent", status.transport.bytes_sent);
   count("bytes_received", status.transport.bytes_received);
+  count("data_used", status.data.bytes);
   count("bytes_waiting", status.transport.held);
   count("strangers", status.transport.strangers);
   count("discarded", status.transport.discarded);
