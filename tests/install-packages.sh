@@ -18,7 +18,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
        libxxhash-dev libhwy-dev libsodium-dev libssl-dev nlohmann-json3-dev libtomlplusplus-dev libprotobuf-dev protobuf-compiler zlib1g-dev
        cppzmq-dev libzmq3-dev libopenblas0-serial
        libjs-chart.js)
-test=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev libdlib-dev
+test=(faketime libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev libdlib-dev
       openmpi-bin python3 python3-numpy python3-torch iproute2 systemd)
 python=(python3 python3-torch python3-venv)
 cluster=(slurmctld slurmd slurm-client)

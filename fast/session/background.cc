@@ -290,6 +290,9 @@ TimePoint Background::turn(TimePoint now) {
             batch_watch_.look(standing.first_batch, options_.rank, status.neighbours)) {
       options_.log(LogLevel::kWarning, BatchWatch::advice(options_.rank, *rank));
     }
+    if (const auto line = data_watch_.look(status, options_)) {
+      options_.log(LogLevel::kWarning, *line);
+    }
     const MutexLock lock(mutex_);
     status_ = status;
     status_.memory += recording_.held();

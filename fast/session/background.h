@@ -13,6 +13,7 @@
 #include "fast/options/session_options.h"
 #include "fast/session/batch_watch.h"
 #include "fast/session/cadence.h"
+#include "fast/session/data_watch.h"
 #include "fast/session/edge_watch.h"
 #include "fast/session/grid_change.h"
 #include "fast/session/key_watch.h"
@@ -133,6 +134,7 @@ class Background {
   EdgeWatch edge_watch_ FAST_GUARDED_BY(loop_);
   PathWatch path_watch_ FAST_GUARDED_BY(loop_);
   BatchWatch batch_watch_ FAST_GUARDED_BY(loop_);
+  DataWatch data_watch_ FAST_GUARDED_BY(loop_);
   /// Whether the codec has anything to do has been decided.
   bool codec_watched_ FAST_GUARDED_BY(loop_) = false;
 

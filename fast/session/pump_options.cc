@@ -8,6 +8,7 @@
 #include "fast/options/rank.h"
 #include "fast/options/security.h"
 #include "fast/options/terms.h"
+#include "stencil/core/data_rate.h"
 #include "stencil/runtime/engine_config.h"
 
 namespace fast {
@@ -29,13 +30,17 @@ std::size_t largest_payload(const stencil::Layout& layout, const stencil::Carrie
 stencil::PumpOptions make_pump_options(const SessionOptions& options, const stencil::Grid& grid,
                                        const stencil::Layout& layout, std::uint64_t initial_hash,
                                        ModelAdapter& adapter, stencil::Carried& carried,
-                                       const stencil::Bounds& bounds, double progress,
-                                       bool trained) {
+                                       const stencil::Bounds& bounds, double progress, bool trained,
+                                       stencil::DataUsed used) {
   const auto buckets = static_cast<std::uint32_t>(layout.bucket_count()) + 1;  // the telemetry's
   stencil::PumpOptions pump;
   pump.engine = stencil::make_engine_config(options.exchange, grid, options.rank, buckets);
   bounds.apply_to(pump.engine);
   pump.payloads = bounds.payloads;
+  const ExchangeOptions& exchange = options.exchange;
+  pump.max_rate = stencil::parse_rate(exchange.max_rate).value_or(0);
+  const auto allowance = stencil::parse_allowance(exchange.data_cap);
+  pump.data_cap = stencil::DataCap(allowance.value_or(stencil::DataAllowance{}), used);
   pump.engine.seed = options.seed;
   pump.engine.naming = options.naming;
   stencil::Hello& hello = pump.engine.hello;

@@ -21,6 +21,7 @@ namespace fast {
 [[nodiscard]] stencil::PumpOptions make_pump_options(
     const SessionOptions& options, const stencil::Grid& grid, const stencil::Layout& layout,
     std::uint64_t initial_hash, ModelAdapter& adapter, stencil::Carried& carried,
-    const stencil::Bounds& bounds, double progress = 0, bool trained = false);
+    const stencil::Bounds& bounds, double progress = 0, bool trained = false,
+    stencil::DataUsed used = {});
 
 }  // namespace fast

@@ -22,6 +22,8 @@ constexpr char kRank[] = "session/rank";
 constexpr char kAgreed[] = "session/agreed";
 constexpr char kChanges[] = "session/grid_changes";
 constexpr char kListen[] = "session/grid_listen";
+constexpr char kDataBytes[] = "session/data_bytes";
+constexpr char kDataSeconds[] = "session/data_seconds";
 
 /// Of each change the rank, the number of its neighbours, and these.
 std::vector<std::int64_t> flat(const std::vector<stencil::Grid::Change>& changes) {
@@ -57,6 +59,14 @@ std::vector<stencil::Grid::Change> changes_of(const StateReader& state) {
     }
   }
   return changes;
+}
+
+/// Nothing is used where the checkpoint was of a run without an allowance, or tells nonsense.
+stencil::DataUsed data_of(const StateReader& state) {
+  if (!state.has(kDataBytes) || !state.has(kDataSeconds)) return {};
+  const auto seconds = state.value<double>(kDataSeconds);
+  if (!(seconds >= 0)) return {};
+  return {state.value<std::uint64_t>(kDataBytes), seconds};
 }
 
 /// A line of each: RANK ENDPOINT.
@@ -137,6 +147,7 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
       .given = state.has(kSaid) ? state.values<double>(kSaid) : std::vector<double>(),
       .agreed = state.has(kAgreed) && state.value<std::uint8_t>(kAgreed) != 0,
       .changes = changes_of(state),
+      .data = data_of(state),
       .listen = listen_of(state)};
   const RunLength before(stencil::value_of(checkpoint->terms(), kBudgetTerm));
   const RunLength now(stencil::value_of(terms_, kBudgetTerm));
@@ -187,6 +198,10 @@ void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
   if (!record.changes.empty()) {
     state.put(kChanges, std::span<const std::int64_t>(flat(record.changes)));
     state.put(kListen, std::span<const std::uint8_t>(bytes_of(record.listen)));
+  }
+  if (record.data.seconds > 0) {
+    state.put(kDataBytes, record.data.bytes);
+    state.put(kDataSeconds, record.data.seconds);
   }
   save_model(adapter, state);
   writer_.write(file, terms_);

@@ -16,6 +16,7 @@
 #include "stencil/core/grid.h"
 #include "stencil/core/terms.h"
 #include "stencil/core/types.h"
+#include "stencil/runtime/data_cap.h"
 
 namespace fast {
 
@@ -28,6 +29,7 @@ struct SessionRecord {
   std::vector<double> given{};     ///< of Means; empty: nothing yet
   bool agreed = false;             ///< saved after finish(), at the aim and in agreement
   std::vector<stencil::Grid::Change> changes{};  ///< of the grid
+  stencil::DataUsed data{};                      ///< of the data allowance
   std::map<int, std::string> listen{};           ///< endpoints of those that came; see GridChange
 };
 

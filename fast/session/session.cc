@@ -50,7 +50,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       progress_(grid_.size(), Aim{options_.budget, options_.epochs}, options_.data_size,
                 record_.scalars, means_.size()),
       config_(make_pump_options(options_, grid_, layout_, record_.initial_hash, adapter_, carried_,
-                                memory_.bounds, progress_.steps(), record_.resumed)),
+                                memory_.bounds, progress_.steps(), record_.resumed, record_.data)),
       mixer_(layout_, values_.get(), progress_.scalars(),
              make_segment(shares(options_.exchange, config_.engine), layout_, config_.engine,
                           options_.log),
@@ -84,6 +84,7 @@ void Session::Impl::save(const std::filesystem::path& file) {
   record.changes = grid_.changes();
   record.scalars.assign(progress_.scalars().begin(), progress_.scalars().end());
   record.given = means_.given();
+  record.data = background_.status().data;
   resuming_.save(file, adapter_, record);
   exchange_time_ += EventLoop::now() - begun;
 }

@@ -83,6 +83,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"bytes_sent", s.transport.bytes_sent},
                   {"bytes_received", s.transport.bytes_received},
                   {"strangers", s.transport.strangers},
+                  {"data_used", s.data.bytes},
                   {"bytes_waiting", s.transport.held},
                   {"discarded", s.transport.discarded}};
   return out;

@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool agreed_before(const fs::path& file, const std::string& run_id, fs::file_time_type begun) {
+bool agreed(const fs::path& file, const std::string& run_id) {
   std::error_code error;
-  if (fs::last_write_time(file, error) >= begun || error) return false;
+  if (!fs::exists(file, error)) return false;
   try {
     const SafetensorsFile model = SafetensorsFile::open(file);
     const auto says = [&model](const char* key, std::string_view value) {
@@ -32,20 +32,22 @@ bool agreed_before(const fs::path& file, const std::string& run_id, fs::file_tim
 
 }  // namespace
 
-std::string too_late(const RunFolder& folder, int workers, int self, const std::string& run_id,
-                     fs::file_time_type begun) {
+std::vector<int> ended_in_agreement(const RunFolder& folder, int workers, int self,
+                                    const std::string& run_id) {
   std::vector<int> others;
   for (int rank = 0; rank < workers; ++rank) {
-    if (rank != self && agreed_before(folder.worker_model(rank), run_id, begun)) {
-      others.push_back(rank);
-    }
+    if (rank != self && agreed(folder.worker_model(rank), run_id)) others.push_back(rank);
   }
-  if (others.empty()) return "";
+  return others;
+}
+
+std::string too_late(const RunFolder& folder, const std::vector<int>& before) {
+  if (before.empty()) return "";
   return fmt::format(
       "came too late: worker{} {} of this run had ended in agreement before; what this worker has "
       "learnt since is its own alone. Their model is the run's result: {}",
-      others.size() == 1 ? "" : "s", fmt::join(others, ", "),
-      folder.worker_model(others.front()).string());
+      before.size() == 1 ? "" : "s", fmt::join(before, ", "),
+      folder.worker_model(before.front()).string());
 }
 
 }  // namespace fast

@@ -82,6 +82,7 @@ class TrainingRun {
         model_(config, learner.adapter(),
                [this](LogLevel level, std::string_view text) { log_(level, text); }),
         workers_(stencil::Topology::parse(config.session.topology).size()),
+        ended_before_(ended_in_agreement(folder_, workers_, rank_, config.session.run_id)),
         budget_(budget_of(config, data)),
         shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
         lock_steps_(lock_step_count()),
@@ -258,9 +259,7 @@ class TrainingRun {
     return judgement({.agreement = agreement,
                       .stopped = stop_,
                       .alone = alone,
-                      .late = apart && !stop_ ? too_late(folder_, workers_, rank_,
-                                                         config_.session.run_id, begun_)
-                                              : "",
+                      .late = apart && !stop_ ? too_late(folder_, ended_before_) : "",
                       .result = *result,
                       .samples = recorder_.network_samples(*exchange_),
                       .grown = status.not_learnt},
@@ -351,12 +350,12 @@ class TrainingRun {
   const PauseWish* const pause_;       ///< null: there is none
   std::atomic<bool> pausing_ = false;  ///< and stays so
   Stay& stay_;
-  std::filesystem::file_time_type begun_ = std::filesystem::file_time_type::clock::now();
   RunFolder folder_;
   WorkerLife& life_;
   DeferredLog& log_;
   ModelKeeper model_;
   int workers_;
+  std::vector<int> ended_before_;  ///< others, before this worker began
   std::uint64_t budget_;
   std::vector<std::uint32_t> shard_;
   std::uint64_t lock_steps_;  ///< 0: not in lock-step

@@ -76,9 +76,9 @@ bool Engine::retired(const Neighbour& neighbour) const {
   return neighbour.retiring && (complete || !neighbour.living());
 }
 
-void Engine::say_good_bye(TimePoint now, Rank rank, Actions& out) {
+void Engine::say_good_bye(TimePoint now, Rank rank, Actions& out, Leave how) {
   const Shown shown(*this, now, out, [&] { return input::Parted{rank}; });
-  handshake_.leave(now, self_.neighbours.at(rank), out);
+  handshake_.leave(now, self_.neighbours.at(rank), how, out);
 }
 
 void Engine::remove(TimePoint now, Rank rank, Actions& out) {

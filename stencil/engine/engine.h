@@ -60,7 +60,7 @@ class Engine {
   /// the neighbour is not there to complete it: call leave(), then remove().
   void retire(TimePoint now, Rank rank, Actions& out);
   [[nodiscard]] bool retired(const Neighbour& neighbour) const;
-  void say_good_bye(TimePoint now, Rank rank, Actions& out);
+  void say_good_bye(TimePoint now, Rank rank, Actions& out, Leave how = {});
   /// What is still in flight with it is lost, and counted.
   void remove(TimePoint now, Rank rank, Actions& out);
   /// The grid has changed, here or elsewhere.

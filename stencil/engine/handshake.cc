@@ -311,8 +311,8 @@ void Handshake::end(Neighbour& neighbour) {
   neighbour.life.acknowledged = false;
 }
 
-void Handshake::leave(TimePoint now, Neighbour& neighbour, Actions& out) {
-  self_.send(now, neighbour, Leave{}, out);
+void Handshake::leave(TimePoint now, Neighbour& neighbour, Leave how, Actions& out) {
+  self_.send(now, neighbour, how, out);
   end(neighbour);
 }
 

@@ -68,7 +68,7 @@ class Handshake {
                                              const Hello& hello) const;
   void on_leave(Neighbour& neighbour, const MessageHeader& header);
   /// Sends them a Leave.
-  void leave(TimePoint now, Neighbour& neighbour, Actions& out);
+  void leave(TimePoint now, Neighbour& neighbour, Leave how, Actions& out);
   /// Whether a message, of a kind that has no function above, belongs to the present connection;
   /// counts those that do not.
   [[nodiscard]] bool admits(const Neighbour& neighbour, const Message& message);

@@ -16,6 +16,8 @@ void check_transport(const std::string& transport);
 void check_sharing(const std::string& sharing);
 void check_initial(const std::string& initial);
 void check_budget(const std::string& budget);
+void check_rate(const std::string& rate);
+void check_cap(const std::string& cap);
 [[nodiscard]] std::string codec_help();
 }  // namespace internal
 
@@ -190,6 +192,28 @@ void visit_fields(Options& options, Visitor& visit) {
           .before = "0",
           .simulated = false},
       options.memory_budget);
+  visit(
+      OptionField<std::string>{
+          .key = "max_rate",
+          .unit = "RATE",
+          .help = "the most that a worker sends over all links together, e.g. 2Mbit/s or 250kB/s: "
+                  "models wait for their turn, nothing is dropped; 0: no bound",
+          .check = internal::check_rate,
+          .example = "2Mbit/s",
+          .before = "0"},
+      options.max_rate);
+  visit(
+      OptionField<std::string>{
+          .key = "data_cap",
+          .unit = "BYTES/PERIOD",
+          .help = "the most that a worker sends and receives, over all links together, in an "
+                  "hour, day, week or month of its own time, e.g. 2GB/day: whoever is ahead of "
+                  "that exchanges more rarely, or not at all for a while. Shared memory is no "
+                  "data. 0: no bound",
+          .check = internal::check_cap,
+          .example = "2GB/day",
+          .before = "0"},
+      options.data_cap);
   const auto visit_seconds = [&visit](std::string_view key, auto& value, const char* help,
                                       double before, bool simulated) {
     visit(OptionField<double>{.key = key,

@@ -33,6 +33,8 @@ struct ExchangeOptions {
   int bucket_kib = 0;
   int window = 4;
   std::string memory_budget = "0";
+  std::string max_rate = "0";
+  std::string data_cap = "0";
   double suspect_after = 3;
   double gone_after = 60;
   double wait_deadline = 60;

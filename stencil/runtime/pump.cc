@@ -22,8 +22,19 @@ bool away(const Neighbour& neighbour) {
          neighbour.report.state != WorkerState::kFrozen;
 }
 
-EngineConfig checked(EngineConfig config, const Carried* carried, bool keys) {
+/// Replies that wait for the rate are not lost: all that may be under way has time to be sent, at
+/// both ends, before any of it is asked for anew.
+Duration wait_for_rate(const EngineConfig& config, const Layout& layout, double rate) {
+  if (rate <= 0) return {};
+  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
+  const std::size_t most = config.window_total + config.neighbours.size() * config.window;
+  return seconds(2 * static_cast<double>(most * bucket) / rate);
+}
+
+EngineConfig checked(EngineConfig config, const Carried* carried, bool keys, const Layout& layout,
+                     double rate) {
   config.proven |= keys;
+  config.reply_deadline += wait_for_rate(config, layout, rate);
   check_codec(config.hello.codec, config.mode);
   config.carried = carried == nullptr ? 0 : carried->chunks();
   return config;
@@ -51,26 +62,32 @@ Pump::Pump(PumpOptions options, Mixer& mixer, Transport& transport, Resolver res
       served_(options.keys ? Integrity::kProven : Integrity::kChecksum),
       complaints_(log),
       neighbours_(options.engine.grid.turns),
-      engine_(checked(std::move(options.engine), options.carried, options.keys), neighbours_, now),
+      engine_(checked(std::move(options.engine), options.carried, options.keys, mixer.layout(),
+                      options.max_rate),
+              neighbours_, now),
       edges_(edges_of(engine_.neighbours())),
       links_(engine_.config().rank, edges_, transport, std::move(resolver), log),
       settlement_(edges_, mixer.telemetry_bucket(), options.settle_threshold),
       forms_(engine_.config().hello.codec, mixer,
              options.carried == nullptr ? nothing_ : *options.carried, options.payloads),
-      outbox_(transport, engine_.config().window, counters_.frames_dropped, served_),
+      outbox_(transport, engine_.config().window, counters_.frames_dropped, served_,
+              Pacer(options.max_rate)),
       executor_(engine_, edges_, mixer, options.carried == nullptr ? nothing_ : *options.carried,
                 forms_, outbox_, settlement_, complaints_, counters_),
       reception_(options.keys, engine_, links_, transport, complaints_, counters_),
-      sharing_(engine_, edges_, mixer, meeting, settlement_, complaints_, counters_) {
+      sharing_(engine_, edges_, mixer, meeting, settlement_, complaints_, counters_),
+      allowance_(options.data_cap, engine_.config().grid.sweeps_per_mille, engine_, edges_,
+                 transport) {
   if (options.witness != nullptr) engine_.show(now, *options.witness);
   for (auto& [rank, edge] : edges_) edge.codec = forms_.make_codec(mixer.segment().y());
 }
 
 TimePoint Pump::turn(TimePoint now, const Standing& standing) {
+  outbox_.advance(now);
   apply_standing(now, standing);
   if (left_) return after_leaving(now);
   bool more = receive_some(now);
-  for (auto& [rank, edge] : edges_) outbox_.flush(edge);
+  outbox_.flush(edges_);
   executor_.make_up();
   sharing_.meet(now, executor_, actions_);
   sharing_.watch(now);
@@ -82,11 +99,13 @@ TimePoint Pump::turn(TimePoint now, const Standing& standing) {
   }
   const TimePoint removal = remove_retired(now);
   const TimePoint dial = links_.tend(now);
+  const TimePoint look = allowance_.heed(now, executor_, actions_);
   // Sending may have made frames ready to receive without waking any descriptor.
   more = receive_some(now) || more;
+  outbox_.take_turns(edges_);
   if (more) return now;
-  return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal,
-                   status_.awaits ? standing.awaits_until : kNever,
+  return std::min({engine_.next_deadline(), engine_.next_share(), dial, removal, look,
+                   outbox_.next(edges_), status_.awaits ? standing.awaits_until : kNever,
                    executor_.owes() ? now + kRetryEvery : kNever});
 }
 
@@ -130,6 +149,7 @@ void Pump::apply_standing(TimePoint now, const Standing& standing) {
 }
 
 void Pump::leave(bool pauses) {
+  outbox_.hurry();
   for (auto& [rank, edge] : edges_) {
     const Neighbour& neighbour = edge.neighbour;
     // Also where their answer to our Hello is still on its way: they may see us as up already.
@@ -175,7 +195,7 @@ void Pump::remove(TimePoint now, Rank rank) {
 }
 
 void Pump::follow(TimePoint now, const GridFigures& grid) {
-  engine_.on_grid(now, grid, actions_);
+  engine_.on_grid(now, allowance_.follow(grid), actions_);
   act();
 }
 
@@ -352,6 +372,9 @@ const PumpStatus& Pump::status() {
   s.pump.deferred = mixer_.deferred();
   s.pump.inherited_locks = mixer_.inherited_locks();
   s.transport = transport_.stats();
+  s.data = allowance_.cap().used();
+  s.data_pace = allowance_.cap().pace();
+  s.rests = allowance_.rests();
   s.memory = held(mixer_, forms_, neighbours_, engine_.config().hello.codec) + executor_.held() +
              engine_.joining().held() + s.transport.held;
   s.flushed = exchange.open_offers() == 0 && exchange.replies_applied() && !executor_.owes();

@@ -7,8 +7,10 @@
 #include "stencil/core/types.h"
 #include "stencil/engine/engine.h"
 #include "stencil/mix/mixer.h"
+#include "stencil/runtime/allowance.h"
 #include "stencil/runtime/carried.h"
 #include "stencil/runtime/complaints.h"
+#include "stencil/runtime/data_cap.h"
 #include "stencil/runtime/edge.h"
 #include "stencil/runtime/executor.h"
 #include "stencil/runtime/link_book.h"
@@ -29,6 +31,8 @@ struct PumpOptions {
   double settle_threshold = 1e-3;   ///< see Grid::settle_threshold()
   bool keys = false;                ///< only links whose other end has proven its rank count
   std::size_t payloads = SIZE_MAX;  ///< own ones that may exist at once, see PayloadForms
+  double max_rate = 0;              ///< bytes a second that it sends at most; 0: no bound
+  DataCap data_cap{};               ///< of what it sends and receives
   Carried* carried = nullptr;       ///< what newcomers take over beside the model; must outlive it
   Witness* witness = nullptr;       ///< of the engine; must outlive it
 };
@@ -103,6 +107,7 @@ class Pump {
   Executor executor_;
   Reception reception_;
   MemorySharing sharing_;
+  Allowance allowance_;
   Actions actions_;
   std::vector<Place> next_;  ///< to be added when those of their ranks are removed
   PumpStatus status_;        ///< as of the last call of status()

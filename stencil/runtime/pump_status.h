@@ -11,6 +11,7 @@
 #include "stencil/engine/bound.h"
 #include "stencil/engine/config.h"
 #include "stencil/engine/counters.h"
+#include "stencil/runtime/data_cap.h"
 #include "stencil/transport/transport.h"
 
 namespace stencil {
@@ -81,6 +82,9 @@ struct PumpStatus {
   std::size_t memory = 0;    ///< bytes of all that the exchange holds now
   std::string refused;       ///< why a neighbour and we cannot exchange; empty where all match
   std::string turned_away;   ///< see Reception::turned_away()
+  DataUsed data;             ///< of the allowance
+  double data_pace = 1;      ///< see DataCap::pace()
+  bool rests = false;        ///< exchanges nothing over the network for now: see Allowance
   EngineCounters engine;
   PumpCounters pump;
   TransportStats transport;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "stencil/core/data_rate.h"
 #include "stencil/runtime/engine_config.h"
 #include "stencil/sim/simulated_worker.h"
 
@@ -87,9 +88,12 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   worker->mixer =
       std::make_unique<Mixer>(layout_, worker->x, worker->telemetry, Segment(layout_, rank, reach));
   if (Followers* const followers = objective_.followers(rank)) worker->mixer->follow(*followers);
-  PumpOptions options{.engine = engine_config(rank, worker->mixer->bucket_count()),
-                      .settle_threshold = settle_threshold(),
-                      .witness = config_.witness(rank)};
+  PumpOptions options{
+      .engine = engine_config(rank, worker->mixer->bucket_count()),
+      .settle_threshold = settle_threshold(),
+      .max_rate = parse_rate(config_.exchange.max_rate).value_or(0),
+      .data_cap = DataCap(parse_allowance(config_.exchange.data_cap).value_or(DataAllowance{})),
+      .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
   worker->mixer->bound_scalars({engine.most_progress, engine.most_progress});
   worker->boundary.emplace(*worker->mixer, config_.exchange, engine.self_weight(),

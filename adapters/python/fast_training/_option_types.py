@@ -82,8 +82,15 @@ class Options(TypedDict, total=False):
         of the model (default: 0)
     window: the most buckets in flight per sweep (default: 4)
     memory_budget: all that a worker may hold for the exchange beside its model, checkpoints
-        included, e.g. 64MB: window and queues follow from it, and less than the model needs is
-        refused; 0: no bound (default: 0)
+        included, e.g. 64MB, and fast-worker with its data, model, gradients and optimizer:
+        window and queues follow from it, and less than is needed is refused; 0: no bound
+        (default: 0)
+    max_rate: the most that a worker sends over all links together, e.g. 2Mbit/s or 250kB/s:
+        models wait for their turn, nothing is dropped; 0: no bound (default: 0)
+    data_cap: the most that a worker sends and receives, over all links together, in an hour,
+        day, week or month of its own time, e.g. 2GB/day: whoever is ahead of that exchanges
+        more rarely, or not at all for a while. Shared memory is no data. 0: no bound (default:
+        0)
     suspect_after: a neighbour that is silent for so long is not asked for averages (default: 3)
     gone_after: a neighbour that is silent for so long is given up (default: 60)
     wait_deadline: bounded and sync: longest wait for a neighbour that is not heard of (default:
@@ -140,6 +147,8 @@ class Options(TypedDict, total=False):
     bucket_kib: float | None
     window: float | None
     memory_budget: str | int | None
+    max_rate: float | None
+    data_cap: float | None
     suspect_after: float | None
     gone_after: float | None
     wait_deadline: float | None

@@ -146,6 +146,7 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   // The structs hold only counters: one that is added but not reported is noticed here.
   EXPECT_EQ(next * sizeof next,
             sizeof status.engine + sizeof status.pump + sizeof status.transport);
+  count("data_used", status.data.bytes);  // it begins anew with each period
 
   const SessionStatus seen = status_of(status, kNow);
   for (const auto& [name, value] : expected) EXPECT_EQ(seen.counter(name), value) << name;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,75 @@ TEST_F(OutboxTest, what_waits_for_a_link_that_has_gone_is_counted_as_lost) {
   outbox_.flush(to_);
   EXPECT_TRUE(to_.link.backlog.empty());
   EXPECT_EQ(dropped_, 3U);
+}
+
+/// Payloads of 1000 bytes, at 1000 bytes a second.
+class PacedOutboxTest : public OutboxTest {
+ protected:
+  PacedOutboxTest() {
+    transport_.room = 1000;
+    now_ += std::chrono::seconds(1);
+    paced_.advance(now_);
+    for (const Rank rank : {1, 2}) {
+      neighbours_.emplace_back(rank);
+      edges_.try_emplace(rank, neighbours_.back()).first->second.link.in_service = 1;
+    }
+  }
+  void offer(Rank to, std::uint64_t sequence) {
+    Offer body{.sequence = sequence, .payload = Payload(Bytes(1000))};
+    paced_.send(edges_.at(to), message(std::move(body)));
+  }
+  /// Waits until the next payload may be sent.
+  void pass() {
+    now_ = paced_.next(edges_);
+    ASSERT_NE(now_, kNever);
+    paced_.advance(now_);
+    paced_.take_turns(edges_);
+  }
+  [[nodiscard]] std::size_t waiting(Rank rank) const { return edges_.at(rank).link.backlog.size(); }
+
+  TimePoint now_{};
+  std::deque<Neighbour> neighbours_;
+  Edges edges_;
+  Outbox paced_{transport_, kWindow, dropped_, Integrity::kChecksum, Pacer(1000)};
+};
+
+TEST_F(PacedOutboxTest, payloads_wait_for_the_rate_and_nothing_is_dropped) {
+  for (int i = 1; i <= 3; ++i) offer(1, i);
+  EXPECT_TRUE(transport_.taken.empty()) << "until edges take turns";
+  const TimePoint begun = now_;
+  paced_.take_turns(edges_);
+  EXPECT_EQ(transport_.taken.size(), 1U);
+  pass();
+  pass();
+  EXPECT_EQ(transport_.taken.size(), 3U);
+  EXPECT_GE(now_ - begun, std::chrono::milliseconds(1750));
+  EXPECT_EQ(dropped_, 0U);
+  EXPECT_EQ(paced_.next(edges_), kNever);
+}
+
+TEST_F(PacedOutboxTest, a_heartbeat_waits_for_nothing) {
+  for (int i = 1; i <= 3; ++i) offer(1, i);
+  paced_.take_turns(edges_);
+  paced_.send(edges_.at(1), message(Heartbeat{}));
+  EXPECT_EQ(transport_.taken.size(), 2U);
+  EXPECT_EQ(waiting(1), 2U);
+}
+
+TEST_F(PacedOutboxTest, no_edge_starves_another) {
+  for (int i = 1; i <= 4; ++i) offer(1, i);
+  for (int i = 1; i <= 2; ++i) offer(2, i);
+  paced_.take_turns(edges_);
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(waiting(1), 2U);
+  EXPECT_EQ(waiting(2), 0U);
+}
+
+TEST_F(PacedOutboxTest, who_leaves_waits_no_more) {
+  for (int i = 1; i <= 3; ++i) offer(1, i);
+  paced_.hurry();
+  paced_.flush(edges_);
+  EXPECT_EQ(waiting(1), 0U);
 }
 
 }  // namespace
