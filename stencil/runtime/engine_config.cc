@@ -35,4 +35,11 @@ EngineConfig make_engine_config(const ExchangeOptions& options, const Grid& grid
   return engine;
 }
 
+Duration wait_for_rate(const EngineConfig& config, const Layout& layout, double rate) {
+  if (rate <= 0) return {};
+  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
+  const std::size_t most = config.window_total + config.neighbours.size() * config.window;
+  return seconds(2 * static_cast<double>(most * bucket) / rate);
+}
+
 }  // namespace stencil

@@ -5,6 +5,7 @@
 
 #include "stencil/core/error.h"
 #include "stencil/mix/codecs/kinds.h"
+#include "stencil/runtime/engine_config.h"
 
 namespace stencil {
 namespace {
@@ -20,15 +21,6 @@ constexpr Duration kRetryEvery = std::chrono::milliseconds(5);
 bool away(const Neighbour& neighbour) {
   return neighbour.state != LinkState::kUp && neighbour.state != LinkState::kLeft &&
          neighbour.report.state != WorkerState::kFrozen;
-}
-
-/// Replies that wait for the rate are not lost: all that may be under way has time to be sent, at
-/// both ends, before any of it is asked for anew.
-Duration wait_for_rate(const EngineConfig& config, const Layout& layout, double rate) {
-  if (rate <= 0) return {};
-  const std::size_t bucket = layout.bucket_floats() * sizeof(float);
-  const std::size_t most = config.window_total + config.neighbours.size() * config.window;
-  return seconds(2 * static_cast<double>(most * bucket) / rate);
 }
 
 EngineConfig checked(EngineConfig config, const Carried* carried, bool keys, const Layout& layout,
