@@ -38,6 +38,11 @@ class CppTest(unittest.TestCase):
     def test_the_header_of_the_c_library(self):
         self.run_program("ring:2", "embed_c")
 
+    @unittest.skipUnless(support.DLIB, "this build has no dlib")
+    def test_a_network_of_dlibs(self):
+        self.run_program("ring:2", "embed_dlib", FAST_BUDGET="4000")
+        self.run_program("ring:2", "embed_dlib", "header", FAST_BUDGET="4000")
+
     @unittest.skipUnless(support.TORCH, "this build has no LibTorch")
     def test_the_worker_program_of_ones_own(self):
         with support.folder() as where:

@@ -3,7 +3,7 @@ set(documents ${CMAKE_CURRENT_LIST_DIR})
 set(snippets ${CMAKE_CURRENT_BINARY_DIR}/snippets)
 set(searched README.md fast/session/README.md fast/session/session.h adapters/README.md
   adapters/c/fast.h adapters/torch/torch_trainer.h adapters/torch/step_in_backward.h
-  adapters/torch/scheduler_steps.h adapters/torch/sharded_sampler.h)
+  adapters/torch/scheduler_steps.h adapters/torch/sharded_sampler.h adapters/dlib/dlib_adapter.h)
 list(TRANSFORM searched PREPEND ${PROJECT_SOURCE_DIR}/)
 add_custom_command(OUTPUT ${snippets}/written
   COMMAND ${Python3_EXECUTABLE} ${documents}/snippets.py ${PROJECT_SOURCE_DIR} ${snippets}
@@ -24,6 +24,9 @@ function(fast_snippet name source)
 endfunction()
 fast_snippet(embed_flat embed_flat.cc fast_flat fast_session)
 fast_snippet(embed_c embed_c.c fast_c)
+if(FAST_WITH_DLIB)
+  fast_snippet(embed_dlib embed_dlib.cc fast_dlib_models)
+endif()
 if(FAST_WITH_TORCH)
   fast_snippet(embed_torch embed_torch.cc fast_torch)
   fast_snippet(worker_main worker_main.cc fast_programs fast_torch_models)

@@ -19,6 +19,7 @@ PROGRAMS = pathlib.Path(os.environ["FAST_SNIPPETS"]) / "bin"
 SECONDS = 300  # after which a snippet counts as hanging
 SNIPPETS = snippets.all_snippets(ROOT)
 TORCH = (PROGRAMS / "embed_torch").exists()  # whether this build has LibTorch
+DLIB = (PROGRAMS / "embed_dlib").exists()
 
 
 def environment(**more: str) -> dict[str, str]:
