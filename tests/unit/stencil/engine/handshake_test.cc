@@ -183,7 +183,7 @@ TEST_F(HandshakeTest, an_unanswered_hello_is_repeated_and_a_refused_one_seldom) 
 
 TEST_F(HandshakeTest, who_leaves_takes_all_that_was_under_way_along) {
   (void)greet();
-  handshake_.leave(lone_.now, them(), lone_.out);
+  handshake_.leave(lone_.now, them(), Leave{}, lone_.out);
   EXPECT_EQ(said<Leave>().size(), 1U);
   EXPECT_EQ(them().state, LinkState::kLeft);
   EXPECT_FALSE(them().up());
