@@ -136,6 +136,7 @@
     discarded: 'messages that the transport gave up, as where a link broke',
     memory_held: 'bytes that it held for the exchange at its end, beside the model',
     memory_budget: 'bytes that it might hold for the exchange (memory_budget)',
+    data_used: 'bytes of its data_cap that it sent and received over the network in the last period',
     non_finite_losses: 'losses that were NaN or infinite; left out of the mean',
   };
   const word = name => {
