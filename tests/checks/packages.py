@@ -4,8 +4,8 @@
 A developer's machine has more packages than tests/install-packages.sh names, so a missing name may
 be noticed only on a fresh machine. This check asks ninja for the headers of each object file and
 dpkg for the packages of those headers: each must belong to a package of the list or to one of its
-dependencies. Libraries and programs may use only group `build`, tests and benchmarks `build` and
-`test`.
+dependencies. Libraries and programs may use only group `build`; tests, benchmarks and adapters that a
+user need not have `build` and `test`.
 
 usage: packages.py BUILD_DIR | --self-test
 """
@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+# What may be made from group `test`: tests, and what is built only where its package is found.
+FROM_TEST = ("tests/", "bench/", "adapters/dlib/")
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "install-packages.sh")
 
 
@@ -79,7 +81,7 @@ def complaints(headers, owner, relations, build, test):
     by_build, by_test = closure(build, relations), closure(build | test, relations)
     found = {}
     for target in sorted(headers):
-        for_tests = target.startswith(("tests/", "bench/"))
+        for_tests = target.startswith(FROM_TEST)
         for header in sorted(headers[target]):
             package = owner.get(header)
             if package and package not in (by_test if for_tests else by_build):
