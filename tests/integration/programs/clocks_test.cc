@@ -92,7 +92,7 @@ class ClocksTest : public ::testing::Test {
 };
 
 TEST_F(ClocksTest, a_clock_in_1970_one_a_year_ahead_and_one_that_steps_back_change_nothing) {
-  const std::string epochs = "400";
+  const std::string epochs = "1200";  // longer than it takes to be killed and to come back
   set("+365d");
   Program now(FAST_WORKER, worker(0, epochs));
   Program in_1970(FAST_WORKER, worker(1, epochs), clock("@1970-01-02 00:00:00"));
