@@ -26,7 +26,7 @@ set(fast_plain
   "Metrics.(ALongFile|AHistory|ALine|TheLastLine).*"
   "Page.LongHistories.*"
   # Processes that read command lines, wait and are killed: launchers and files, not the exchange.
-  command_line_test keys_command_test restarts_test run_command_test small_disk_test
+  clocks_test command_line_test keys_command_test restarts_test run_command_test small_disk_test
   "AccidentsTest.(AFile|ALimit|ALow|AMachine|ARun|AShare|Data).*"
   "EndsTest.(AReader|ATerminal|Nohup).*"
   "ResumeRunTest.(AFolder|AGrid|AWorker|Fresh).*"
