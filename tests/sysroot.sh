@@ -20,7 +20,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 
 # What the product and its tests link, and no tools: those are the host's.
 mapfile -t wanted < <("$here/install-packages.sh" --list build test | grep -E -- '-dev$|^libjs-' |
-  grep -vE '^lib(torch|gloo|openmpi|benchmark)-dev$')
+  grep -vE '^lib(torch|gloo|openmpi|benchmark|dlib)-dev$')
 wanted+=("libstdc++-$(c++ -dumpversion)-dev")
 if [ "$(cat "$root/.complete" 2>/dev/null)" = "$arch ${wanted[*]}" ]; then exit 0; fi
 
