@@ -75,6 +75,7 @@ TEST(CRoles, CarriedArraysBeginAsThoseOfRank0AndAveragedOnesEndAsTheMean) {
 /// A framework binds its arrays anew.
 TEST(CRoles, ArraysMayMoveBetweenTwoCalls) {
   RichWorker first(0), second(1);
+  float ends[2] = {};
   both(first, second, [&](Worker& worker) {
     auto& rich = static_cast<RichWorker&>(worker);
     ASSERT_EQ(fast_join(rich.session), FAST_OK) << fast_error(rich.session);
@@ -89,12 +90,15 @@ TEST(CRoles, ArraysMayMoveBetweenTwoCalls) {
       scalar[0] -= 0.2F * (scalar[0] - rich.target[4]);
       EXPECT_EQ(fast_exchange(rich.session, 1, 1), FAST_OK) << fast_error(rich.session);
     }
-    EXPECT_EQ(fast_finish(rich.session, nullptr), FAST_OK);
-    EXPECT_GT(scalar[0], first.target[4] + 0.05F) << "between the goals of the two";
-    EXPECT_LT(scalar[0], second.target[4] - 0.05F);
+    int agreed = 0;
+    EXPECT_EQ(fast_finish(rich.session, &agreed), FAST_OK);
+    EXPECT_EQ(agreed, 1);
+    ends[&rich == &first ? 0 : 1] = scalar[0];
     EXPECT_THAT(mean, Each(FloatNear(2.0F, 1e-3F)));
     EXPECT_THAT(rich.mean, Each(5.0F)) << "its old place is the caller's";
   });
+  // Each draws its own to its own goal, 5 or 10. Where they meet depends on who trains last.
+  EXPECT_NEAR(ends[0], ends[1], 1e-3F);
 }
 
 TEST(CRoles, ARoleThatThereIsNotAndATypeWithoutAMeanAreRefused) {
