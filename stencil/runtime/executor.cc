@@ -83,8 +83,16 @@ void Executor::operator()(action::Send& send) {
 
 void Executor::operator()(action::Refused& refused) {
   complaints_.about(refused.by, "refused", refused.text);
-  if (!refused_.empty()) return;
-  refused_ = "neighbour " + std::to_string(refused.by) + ": " + refused.text;
+  refusals_.try_emplace(refused.by,
+                        "neighbour " + std::to_string(refused.by) + ": " + refused.text);
+}
+
+std::string Executor::refused() const {
+  for (const auto& [by, why] : refusals_) {
+    const auto edge = edges_.find(by);
+    if (edge != edges_.end() && !edge->second.neighbour.up()) return why;
+  }
+  return {};
 }
 
 void Executor::operator()(action::Warn& warning) {

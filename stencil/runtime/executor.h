@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ class Executor {
 
   /// Whether our offers show the final model, after the last step.
   [[nodiscard]] bool finishing() const;
-  /// Why a neighbour and we cannot exchange; empty where all match.
-  [[nodiscard]] const std::string& refused() const { return refused_; }
+  /// Why a neighbour and we cannot exchange; empty where all match. Who refused and is up by now has
+  /// been started anew.
+  [[nodiscard]] std::string refused() const;
 
   // One for each action.
   void operator()(action::Send& send);
@@ -88,7 +90,7 @@ class Executor {
   using Owed =
       std::variant<action::Merge, action::Complete, action::Serve, action::Adopt, action::Absorb>;
   std::vector<Owed> owed_;
-  std::string refused_;
+  std::map<Rank, std::string> refusals_;  ///< the first of each
   StartHash start_;
   Actions following_;  ///< the engine's, on what was found out while carrying out others
   std::vector<std::uint32_t> closed_;

@@ -174,11 +174,13 @@ class Session:
                 early = _sessions.is_numbered(self._options) and _OTHER_RUN in str(error)
                 if not early or time.monotonic() > until:
                     raise
-                self._begin_again()
+                time.sleep(_AGAIN_SECONDS)
+                # One that has come by itself meanwhile would go on alone if this session closed.
+                if not any(one.link == "up" for one in self.neighbours()):
+                    self._begin_again()
 
     def _begin_again(self) -> None:
-        """Opens the session anew, in a moment."""
-        time.sleep(_AGAIN_SECONDS)
+        """Opens the session anew."""
         was_stopped = self._handle.stopped
         self._handle.close()
         self._closer.detach()

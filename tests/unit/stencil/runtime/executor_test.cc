@@ -265,6 +265,8 @@ TEST_F(ExecutorTest, the_first_refusal_is_kept_and_each_is_logged) {
   other = lone_.hello(2);
   other.mode = "sync";
   hear(other);
+  EXPECT_THAT(executor_.refused(), IsEmpty()) << "its earlier life is up";
+  hear(Leave{});
   EXPECT_THAT(executor_.refused(), HasSubstr("neighbour 1: run id differs"));
   EXPECT_THAT(log_, ElementsAre(HasSubstr("run id differs")))
       << "of one cause, the first alone is a line";
