@@ -219,7 +219,7 @@ int measure(const std::vector<std::string>& args) {
   if (const auto code = parse_arguments(app, args)) return *code;
   if (!places.cifar10.empty()) cell.job.data = "cifar10";
   const Split split = load_split(cell, places);
-  const ImageShape& image = split.training.train.shape;
+  const ImageShape& image = split.shape;
   fmt::print("step_seconds = {:.4f}  # {}, batch {} of {}, {}x{}x{}, on one core of {}\n",
              measure_step(cell, split), cell.job.model, cell.job.batch, cell.job.data,
              image.channels, image.height, image.width, bench::describe_machine());

@@ -25,7 +25,7 @@ std::optional<Flaw> flaw_of(const Condition& c) {
     return Flaw{"topology", error.what(), "correct the value"};
   }
   try {
-    (void)partition(std::vector<std::uint8_t>(16, 0), c.partition, 2, 0, 1);
+    (void)partition(std::vector<std::uint32_t>(16, 0), c.partition, 2, 0, 1);
   } catch (const ConfigError& error) {
     return Flaw{"partition", error.what(), "correct the value"};
   }

@@ -40,7 +40,7 @@ Evaluator::Evaluator(const Cell& cell, const Split& split)
     : split_(split),
       statistics_are_mixed_(cell.strategy.mixes_statistics()),
       seed_(cell.seed),
-      learner_(make_learner(cell, split.training.train.shape, 1)) {}
+      learner_(make_learner(cell, split.shape, 1)) {}
 
 void Evaluator::load(std::span<const float> weights) {
   std::ranges::copy(weights, learner_->adapter().values().begin());
@@ -49,9 +49,9 @@ void Evaluator::load(std::span<const float> weights) {
 CurvePoint Evaluator::point(const Mean& mean) {
   CurvePoint point;
   point.consensus = mean.consensus;
-  if (!mean.finite || split_.validation.test.size() == 0) return point;
+  if (!mean.finite || split_.validation.test->size() == 0) return point;
   load(mean.weights);
-  std::vector<std::uint32_t> examples(split_.validation.train.size());
+  std::vector<std::uint32_t> examples(split_.validation.train->size());
   std::iota(examples.begin(), examples.end(), 0U);
   estimate_statistics(*learner_, split_.validation, std::move(examples), kPointBatches, seed_);
   const TestResult result = test(*learner_, split_.validation);
@@ -62,11 +62,11 @@ CurvePoint Evaluator::point(const Mean& mean) {
 
 Evaluator::Ending Evaluator::ending(std::span<const float> mean) {
   load(mean);
-  std::vector<std::uint32_t> examples(split_.training.train.size());
+  std::vector<std::uint32_t> examples(split_.training.train->size());
   std::iota(examples.begin(), examples.end(), 0U);
   estimate_statistics(*learner_, split_.training, std::move(examples), kStatisticsBatches, seed_);
   Ending out{.accuracy = test(*learner_, split_.training).accuracy, .unseen = {}};
-  if (const std::size_t unseen = split_.unseen.test.size(); unseen > 0) {
+  if (const std::size_t unseen = split_.unseen.test->size(); unseen > 0) {
     const TestResult result = test(*learner_, split_.unseen);
     out.unseen = {.examples = unseen, .accuracy = result.accuracy, .loss = finite(result.loss)};
   }

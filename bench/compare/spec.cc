@@ -146,7 +146,7 @@ class SpecReader {
     in_.check(t, "model", [&] { stencil::check_choice("model", j.model, torch_model_names()); });
     in_.read(t, "data", j.data);
     in_.check(t, "data", [&] {
-      if (j.data != "cifar10") (void)dataset_shape(j.data);
+      if (j.data != "cifar10") (void)dataset_spec(j.data);
     });
     in_.read(t, "examples", j.examples);
     in_.read(t, "validation", j.validation);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "adapters/torch/models/models.h"
@@ -43,7 +44,7 @@ std::string data_spec(const Job& job, const DataPlaces& places) {
 
 Split load_split(const Cell& cell, const DataPlaces& places) {
   const Job& job = cell.job;
-  Dataset all = load_dataset(data_spec(job, places), cell.seed);
+  ImageDataset all = load_images(data_spec(job, places), cell.seed);
   std::vector<std::uint32_t> order(all.train.size());
   std::iota(order.begin(), order.end(), 0U);
   stencil::Random random(kOrderSeed);
@@ -59,19 +60,17 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
   }
   const auto held_out = std::span(order).first(job.validation);
   const auto trained = std::span(order).subspan(job.validation, used - job.validation);
-  Split split;
-  for (Dataset* part : {&split.training, &split.validation, &split.unseen}) {
-    part->name = all.name;
-    part->mean = all.mean;
-    part->deviation = all.deviation;
-    part->crop_and_flip = all.crop_and_flip;
-  }
-  split.validation.train =
-      pick(all.train, trained.first(std::min(trained.size(), kStatisticsExamples)));
-  split.validation.test = pick(all.train, held_out);
-  split.unseen.test = pick(all.train, std::span(order).subspan(used, job.unseen));
-  split.training.train = pick(all.train, trained);
-  split.training.test = cell.tuning ? split.validation.test : std::move(all.test);
+  const auto part = [&](ImageSet train, ImageSet test) {
+    Dataset made(ImageDataset{all, std::move(train), std::move(test)});
+    made.name = data_spec(job, places);
+    return made;
+  };
+  const auto picked = [&](std::span<const std::uint32_t> which) { return pick(all.train, which); };
+  const auto some = trained.first(std::min(trained.size(), kStatisticsExamples));
+  Split split{.shape = all.train.shape,
+              .training = part(picked(trained), cell.tuning ? picked(held_out) : all.test),
+              .validation = part(picked(some), picked(held_out)),
+              .unseen = part(picked({}), picked(std::span(order).subspan(used, job.unseen)))};
   return split;
 }
 
@@ -79,7 +78,7 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
                                            int rank) {
   LearnerOptions options;
   options.model = cell.job.model;
-  options.shape = shape;
+  options.examples = shape;
   options.optimizer = {.name = cell.job.optimizer,
                        .learning_rate = cell.strategy.learning_rate,
                        .momentum = cell.job.momentum,

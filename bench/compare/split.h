@@ -13,6 +13,7 @@ namespace fast::compare {
 /// A cell's data: the training examples, the held-out examples for curves and tuning, and the test
 /// set, which is read once, at the end.
 struct Split {
+  ImageShape shape;    ///< of every example
   Dataset training;    ///< .train: what is trained on; .test: what the end is judged on
   Dataset validation;  ///< .test: the held-out examples; .train: a part of training.train
   Dataset unseen;      ///< .test: those of Job::unseen; .train: empty

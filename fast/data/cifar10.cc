@@ -58,9 +58,9 @@ void append_cifar10(std::span<const std::uint8_t> bytes, const std::string& file
   append_cifar(kFormat, bytes, file, out);
 }
 
-Dataset load_cifar10(const std::filesystem::path& directory, const ChooseExamples& choose) {
+ImageDataset load_cifar10(const std::filesystem::path& directory, const ChooseExamples& choose) {
   const Files files = find_files(directory);
-  Dataset data;
+  ImageDataset data;
   data.train = read_cifar_files(kFormat, files.train, choose);
   data.test =
       choose ? leave_cifar_file(kFormat, files.test) : read_cifar_files(kFormat, {files.test});

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "fast/data/dataset.h"
+#include "fast/data/images.h"
 
 namespace fast {
 
@@ -20,8 +20,8 @@ void append_cifar10(std::span<const std::uint8_t> bytes, const std::string& file
 
 /// Reads data_batch_1.bin, _2, ... (up to 5, as many as are there without a gap) and test_batch.bin
 /// from `directory` or its folder cifar-10-batches-bin. Throws DataError.
-[[nodiscard]] Dataset load_cifar10(const std::filesystem::path& directory,
-                                   const ChooseExamples& choose = {});
+[[nodiscard]] ImageDataset load_cifar10(const std::filesystem::path& directory,
+                                        const ChooseExamples& choose = {});
 
 /// Reads no data, but requires that the files exist and hold whole records by their sizes. Throws
 /// DataError.

@@ -37,9 +37,9 @@ Files find_files(const std::filesystem::path& directory) {
 
 }  // namespace
 
-Dataset load_cifar100(const std::filesystem::path& directory, const ChooseExamples& choose) {
+ImageDataset load_cifar100(const std::filesystem::path& directory, const ChooseExamples& choose) {
   const Files files = find_files(directory);
-  Dataset data;
+  ImageDataset data;
   data.train = read_cifar_files(kFormat, {files.train}, choose);
   data.test =
       choose ? leave_cifar_file(kFormat, files.test) : read_cifar_files(kFormat, {files.test});

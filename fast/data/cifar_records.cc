@@ -96,7 +96,7 @@ ImageSet read_chosen(const CifarFormat& format, const std::vector<std::filesyste
   set.shape = format.shape();
   std::deque<CifarFile> files;
   for (const auto& name : names) files.emplace_back(format, name).append_labels(set.labels);
-  set.kept = choose(set.labels);
+  set.kept = choose(set.all_labels());
   std::ranges::sort(set.kept);
   const std::size_t pixels = set.shape.pixels();
   set.pixels.resize(set.kept.size() * pixels);

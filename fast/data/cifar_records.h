@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fast/data/dataset.h"
+#include "fast/data/images.h"
 
 namespace fast {
 

@@ -4,12 +4,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fast/data/cifar10.h"
 #include "fast/data/cifar100.h"
 #include "fast/data/mnist.h"
+#include "fast/data/npy.h"
 #include "fast/data/synthetic.h"
+#include "fast/data/text.h"
 #include "fast/errors.h"
 #include "stencil/core/text.h"
 
@@ -20,13 +23,16 @@ namespace {
 struct DatasetKind {
   std::string_view name;  ///< the part before the colon
   std::string_view form;
-  Dataset (*load)(std::string_view arguments, std::uint64_t seed, const ChooseExamples& choose);
-  ImageShape (*shape)(std::string_view arguments);
+  ExampleSpec (*spec)(std::string_view arguments);
+  /// One of these: of images as bytes, or of anything else.
+  ImageDataset (*images)(std::string_view arguments, std::uint64_t seed,
+                         const ChooseExamples& choose);
+  Dataset (*load)(std::string_view arguments);
 };
 
 /// Replaces a leading tilde by the home folder, which no shell does after a colon.
 std::filesystem::path directory(std::string_view arguments) {
-  if (arguments.empty()) throw ConfigError("it lacks the directory", "name it after the colon");
+  if (arguments.empty()) throw ConfigError("it lacks the path", "name it after the colon");
   const char* const home = std::getenv("HOME");
   const bool tilde = arguments == "~" || arguments.starts_with("~/");
   if (!tilde || home == nullptr || *home == '\0') return arguments;
@@ -35,25 +41,35 @@ std::filesystem::path directory(std::string_view arguments) {
 
 constexpr DatasetKind kKinds[] = {
     {"synthetic", "synthetic[:TRAIN[,TEST]] (generated)",
+     [](std::string_view counts) { return ExampleSpec(synthetic_shape(counts)); },
      [](std::string_view counts, std::uint64_t seed, const ChooseExamples&) {
        return load_synthetic(counts, seed);
      },
-     synthetic_shape},
+     nullptr},
     {"cifar10", "cifar10:DIR (binary format)",
+     [](std::string_view dir) { return ExampleSpec(cifar10_shape(directory(dir))); },
      [](std::string_view dir, std::uint64_t, const ChooseExamples& choose) {
        return load_cifar10(directory(dir), choose);
      },
-     [](std::string_view dir) { return cifar10_shape(directory(dir)); }},
+     nullptr},
     {"cifar100", "cifar100:DIR (binary format)",
+     [](std::string_view dir) { return ExampleSpec(cifar100_shape(directory(dir))); },
      [](std::string_view dir, std::uint64_t, const ChooseExamples& choose) {
        return load_cifar100(directory(dir), choose);
      },
-     [](std::string_view dir) { return cifar100_shape(directory(dir)); }},
+     nullptr},
     {"mnist", "mnist:DIR (IDX)",
+     [](std::string_view dir) { return ExampleSpec(mnist_shape(directory(dir))); },
      [](std::string_view dir, std::uint64_t, const ChooseExamples&) {
        return load_mnist(directory(dir));
      },
-     [](std::string_view dir) { return mnist_shape(directory(dir)); }},
+     nullptr},
+    {"npy", "npy:DIR ({train,test}-{x,y}.npy of your own)",
+     [](std::string_view dir) { return npy_spec(directory(dir)); }, nullptr,
+     [](std::string_view dir) { return load_npy(directory(dir)); }},
+    {"text", "text:FILE[,LENGTH] (bytes to be foretold)",
+     [](std::string_view file) { return text_spec(directory(file).string()); }, nullptr,
+     [](std::string_view file) { return load_text(directory(file).string()); }},
 };
 
 struct Source {
@@ -75,6 +91,12 @@ Source parse_source(std::string_view spec) {
   return {*kind, spec.substr(std::min(spec.size(), name.size() + 1))};
 }
 
+ImageDataset images_of(const Source& source, std::uint64_t seed, const ChooseExamples& choose) {
+  ImageDataset data = source.kind.images(source.arguments, seed, choose);
+  if (choose && data.train.kept.empty()) data.train.keep(choose(data.train.all_labels()));
+  return data;
+}
+
 /// Calls a function of a kind with its arguments. Where those are wrong, the error shows the whole
 /// spec.
 template <typename Call>
@@ -92,7 +114,9 @@ auto with_spec(std::string_view spec, Call call) {
 
 std::string absolute_dataset(std::string_view spec) {
   const Source source = parse_source(spec);
-  if (source.kind.form.find(":DIR") == std::string_view::npos) return std::string(spec);
+  const std::string_view form = source.kind.form;
+  const bool has_path = form.find(":DIR") != form.npos || form.find(":FILE") != form.npos;
+  if (!has_path) return std::string(spec);
   return std::string(source.kind.name) + ":" +
          std::filesystem::absolute(directory(source.arguments)).lexically_normal().string();
 }
@@ -100,7 +124,8 @@ std::string absolute_dataset(std::string_view spec) {
 std::vector<std::string> dataset_choices() {
   std::vector<std::string> choices;
   for (const DatasetKind& kind : kKinds) {
-    choices.push_back(std::string(kind.form.substr(0, kind.form.find_first_of("[D "))));
+    const bool more = kind.form.substr(kind.name.size()).starts_with(':');
+    choices.push_back(std::string(kind.name) + (more ? ":" : ""));
   }
   return choices;
 }
@@ -117,45 +142,31 @@ std::string dataset_forms() {
   return stencil::listed(forms);
 }
 
-std::span<const std::uint8_t> ImageSet::image(std::size_t i) const {
-  std::size_t place = i;
-  if (!kept.empty()) {
-    const auto at = std::ranges::lower_bound(kept, i);
-    if (at == kept.end() || *at != i) {
-      throw stencil::InvariantError("image " + std::to_string(i) + " was not kept in memory");
+Dataset::Dataset(ImageDataset images)
+    : spec(images.train.shape),
+      train(examples_of(std::move(images.train), images)),
+      test(examples_of(std::move(images.test), images)) {}
+
+ImageDataset load_images(std::string_view spec, std::uint64_t seed, const ChooseExamples& choose) {
+  return with_spec(spec, [&](const Source& source) {
+    if (source.kind.images == nullptr) {
+      throw ConfigError("it is none of images", "only images can be used here");
     }
-    place = static_cast<std::size_t>(at - kept.begin());
-  }
-  return std::span(pixels).subspan(place * shape.pixels(), shape.pixels());
-}
-
-void ImageSet::keep(std::vector<std::uint32_t> examples) {
-  std::ranges::sort(examples);
-  if (examples.size() == size()) return;
-  std::vector<std::uint8_t> less;
-  less.reserve(examples.size() * shape.pixels());
-  for (const std::uint32_t example : examples) {
-    const auto one = image(example);
-    less.insert(less.end(), one.begin(), one.end());
-  }
-  pixels = std::move(less);
-  kept = std::move(examples);
-}
-
-std::size_t ImageSet::bytes() const {
-  return pixels.capacity() + labels.capacity() + kept.capacity() * sizeof(kept[0]);
+    return images_of(source, seed, choose);
+  });
 }
 
 Dataset load_dataset(std::string_view spec, std::uint64_t seed, const ChooseExamples& choose) {
-  Dataset data = with_spec(
-      spec, [&](const Source& source) { return source.kind.load(source.arguments, seed, choose); });
+  Dataset data = with_spec(spec, [&](const Source& source) {
+    return source.kind.images == nullptr ? source.kind.load(source.arguments)
+                                         : Dataset(images_of(source, seed, choose));
+  });
   data.name = spec;
-  if (choose && data.train.kept.empty()) data.train.keep(choose(data.train.labels));
   return data;
 }
 
-ImageShape dataset_shape(std::string_view spec) {
-  return with_spec(spec, [](const Source& source) { return source.kind.shape(source.arguments); });
+ExampleSpec dataset_spec(std::string_view spec) {
+  return with_spec(spec, [](const Source& source) { return source.kind.spec(source.arguments); });
 }
 
 }  // namespace fast

@@ -1,6 +1,7 @@
 #include "fast/data/file_bytes.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -90,6 +91,13 @@ DataFile::DataFile(const std::filesystem::path& file, std::string remedy)
 
 DataFile::~DataFile() {
   close(descriptor_);
+}
+
+std::size_t DataFile::size() const {
+  struct stat seen {};
+  if (fstat(descriptor_, &seen) != 0) throw unreadable(file_, std::strerror(errno), remedy_);
+  if (!S_ISREG(seen.st_mode)) throw unreadable(file_, "not a file", remedy_);
+  return static_cast<std::size_t>(seen.st_size);
 }
 
 void DataFile::read(std::size_t offset, std::span<std::uint8_t> out) const {

@@ -33,6 +33,8 @@ class DataFile {
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
+  /// Throws DataError where it is no regular file.
+  [[nodiscard]] std::size_t size() const;
   /// Fills `out` with the bytes from `offset` on. Throws DataError, also where the file has become
   /// too short.
   void read(std::size_t offset, std::span<std::uint8_t> out) const;

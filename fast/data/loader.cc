@@ -7,95 +7,50 @@
 #include "fast/errors.h"
 
 namespace fast {
-namespace {
-
-constexpr int kPad = 4;
-
-/// The shift of an image by padding and cropping: output (x, y) is input (x + dx, y + dy); pixels
-/// outside are 0, the mean colour.
-struct Crop {
-  int dx = 0, dy = 0;  ///< -kPad .. kPad
-  bool mirror = false;
-};
-
-Crop draw_crop(stencil::Random& random) {
-  Crop crop;
-  crop.dx = static_cast<int>(random.below(2 * kPad + 1)) - kPad;
-  crop.dy = static_cast<int>(random.below(2 * kPad + 1)) - kPad;
-  crop.mirror = random.below(2) == 1;
-  return crop;
+BatchBuffers::Array::Array(const ArraySpec& spec, std::size_t examples) : each(spec.values()) {
+  if (spec.type == ValueType::kInt64) values = std::vector<std::int64_t>();
+  std::visit([&](auto& all) { all.resize(examples * each); }, values);
 }
 
-/// byte -> (byte / 255 - mean) / deviation, as one multiply-add.
-struct Scale {
-  float factor, offset;
-};
-
-Scale scale_of(const Dataset& data, int channel) {
-  const auto c = static_cast<std::size_t>(channel);
-  const float factor = 1.0F / (255.0F * data.deviation[c]);
-  return {factor, -data.mean[c] / data.deviation[c]};
+ValuesOut BatchBuffers::Array::of(std::size_t first, std::size_t count) {
+  return std::visit(
+      [&](auto& all) -> ValuesOut { return std::span(all).subspan(first * each, count * each); },
+      values);
 }
 
-void normalise(const std::uint8_t* in, float* out, std::size_t count, Scale scale) {
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = static_cast<float>(in[i]) * scale.factor + scale.offset;
-  }
-}
+BatchBuffers::BatchBuffers(const ExampleSpec& spec, std::size_t examples)
+    : inputs_(spec.input, examples), targets_(spec.target, examples) {}
 
-void copy_plain(const Dataset& data, const ImageShape& shape, const std::uint8_t* in, float* out) {
-  const std::size_t plane = static_cast<std::size_t>(shape.height) * shape.width;
-  for (int c = 0; c < shape.channels; ++c, in += plane, out += plane) {
-    normalise(in, out, plane, scale_of(data, c));
-  }
+Batch BatchBuffers::batch(std::size_t count) {
+  const auto read_only = [](const ValuesOut& values) {
+    return std::visit([](auto all) -> Values { return std::span(std::as_const(all)); }, values);
+  };
+  return {count, read_only(inputs(0, count)), read_only(targets(0, count))};
 }
-
-void copy_cropped(const Dataset& data, const ImageSet& set, std::size_t index, const Crop& crop,
-                  float* out) {
-  const int height = set.shape.height, width = set.shape.width;
-  const std::size_t plane = static_cast<std::size_t>(height) * width;
-  const std::uint8_t* in = set.image(index).data();
-  const int first = std::max(0, -crop.dx), last = std::min(width, width - crop.dx);
-  for (int c = 0; c < set.shape.channels; ++c, in += plane) {
-    const Scale scale = scale_of(data, c);
-    for (int y = 0; y < height; ++y, out += width) {
-      const int from = y + crop.dy;
-      if (from < 0 || from >= height || first >= last) {
-        std::fill(out, out + width, 0.0F);
-        continue;
-      }
-      std::fill(out, out + first, 0.0F);
-      std::fill(out + last, out + width, 0.0F);
-      normalise(in + from * width + first + crop.dx, out + first,
-                static_cast<std::size_t>(last - first), scale);
-      if (crop.mirror) std::reverse(out, out + width);
-    }
-  }
-}
-
-}  // namespace
 
 TrainLoader::TrainLoader(const Dataset& data, std::vector<std::uint32_t> shard, std::size_t batch,
                          std::uint64_t seed)
-    : data_(data), shard_(std::move(shard)), batch_(batch), random_(seed) {
+    : examples_(data.train),
+      shard_(std::move(shard)),
+      batch_(batch),
+      random_(seed),
+      buffers_(data.spec, batch) {
   if (shard_.empty()) {
     throw DataError("a worker has no training examples",
                     "use fewer workers, more data or another partition");
   }
   if (batch_ == 0) throw ConfigError("a batch of 0 examples", "use a batch of at least 1");
   const std::uint32_t largest = *std::max_element(shard_.begin(), shard_.end());
-  if (largest >= data_.train.size()) {
+  if (largest >= examples_->size()) {
     throw DataError("a shard names example " + std::to_string(largest) + " of " +
-                        std::to_string(data_.train.size()),
+                        std::to_string(examples_->size()),
                     "partition this data set's own labels");
   }
-  images_.resize(batch_ * data_.train.shape.pixels());
-  labels_.resize(batch_);
   shuffle();
 }
 
 Batch TrainLoader::next() {
-  return fill(data_.crop_and_flip);
+  return fill(true);
 }
 
 Batch TrainLoader::next_plain() {
@@ -103,19 +58,12 @@ Batch TrainLoader::next_plain() {
 }
 
 Batch TrainLoader::fill(bool augment) {
-  const std::size_t pixels = data_.train.shape.pixels();
   for (std::size_t i = 0; i < batch_; ++i) {
     if (position_ == shard_.size()) shuffle();
-    const std::uint32_t index = shard_[position_++];
-    float* out = images_.data() + i * pixels;
-    if (augment) {
-      copy_cropped(data_, data_.train, index, draw_crop(random_), out);
-    } else {
-      copy_plain(data_, data_.train.shape, data_.train.image(index).data(), out);
-    }
-    labels_[i] = data_.train.labels[index];
+    examples_->write(shard_[position_++], 1, augment ? &random_ : nullptr, buffers_.inputs(i, 1),
+                     buffers_.targets(i, 1));
   }
-  return {images_, labels_};
+  return buffers_.batch(batch_);
 }
 
 void TrainLoader::shuffle() {
@@ -137,29 +85,22 @@ bool TrainLoader::resume(const State& state) {
   return true;
 }
 
-TestLoader::TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch)
-    : data_(data), set_(images), batch_(std::min(std::max<std::size_t>(batch, 1), images.size())) {
-  images_.resize(batch_ * set_.shape.pixels());
-  if (set_.read) bytes_.resize(images_.size());
-  labels_.resize(batch_);
-}
+TestLoader::TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> examples,
+                       std::size_t batch)
+    : examples_(std::move(examples)),
+      batch_(std::min(std::max<std::size_t>(batch, 1), examples_->size())),
+      buffers_(data.spec, batch_) {}
 
 bool TestLoader::next(Batch& out) {
-  if (position_ == set_.size()) {
+  if (position_ == examples_->size()) {
     position_ = 0;
     return false;
   }
-  const std::size_t count = std::min(batch_, set_.size() - position_);
-  const std::size_t pixels = set_.shape.pixels();
-  if (set_.read) set_.read(position_, std::span(bytes_).first(count * pixels));
-  for (std::size_t i = 0; i < count; ++i, ++position_) {
-    const std::uint8_t* const image =
-        set_.read ? bytes_.data() + i * pixels : set_.image(position_).data();
-    copy_plain(data_, set_.shape, image, images_.data() + i * pixels);
-    labels_[i] = set_.labels[position_];
-  }
-  out = {std::span<const float>(images_).first(count * pixels),
-         std::span<const std::int64_t>(labels_).first(count)};
+  const std::size_t count = std::min(batch_, examples_->size() - position_);
+  examples_->write(position_, count, nullptr, buffers_.inputs(0, count),
+                   buffers_.targets(0, count));
+  position_ += count;
+  out = buffers_.batch(count);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "fast/data/batch.h"
@@ -11,12 +12,38 @@
 
 namespace fast {
 
+/// Room for a batch.
+class BatchBuffers {
+ public:
+  BatchBuffers(const ExampleSpec& spec, std::size_t examples);
+
+  /// Room for `count` examples from place `first` on.
+  [[nodiscard]] ValuesOut inputs(std::size_t first, std::size_t count) {
+    return inputs_.of(first, count);
+  }
+  [[nodiscard]] ValuesOut targets(std::size_t first, std::size_t count) {
+    return targets_.of(first, count);
+  }
+  /// The first `count` examples.
+  [[nodiscard]] Batch batch(std::size_t count);
+
+ private:
+  struct Array {
+    Array(const ArraySpec& spec, std::size_t examples);
+    [[nodiscard]] ValuesOut of(std::size_t first, std::size_t count);
+
+    std::size_t each;  ///< values
+    std::variant<std::vector<float>, std::vector<std::int64_t>> values;
+  };
+  Array inputs_, targets_;
+};
+
 /// Endless shuffled batches of a shard, augmented and normalised. One thread; allocates only at
 /// construction. Every pass visits each example once, in a new order.
 class TrainLoader {
  public:
-  /// `data` must outlive the loader; `shard` holds indices into data.train. Throws DataError for an
-  /// empty shard. A shard smaller than a batch is visited several times within one batch.
+  /// `shard` holds indices into data.train, which the loader shares. Throws DataError for an empty
+  /// shard. A shard smaller than a batch is visited several times within one batch.
   TrainLoader(const Dataset& data, std::vector<std::uint32_t> shard, std::size_t batch,
               std::uint64_t seed);
 
@@ -40,31 +67,28 @@ class TrainLoader {
   Batch fill(bool augment);
   void shuffle();
 
-  const Dataset& data_;
+  std::shared_ptr<const ExampleSet> examples_;
   std::vector<std::uint32_t> shard_;
   std::size_t batch_;
   std::size_t position_ = 0;
   stencil::Random random_;
-  std::vector<float> images_;
-  std::vector<std::int64_t> labels_;
+  BatchBuffers buffers_;
 };
 
-/// One pass over an image set in order, unaugmented; the last batch may be shorter.
+/// One pass over a set of examples in order, unaugmented; the last batch may be shorter.
 class TestLoader {
  public:
-  TestLoader(const Dataset& data, const ImageSet& images, std::size_t batch);
-  /// False when the pass is over (the next call begins a new one). Throws DataError for a set that
-  /// is read from a file (ImageSet::read).
+  /// `examples`: data.test or data.train, which the loader shares.
+  TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> examples, std::size_t batch);
+  /// False when the pass is over (the next call begins a new one). Throws DataError where a file
+  /// cannot be read.
   bool next(Batch& out);
 
  private:
-  const Dataset& data_;
-  const ImageSet& set_;
+  std::shared_ptr<const ExampleSet> examples_;
   std::size_t batch_;
   std::size_t position_ = 0;
-  std::vector<std::uint8_t> bytes_;  ///< of images that are read from a file
-  std::vector<float> images_;
-  std::vector<std::int64_t> labels_;
+  BatchBuffers buffers_;
 };
 
 }  // namespace fast

@@ -174,9 +174,9 @@ void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& fi
   out.labels.assign(labels.begin(), labels.end());
 }
 
-Dataset load_mnist(const std::filesystem::path& directory) {
+ImageDataset load_mnist(const std::filesystem::path& directory) {
   const Files files = find_files(directory);
-  Dataset data;
+  ImageDataset data;
   data.train = read_set(files.train_images, files.train_labels);
   data.test = read_set(files.test_images, files.test_labels);
   const ImageShape &train = data.train.shape, &test = data.test.shape;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "fast/data/dataset.h"
+#include "fast/data/images.h"
 
 namespace fast {
 
@@ -34,7 +34,7 @@ void parse_idx_labels(std::span<const std::uint8_t> bytes, const std::string& fi
 /// `directory`, plain or with .gz, also spelt train-images.idx3-ubyte, or as EMNIST names its own
 /// (emnist-balanced-train-images-idx3-ubyte, ..-test-..). There are as many classes as labels, at
 /// least kMnistClasses. Throws DataError.
-[[nodiscard]] Dataset load_mnist(const std::filesystem::path& directory);
+[[nodiscard]] ImageDataset load_mnist(const std::filesystem::path& directory);
 
 /// Reads only the labels and the header of the training images. Throws DataError, also for missing
 /// files.

@@ -36,9 +36,10 @@ Indices piece_of(const Indices& all, int workers, int rank) {
 }
 
 /// Indices by label, in their order within one label.
-std::vector<Indices> by_class(std::span<const std::uint8_t> labels) {
-  std::vector<Indices> classes(std::numeric_limits<std::uint8_t>::max() + 1);
+std::vector<Indices> by_class(std::span<const std::uint32_t> labels) {
+  std::vector<Indices> classes;
   for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= classes.size()) classes.resize(labels[i] + std::size_t{1});
     classes[labels[i]].push_back(static_cast<std::uint32_t>(i));
   }
   return classes;
@@ -86,7 +87,7 @@ void fill_empty(std::vector<Indices>& shards) {
   }
 }
 
-Indices dirichlet_shard(std::span<const std::uint8_t> labels, double alpha, int workers, int rank,
+Indices dirichlet_shard(std::span<const std::uint32_t> labels, double alpha, int workers, int rank,
                         Random& random) {
   std::vector<Indices> shards(static_cast<std::size_t>(workers));
   for (Indices& members : by_class(labels)) {
@@ -122,7 +123,7 @@ double parse_alpha(std::string_view text, std::string_view spec) {
 
 }  // namespace
 
-std::vector<std::uint32_t> partition(std::span<const std::uint8_t> labels, std::string_view spec,
+std::vector<std::uint32_t> partition(std::span<const std::uint32_t> labels, std::string_view spec,
                                      int workers, int rank, std::uint64_t seed) {
   if (workers < 1 || rank < 0 || rank >= workers) {
     throw ConfigError(

@@ -16,7 +16,7 @@ namespace fast {
 /// Shards of one (seed, workers) are disjoint, cover all examples and are the same on every
 /// machine; none is empty. Throws ConfigError, and DataError for fewer examples than workers
 /// (except for own).
-[[nodiscard]] std::vector<std::uint32_t> partition(std::span<const std::uint8_t> labels,
+[[nodiscard]] std::vector<std::uint32_t> partition(std::span<const std::uint32_t> labels,
                                                    std::string_view spec, int workers, int rank,
                                                    std::uint64_t seed);
 

@@ -233,8 +233,8 @@ std::pair<std::size_t, std::size_t> parse_counts(std::string_view counts) {
 
 }  // namespace
 
-Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed) {
-  Dataset data;
+ImageDataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed) {
+  ImageDataset data;
   data.train = make_set(train, Random::derive(seed, 1));
   data.test = make_set(test, Random::derive(seed, 2));
   data.mean = {0.506F, 0.506F, 0.506F, 0};  // of the classes above, whatever the seed
@@ -242,7 +242,7 @@ Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed) 
   return data;
 }
 
-Dataset load_synthetic(std::string_view counts, std::uint64_t seed) {
+ImageDataset load_synthetic(std::string_view counts, std::uint64_t seed) {
   const auto [train, test] = parse_counts(counts);
   return make_synthetic(train, test, seed);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "fast/data/dataset.h"
+#include "fast/data/images.h"
 
 namespace fast {
 
@@ -19,11 +19,11 @@ inline constexpr ImageShape kSyntheticShape{3, 16, 16, 10};
 /// operations are only + - * / sqrt. Image i does not depend on the number of images; test images
 /// come from a stream of their own. The classes are the same for every seed. Classes are balanced
 /// in blocks of ten.
-[[nodiscard]] Dataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed);
+[[nodiscard]] ImageDataset make_synthetic(std::size_t train, std::size_t test, std::uint64_t seed);
 
 /// The same with counts given as "[TRAIN[,TEST]]", each from 1 to 1,000,000; by default 8192,2048.
 /// Throws ConfigError.
-[[nodiscard]] Dataset load_synthetic(std::string_view counts, std::uint64_t seed);
+[[nodiscard]] ImageDataset load_synthetic(std::string_view counts, std::uint64_t seed);
 /// Makes no image, but checks the counts too.
 [[nodiscard]] ImageShape synthetic_shape(std::string_view counts);
 

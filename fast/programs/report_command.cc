@@ -95,14 +95,14 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
       throw DataError("the model is a program's own", "load it there");
     }
     const Dataset data = load_dataset(config.data, config.session.seed);
-    LearnerOptions options = learner_options(config, data.train.shape);
+    LearnerOptions options = learner_options(config, data.spec);
     // One thread: OpenMP's threads spin while they wait for each other. On a machine with other
     // work, a second thread was measured to make this several times slower.
     options.threads = 1;
     const std::unique_ptr<Learner> learner = models.make(options);
     const TestResult result =
         evaluate_model(mean_model, *learner, data, config.session.seed, &stop);
-    return MeanResult{result.accuracy, result.chance};
+    return MeanResult{result.accuracy, result.loss, result.chance};
   };
   TrainConfig all = default_config(models);
   const WorkerConfig usual = all.worker;

@@ -145,7 +145,7 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
 /// Throws DataError where the data is damaged or too little for all workers.
 void check_data(const WorkerConfig& config, int workers) {
   const Dataset data = load_dataset(config.data, config.session.seed);
-  (void)partition(data.train.labels, config.partition, workers, 0, config.session.seed);
+  (void)partition(data.train->labels(), config.partition, workers, 0, config.session.seed);
 }
 
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
@@ -215,6 +215,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   }
   // Checks all data before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
+  common.model = absolute_model(common.model);
   common.session.topology = absolute_topology(common.session.topology);
   common.out = std::filesystem::absolute(common.out).string();
   if (!common.session.keys.empty()) {

@@ -88,7 +88,7 @@ int threads_of(const WorkerConfig& config) {
 /// With the images of its shard alone.
 Dataset load_for(const WorkerConfig& config, int workers) {
   const SessionOptions& session = config.session;
-  return load_dataset(config.data, session.seed, [&](std::span<const std::uint8_t> labels) {
+  return load_dataset(config.data, session.seed, [&](std::span<const std::uint32_t> labels) {
     return partition(labels, config.partition, workers, session.rank, session.seed);
   });
 }
@@ -132,8 +132,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   pause.watch({.file = for_rank(config.worker.pause_file, config.worker.session.rank),
                .command = config.worker.pause_when});
   const Dataset data = load_for(config.worker, topology.size());
-  const std::unique_ptr<Learner> learner =
-      models.make(learner_options(config.worker, data.train.shape));
+  const std::unique_ptr<Learner> learner = models.make(learner_options(config.worker, data.spec));
   config.worker.advice = models.advice(config.worker.model);
   ServiceManager manager(read_environment);
   WatchedLearner watched(*learner, manager);

@@ -74,6 +74,9 @@ std::string accuracy(const std::optional<double>& fraction) {
 
 std::string mean_accuracy(const Summary& s) {
   if (!s.not_evaluated.empty()) return "not evaluated: " + s.not_evaluated;
+  if (!s.test_accuracy.mean_model && s.test_loss) {
+    return format::small(*s.test_loss) + " test loss";
+  }
   return accuracy(s.test_accuracy.mean_model) + " test accuracy";
 }
 

@@ -1,5 +1,6 @@
 #include "fast/report/report.h"
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -64,7 +65,8 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
     if (evaluate) {
       try {
         const MeanResult result = evaluate(mean.views());
-        evaluation.mean_model = result.accuracy;
+        if (!std::isnan(result.accuracy)) evaluation.mean_model = result.accuracy;
+        evaluation.mean_loss = result.loss;
         evaluation.chance = result.chance;
         saved = attempt(save);
       } catch (const DataError& error) {

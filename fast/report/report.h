@@ -13,7 +13,9 @@ namespace fast {
 
 /// Of the mean model on the test set; see TestResult.
 struct MeanResult {
-  double accuracy = 0, chance = 0;  ///< fractions
+  double accuracy = 0;  ///< a fraction; NaN: there is no right and wrong
+  double loss = 0;
+  double chance = 0;  ///< a fraction
 };
 
 /// Evaluates the mean model. The program loads the tensors into its

@@ -73,6 +73,9 @@ std::string title_of(const Summary& s) {
 
 std::string verdict_of(const Summary& s) {
   std::string text = result_of(s);
+  if (!s.test_accuracy.mean_model && s.test_loss) {
+    text += " Its loss on the test set is " + format::small(*s.test_loss) + ".";
+  }
   if (s.test_accuracy.mean_model) {
     text +=
         " Its accuracy on the test set is " + format::percent(*s.test_accuracy.mean_model, 1) + ".";

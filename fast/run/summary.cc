@@ -119,6 +119,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   summary.workers = records.expected;
   summary.epochs = start.epochs;
   summary.test_accuracy.mean_model = evaluation.mean_model;
+  summary.test_loss = evaluation.mean_loss;
   summary.consensus_distance = evaluation.consensus_distance;
   summary.left_out = evaluation.left_out;
   summary.islands = evaluation.islands;

@@ -24,6 +24,7 @@ struct LaunchRecord {
 /// Results that need the models themselves.
 struct Evaluation {
   std::optional<double> mean_model;  ///< accuracy of the mean model, a fraction
+  std::optional<double> mean_loss;   ///< of the mean model on the test set
   double chance = 0;                 ///< the accuracy that chance makes, where that is known
   std::optional<double> consensus_distance;  ///< see mean_model.h
   std::string not_evaluated;      ///< why there is no accuracy of the mean model; empty: there is
@@ -59,6 +60,7 @@ struct Summary {
   double samples_per_second = 0;  ///< samples / training_seconds
 
   TestAccuracies test_accuracy;
+  std::optional<double> test_loss;  ///< of the mean model
   std::optional<double> consensus_distance;
 
   std::uint64_t sweeps_completed = 0;  ///< over all workers; a sweep counts where it was begun

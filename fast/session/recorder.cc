@@ -65,9 +65,11 @@ void Recorder::end_training() {
   training_seconds_ = since(training_began_);
 }
 
-void Recorder::set_result(double accuracy, double loss) {
+void Recorder::set_result(std::optional<double> accuracy, double loss, double seconds) {
   test_accuracy_ = accuracy;
   test_loss_ = loss;
+  training_began_ +=
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 void Recorder::add_step(const RecordedStep& step) {
@@ -118,8 +120,8 @@ void Recorder::report(const Exchange& exchange) {
     note_change(n);
     note_grid(n);
   }
-  p.test_accuracy = test_accuracy_;
-  p.test_loss = test_loss_;
+  p.test_accuracy = std::exchange(test_accuracy_, std::nullopt);
+  p.test_loss = std::exchange(test_loss_, std::nullopt);
   metrics_.progress(p);
   note_room();
   note_traffic(status);

@@ -34,8 +34,8 @@ class Recorder {
   /// add_step(): one local step. The other: the time that its exchange() took.
   void add_step(const RecordedStep& step);
   void add_exchange(double seconds) { exchange_seconds_ += seconds; }
-  /// On the test set.
-  void set_result(double accuracy, double loss);
+  /// On the test set, for the next report(). It took so many seconds, which are none of training.
+  void set_result(std::optional<double> accuracy, double loss, double seconds = 0);
   /// Samples of all workers, as far as is known.
   [[nodiscard]] double network_samples(const Exchange& exchange) const;
   /// Seconds since the last report(); begin_training() counts as one.

@@ -15,7 +15,7 @@ namespace {
 std::string name_of(const WorkerConfig& config, const Dataset& data) {
   const std::string kind = data.name.substr(0, data.name.find(':'));
   if (config.partition == "own") return kind;
-  return kind + " of " + std::to_string(data.train.size()) + " examples";
+  return kind + " of " + std::to_string(data.train->size()) + " examples";
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data) {
   constexpr double kMost = 1e18;  // fits 64 bits
   const double workers = stencil::Topology::parse(config.session.topology).size();
   const double shards = own ? workers : 1;
-  const double samples = config.epochs * static_cast<double>(data.train.size()) * shards;
+  const double samples = config.epochs * static_cast<double>(data.train->size()) * shards;
   const double least = workers * config.batch;
   return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
 }
@@ -39,6 +39,7 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   options.terms = {{"model", architecture(config.model)},
                    {"data", name_of(config, data)},
                    {"partition", config.partition}};
+  if (config.loss != WorkerConfig().loss) options.terms.push_back({"loss", config.loss});
   if (config.weighting != "workers") options.terms.push_back({"weighting", config.weighting});
   return options;
 }

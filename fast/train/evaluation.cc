@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -30,12 +29,12 @@ const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTen
 }
 
 /// See TestResult::chance.
-double chance_of(const ImageSet& images) {
+double chance_of(const Dataset& data) {
   constexpr std::size_t kFewest = 500;
-  if (images.size() < kFewest) return 0;
-  std::array<std::size_t, 256> count{};
-  for (const std::uint8_t label : images.labels) ++count[label];
-  const auto size = static_cast<double>(images.size());
+  if (data.test->size() < kFewest || !data.spec.has_labels()) return 0;
+  std::vector<std::size_t> count(static_cast<std::size_t>(data.spec.classes));
+  for (const std::uint32_t label : data.test->labels()) ++count[label];
+  const auto size = static_cast<double>(data.test->size());
   const double share = static_cast<double>(std::ranges::max(count)) / size;
   return share + 2 * std::sqrt(share * (1 - share) / size);
 }
@@ -80,17 +79,24 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data,
   for (Batch batch; loader.next(batch);) {
     if (stop) return std::nullopt;
     const StepResult step = learner.evaluate(batch);
-    result.accuracy += static_cast<double>(step.correct);
-    result.loss += step.loss * static_cast<double>(batch.labels.size());
+    result.accuracy += step.correct;
+    result.loss += step.loss * static_cast<double>(batch.size);
   }
-  const auto size = static_cast<double>(std::max<std::size_t>(1, data.test.size()));
-  return TestResult{result.accuracy / size, result.loss / size, chance_of(data.test)};
+  const auto size = static_cast<double>(std::max<std::size_t>(1, data.test->size()));
+  return TestResult{result.accuracy / size, result.loss / size, chance_of(data)};
+}
+
+std::string in_words(const TestResult& result) {
+  if (const auto accuracy = known(result.accuracy)) {
+    return "test accuracy " + std::to_string(100 * *accuracy) + " %";
+  }
+  return fmt::format("test loss {:.6g}", result.loss);
 }
 
 TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
                           const Dataset& data, std::uint64_t seed, const std::atomic<bool>* stop) {
   load_state(tensors, learner.adapter());
-  std::vector<std::uint32_t> all(data.train.size());
+  std::vector<std::uint32_t> all(data.train->size());
   std::iota(all.begin(), all.end(), 0U);
   estimate_statistics(learner, data, std::move(all), kStatisticsBatches, seed, stop);
   const std::vector<NamedTensor> state = learner.adapter().state();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fast/adapter.h"
@@ -34,13 +36,19 @@ void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std:
                          int batches, std::uint64_t seed, const std::atomic<bool>* stop = nullptr);
 
 struct TestResult {
-  double accuracy = 0;  ///< a fraction
+  double accuracy = 0;  ///< a fraction; NaN: there is no right and wrong
   double loss = 0;
   /// What chance alone makes: the share of the most common label, and two standard errors. 0 where
   /// the test set is too small to tell.
   double chance = 0;
-  [[nodiscard]] bool learnt() const { return accuracy > chance; }
+  [[nodiscard]] bool learnt() const { return !(accuracy <= chance); }
 };
+/// "test accuracy 71.3 %", for people, or the loss where there is none.
+[[nodiscard]] std::string in_words(const TestResult& result);
+/// Nothing for NaN.
+[[nodiscard]] inline std::optional<double> known(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
 
 /// Evaluates the whole test set.
 [[nodiscard]] TestResult test(Learner& learner, const Dataset& data);

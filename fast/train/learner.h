@@ -6,14 +6,16 @@
 
 #include "fast/adapter.h"
 #include "fast/data/batch.h"
-#include "fast/data/image_shape.h"
+#include "fast/data/example_spec.h"
 #include "fast/train/optimizer_options.h"
 
 namespace fast {
 
 struct StepResult {
   double loss = 0;  ///< mean over the batch
-  std::size_t correct = 0;
+  /// Examples that are right; of one with several targets, the share of these. NaN: there is no
+  /// right and wrong.
+  double correct = 0;
   double waited = 0;  ///< seconds of the step spent waiting for other workers
 };
 
@@ -48,11 +50,12 @@ class Learner {
   virtual void accumulate_statistics(const Batch& batch) = 0;
 };
 
-/// A learner refuses a model or an optimizer that it lacks (ConfigError). It may ignore
-/// momentum_correction, threads, mix_buffers and overlap.
+/// A learner refuses a model, a loss or an optimizer that it lacks, and examples that its model
+/// cannot take (ConfigError). It may ignore momentum_correction, threads, mix_buffers and overlap.
 struct LearnerOptions {
   std::string model = "resnet8";
-  ImageShape shape;
+  ExampleSpec examples;
+  std::string loss = "cross_entropy";  ///< see losses.h
   OptimizerOptions optimizer;
   std::uint64_t seed = 1;  ///< equal seeds give equal initial weights in every process
   int threads = 1;         ///< compute threads of this process
@@ -63,5 +66,9 @@ struct LearnerOptions {
   /// models only; see adapters/torch/step_in_backward.h).
   bool overlap = false;
 };
+
+/// What a learner needs that takes images with a label each, and no more. Throws ConfigError for
+/// anything else.
+[[nodiscard]] ImageShape labelled_images(const LearnerOptions& options);
 
 }  // namespace fast

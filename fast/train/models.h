@@ -12,7 +12,9 @@ namespace fast {
 
 /// A model that can be trained by name.
 struct ModelKind {
-  std::string_view name;  ///< "resnet8"; "dlib:resnet8": that of a framework by its name
+  /// "resnet8"; "dlib:resnet8": that of a framework by its name; "script:FILE": any file in its
+  /// place.
+  std::string_view name;
   std::function<std::unique_ptr<Learner>(const LearnerOptions& options)> make;
   /// May be empty. What makes this model slow on this machine and need not, for people; "" for
   /// nothing.
@@ -27,6 +29,11 @@ struct ModelKind {
 /// common, since names and layout of a model's parameters are the same in each framework.
 [[nodiscard]] std::string architecture(std::string_view name);
 
+/// The file of "script:FILE"; empty for a model of no file.
+[[nodiscard]] std::string_view model_file(std::string_view name);
+/// The name with an absolute path where it has a file, so that it means the same in every folder.
+[[nodiscard]] std::string absolute_model(std::string_view name);
+
 /// The models that a program knows. Its main() makes the list from the adapters that it links; of
 /// two models of one name the first counts. Immutable value.
 class Models {
@@ -36,6 +43,8 @@ class Models {
   /// Each name once, in the list's order.
   [[nodiscard]] const std::vector<std::string_view>& names() const { return names_; }
   [[nodiscard]] bool has(std::string_view name) const;
+  /// Throws ConfigError where it is not in the list.
+  void check(std::string_view name) const;
   /// Throws ConfigError where options.model is not in the list.
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerOptions& options) const;
   /// See ModelKind. "" for a name that is not in the list.
@@ -45,6 +54,8 @@ class Models {
   [[nodiscard]] int threads(std::string_view name, int cores) const;
 
  private:
+  [[nodiscard]] const ModelKind* find(std::string_view name) const;
+
   std::vector<ModelKind> kinds_;
   std::vector<std::string_view> names_;
 };

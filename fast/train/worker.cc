@@ -84,7 +84,7 @@ class TrainingRun {
         workers_(stencil::Topology::parse(config.session.topology).size()),
         ended_before_(ended_in_agreement(folder_, workers_, rank_, config.session.run_id)),
         budget_(budget_of(config, data)),
-        shard_(partition(data.train.labels, config.partition, workers_, rank_, seed())),
+        shard_(partition(data.train->labels(), config.partition, workers_, rank_, seed())),
         lock_steps_(lock_step_count()),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
         random_(stencil::Random::derive(seed(), kJitterStream + rank_)),
@@ -186,8 +186,12 @@ class TrainingRun {
     const bool over = trained();  // it was when the checkpoint was made, statistics and all
     exchange_->join();
     recorder_.begin_training(*exchange_);
+    if (config_.evaluate_every > 0) {
+      evaluations_ = std::floor(exchange_->progress() / config_.evaluate_every);
+    }
     while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
+      evaluate_when_due();
       if (recorder_.since_report() >= config_.report_every) {
         recorder_.report(*exchange_);
         if (config_.tell) config_.tell(progress_line(*exchange_, state_.steps()));
@@ -217,6 +221,21 @@ class TrainingRun {
     }
     if (model_.unsaved()) model_.save(ended_);  // there may be room by now
     return outcome;
+  }
+
+  /// Evaluates the model as it is, between two steps; neighbours go on meanwhile.
+  void evaluate_when_due() {
+    if (config_.evaluate_every <= 0) return;
+    const double progress = exchange_->progress();
+    const double due = std::floor(progress / config_.evaluate_every);
+    if (due <= std::exchange(evaluations_, std::max(due, evaluations_)) || trained()) return;
+    const Clock::time_point begun = Clock::now();
+    if (const auto result = test(learner_, data_, stop_)) {
+      recorder_.set_result(known(result->accuracy), result->loss, since(begun));
+      recorder_.report(*exchange_);
+      log_(LogLevel::kInfo,
+           fmt::format("after {:.0f} % of the run: {}", 100 * progress, in_words(*result)));
+    }
   }
 
   /// Notes that this run of the worker is to end in a pause, which it then does.
@@ -250,8 +269,8 @@ class TrainingRun {
       return {ExitCode::kInterrupted,
               "stopped on request after training; the model is saved, but not evaluated"};
     }
-    recorder_.set_result(result->accuracy, result->loss);
-    log_(LogLevel::kInfo, "test accuracy " + std::to_string(100 * result->accuracy) + " %");
+    recorder_.set_result(known(result->accuracy), result->loss);
+    log_(LogLevel::kInfo, in_words(*result));
     recorder_.report(*exchange_);
     const SessionStatus status = exchange_->status();
     const bool alone = !status.has_exchanged();
@@ -312,7 +331,7 @@ class TrainingRun {
     const auto samples = static_cast<std::uint64_t>(config_.batch);
     recorder_.add_step({.samples = samples,
                         .loss = result.loss,
-                        .accuracy = static_cast<double>(result.correct) / config_.batch,
+                        .accuracy = known(result.correct / config_.batch),
                         .learning_rate = rate});
     if (mixes_statistics() && state_.steps() == lock_steps_) estimate_shared_statistics();
     const Clock::time_point boundary = Clock::now();
@@ -361,6 +380,7 @@ class TrainingRun {
   std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
+  double evaluations_ = 0;           ///< shares of the run after which the model was evaluated
   std::string ended_ = kEndedEarly;  ///< see kEndedKey
   TrainLoader loader_;
   RunState state_;

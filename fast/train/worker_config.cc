@@ -4,10 +4,11 @@
 
 namespace fast {
 
-LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& shape) {
+LearnerOptions learner_options(const WorkerConfig& config, const ExampleSpec& examples) {
   LearnerOptions options;
   options.model = config.model;
-  options.shape = shape;
+  options.examples = examples;
+  options.loss = config.loss;
   options.optimizer = config.optimizer;
   options.seed = config.session.seed;
   options.threads = std::max(1, config.threads);

@@ -22,6 +22,7 @@ struct WorkerConfig {
   // What it trains.
   std::string model = "resnet8";
   std::string data = "synthetic";
+  std::string loss = "cross_entropy";
   std::string partition = "iid";
   std::string weighting = "workers";  ///< "workers" | "data": whose steps count alike
   double epochs = 5;                  ///< passes over the training set, by all workers together
@@ -33,6 +34,7 @@ struct WorkerConfig {
   std::string advice;           ///< of this machine, to be logged; not an option
   std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
+  double evaluate_every = 0;  ///< on the test set, share of the run; 0: at its end alone
 
   // What it keeps.
   double checkpoint_every = 60;  ///< s; 0: never
@@ -56,8 +58,9 @@ struct WorkerConfig {
   double jitter = 0;  ///< each step takes up to this share longer, at random
 };
 
-/// The options of a learner for data of this shape.
-[[nodiscard]] LearnerOptions learner_options(const WorkerConfig& config, const ImageShape& shape);
+/// The options of a learner for examples of this kind.
+[[nodiscard]] LearnerOptions learner_options(const WorkerConfig& config,
+                                             const ExampleSpec& examples);
 
 /// The configuration of `fast train`: that of its workers, plus options of the launcher.
 struct TrainConfig {

@@ -39,8 +39,8 @@ class Executor {
 
   /// Whether our offers show the final model, after the last step.
   [[nodiscard]] bool finishing() const;
-  /// Why a neighbour and we cannot exchange; empty where all match. Who refused and is up by now has
-  /// been started anew.
+  /// Why a neighbour and we cannot exchange; empty where all match. Who refused and is up by now
+  /// has been started anew.
   [[nodiscard]] std::string refused() const;
 
   // One for each action.

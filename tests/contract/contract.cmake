@@ -24,7 +24,7 @@ foreach(suite adapter learner)
         set(models fast_${framework}_models)
       endif()
       fast_test(${suite}_${framework}_test SOURCES ${source}
-        LINK ${suite}_contract fast_test_plain_model fast_${framework} ${models}
+        LINK ${suite}_contract fast_test_plain_model fast_test_data_files fast_${framework} ${models}
         LABELS contract TIMEOUT 120)
     endif()
   endforeach()

@@ -32,7 +32,7 @@ struct Examples {
 inline LearnerOptions options_for(const std::string& model, const ImageShape& shape) {
   LearnerOptions options;
   options.model = model;
-  options.shape = shape;
+  options.examples = shape;
   options.optimizer.learning_rate = 0.01;
   return options;
 }

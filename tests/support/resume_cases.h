@@ -69,7 +69,7 @@ struct LoneWorker {
   WorkerOutcome run(int steps = 0) {
     config.out = folder.path().string();
     const Dataset data = load_dataset(config.data, 1);
-    const auto learner = make_learner(learner_options(config, data.train.shape));
+    const auto learner = make_learner(learner_options(config, data.spec));
     const std::atomic<bool> stop = false;
     try {
       return Worker(config, data, *learner,

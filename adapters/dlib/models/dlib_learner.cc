@@ -40,12 +40,8 @@ std::vector<std::string_view> model_names() {
 
 NamedNet make_net(const LearnerOptions& options) {
   stencil::check_choice("model", options.model, model_names());
-  if (options.shape.classes < 1 || options.shape.pixels() == 0) {
-    throw ConfigError("a model for images of " + std::to_string(options.shape.pixels()) +
-                          " pixels and " + std::to_string(options.shape.classes) + " classes",
-                      "give the shape of a data set");
-  }
-  return std::ranges::find(kModels, options.model, &DlibModel::name)->build(options.shape);
+  return std::ranges::find(kModels, options.model, &DlibModel::name)
+      ->build(labelled_images(options));
 }
 
 /// Of one image. `slope`, which may be null, gets the gradient of the loss times `weight`.
@@ -79,8 +75,8 @@ class DlibLearner final : public Learner {
 
   StepResult train_step(const Batch& batch) override {
     adapter_.end_statistics();
-    const dlib::tensor& scores = forward(batch, 0, batch.labels.size());
-    StepResult result = losses(scores, batch.labels, batch.labels.size(), net_->slope().host());
+    const dlib::tensor& scores = forward(batch, 0, batch.size);
+    StepResult result = losses(scores, batch.labels(), batch.size, net_->slope().host());
     net_->backward(images_);
     // dlib's relu makes 0 of NaN, so that the loss may be finite where the gradient is not.
     bool finite = std::isfinite(result.loss);
@@ -103,12 +99,12 @@ class DlibLearner final : public Learner {
   // dlib's BatchNorm uses its running statistics for a single image alone.
   StepResult evaluate(const Batch& batch) override {
     adapter_.end_statistics();
-    const std::size_t count = batch.labels.size();
+    const std::size_t count = batch.size;
     const std::size_t at_once = adapter_.has_statistics() ? 1 : count;
     StepResult result;
     for (std::size_t first = 0; first < count; first += at_once) {
       const StepResult part = losses(forward(batch, first, at_once),
-                                     batch.labels.subspan(first, at_once), count, nullptr);
+                                     batch.labels().subspan(first, at_once), count, nullptr);
       result.loss += part.loss;
       result.correct += part.correct;
     }
@@ -120,13 +116,11 @@ class DlibLearner final : public Learner {
     return exchanged_ ? Statistics::kExchanged : Statistics::kLocal;
   }
   void begin_statistics() override { adapter_.begin_statistics(); }
-  void accumulate_statistics(const Batch& batch) override {
-    (void)forward(batch, 0, batch.labels.size());
-  }
+  void accumulate_statistics(const Batch& batch) override { (void)forward(batch, 0, batch.size); }
 
  private:
   DlibLearner(NamedNet named, const LearnerOptions& options)
-      : shape_(options.shape),
+      : shape_(labelled_images(options)),
         exchanged_(options.mix_buffers),
         net_(std::move(named.net)),
         adapter_(net_->layers(),
@@ -144,7 +138,7 @@ class DlibLearner final : public Learner {
 
   const dlib::tensor& forward(const Batch& batch, std::size_t first, std::size_t count) {
     images_.set_size(static_cast<long long>(count), shape_.channels, shape_.height, shape_.width);
-    std::ranges::copy(batch.images.subspan(first * shape_.pixels(), count * shape_.pixels()),
+    std::ranges::copy(batch.images().subspan(first * shape_.pixels(), count * shape_.pixels()),
                       images_.host());
     return net_->forward(images_);
   }

@@ -31,9 +31,9 @@ float dot(const float* a, const float* b, std::size_t size) {
 
 class FlatLearner final : public Learner {
  public:
-  explicit FlatLearner(const LearnerOptions& options)
-      : pixels_(options.shape.pixels()),
-        classes_(static_cast<std::size_t>(options.shape.classes)),
+  FlatLearner(const LearnerOptions& options, const ImageShape& shape)
+      : pixels_(shape.pixels()),
+        classes_(static_cast<std::size_t>(shape.classes)),
         values_(classes_ * (pixels_ + 1)),
         gradient_(values_.size()),
         scores_(classes_),
@@ -74,10 +74,10 @@ class FlatLearner final : public Learner {
 
   StepResult forward(const Batch& batch, bool with_gradient) {
     StepResult result;
-    const auto count = batch.labels.size();
+    const auto count = batch.size;
     for (std::size_t n = 0; n < count; ++n) {
-      const float* image = batch.images.data() + n * pixels_;
-      const auto label = static_cast<std::size_t>(batch.labels[n]);
+      const float* image = batch.images().data() + n * pixels_;
+      const auto label = static_cast<std::size_t>(batch.labels()[n]);
       score(image);
       const auto best = std::ranges::max_element(scores_);
       result.correct += static_cast<std::size_t>(best - scores_.begin()) == label ? 1 : 0;
@@ -126,12 +126,7 @@ std::unique_ptr<Learner> make_flat_learner(const LearnerOptions& options) {
     throw ConfigError("model '" + options.model + "' needs LibTorch",
                       "use --model linear, or build with -DFAST_WITH_TORCH=ON");
   }
-  if (options.shape.classes < 1 || options.shape.pixels() == 0) {
-    throw ConfigError("a model for images of " + std::to_string(options.shape.pixels()) +
-                          " pixels and " + std::to_string(options.shape.classes) + " classes",
-                      "give the shape of a data set");
-  }
-  return std::make_unique<FlatLearner>(options);
+  return std::make_unique<FlatLearner>(options, labelled_images(options));
 }
 
 std::vector<ModelKind> flat_models() {

@@ -2,21 +2,25 @@
 
 #include <ATen/Parallel.h>
 #include <malloc.h>
-#include <torch/nn/functional/loss.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
 #include <cmath>
-#include <stdexcept>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "adapters/torch/models/blas.h"
+#include "adapters/torch/models/losses.h"
 #include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/models/plain_errors.h"
+#include "adapters/torch/models/script.h"
 #include "adapters/torch/torch_trainer.h"
 #include "fast/errors.h"
+#include "fast/train/losses.h"
 
 namespace fast {
 namespace {
@@ -61,35 +65,51 @@ void set_threads(int threads) {
   }
 }
 
-std::size_t count_correct(const torch::Tensor& logits, std::span<const std::int64_t> labels) {
-  const auto best = logits.argmax(1);
-  const auto* chosen = best.data_ptr<std::int64_t>();
-  std::size_t correct = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) correct += chosen[i] == labels[i] ? 1 : 0;
-  return correct;
+// A view of the batch's memory. LibTorch has no tensors of constant data; the models only read.
+torch::Tensor tensor_of(const Values& values, std::size_t examples, const ArraySpec& array) {
+  std::vector<std::int64_t> sides = array.shape;
+  sides.insert(sides.begin(), static_cast<std::int64_t>(examples));
+  const auto type = array.type == ValueType::kInt64 ? torch::kInt64 : torch::kFloat32;
+  return std::visit(
+      [&](auto span) {
+        using Element = std::remove_const_t<typename decltype(span)::element_type>;
+        return torch::from_blob(const_cast<Element*>(span.data()), sides, type);
+      },
+      values);
 }
 
-// Views of the batch's memory. LibTorch has no tensors of constant data; the models only read.
-torch::Tensor images(const Batch& batch, const ImageShape& shape) {
-  return torch::from_blob(
-      const_cast<float*>(batch.images.data()),
-      {static_cast<std::int64_t>(batch.labels.size()), shape.channels, shape.height, shape.width});
+/// What our models are made for: images, and as many outputs as there are classes or, for a loss of
+/// numbers, as a target has.
+ImageShape images_for(const LearnerOptions& options) {
+  if (options.loss == kLosses[0]) return labelled_images(options);
+  ExampleSpec examples = options.examples;
+  examples.classes = static_cast<int>(examples.target.values());
+  examples.target.shape.clear();
+  return image_shape(examples, options.model);
 }
 
-torch::Tensor labels(const Batch& batch) {
-  return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
-                          {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
+/// The same options with examples as our models take them: inputs have three axes.
+LearnerOptions as_images(LearnerOptions options) {
+  options.examples.input = ExampleSpec(images_for(options)).input;
+  return options;
+}
+
+double count_correct(const Loss& loss, const torch::Tensor& outputs, const torch::Tensor& targets) {
+  if (loss.correct == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  const auto each = static_cast<double>(targets.numel()) / static_cast<double>(targets.size(0));
+  return loss.correct(outputs, targets) / each;
 }
 
 }  // namespace
 
 TorchLearner::TorchLearner(const LearnerOptions& options, stencil::LogSink log)
-    : TorchLearner(make_model(options.model, options.shape, options.seed), options,
+    : TorchLearner(make_model(options.model, images_for(options), options.seed), as_images(options),
                    std::move(log)) {}
 
 TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
                            stencil::LogSink log)
-    : shape_(options.shape),
+    : examples_(options.examples),
+      loss_(find_loss(options.loss, options.examples)),
       model_(std::move(model)),
       optimizer_(make_optimizer(options.optimizer, model_->parameters())),
       trainer_(std::make_unique<TorchTrainer>(
@@ -119,7 +139,8 @@ void TorchLearner::set_learning_rate(double rate) {
 
 StepResult TorchLearner::train_step(const Batch& batch) {
   return with_plain_errors([&]() -> StepResult {
-    std::size_t correct = 0;
+    double correct = 0;
+    begin_training();
     const double loss = trainer_->update(loss_of(batch, correct));
     return {loss, correct};
   });
@@ -131,6 +152,7 @@ void TorchLearner::clear_gradients() {
 
 StepResult TorchLearner::backward(const Batch& batch) {
   StepResult result;
+  begin_training();
   const torch::Tensor loss = loss_of(batch, result.correct);
   result.loss = loss.item<double>();
   if (std::isfinite(result.loss)) loss.backward();
@@ -141,12 +163,15 @@ void TorchLearner::update() {
   trainer_->apply_gradients();
 }
 
-torch::Tensor TorchLearner::loss_of(const Batch& batch, std::size_t& correct) {
-  trainer_->statistics().end();
-  set_training(true);
-  const auto logits = model_->forward(images(batch, shape_));
-  correct = count_correct(logits, batch.labels);
-  return torch::nn::functional::cross_entropy(logits, labels(batch));
+torch::Tensor TorchLearner::inputs(const Batch& batch) const {
+  return tensor_of(batch.inputs, batch.size, examples_.input);
+}
+
+torch::Tensor TorchLearner::loss_of(const Batch& batch, double& correct) {
+  const auto targets = tensor_of(batch.targets, batch.size, examples_.target);
+  const auto outputs = model_->forward(inputs(batch));
+  correct = count_correct(loss_, outputs.detach(), targets);
+  return loss_.of(outputs, targets);
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {
@@ -154,9 +179,9 @@ StepResult TorchLearner::evaluate(const Batch& batch) {
     trainer_->statistics().end();
     set_training(false);
     torch::NoGradGuard no_grad;
-    const auto logits = model_->forward(images(batch, shape_));
-    const auto loss = torch::nn::functional::cross_entropy(logits, labels(batch));
-    return {loss.item<double>(), count_correct(logits, batch.labels)};
+    double correct = 0;
+    const torch::Tensor loss = loss_of(batch, correct);
+    return {loss.item<double>(), correct};
   });
 }
 
@@ -168,8 +193,13 @@ void TorchLearner::accumulate_statistics(const Batch& batch) {
   with_plain_errors([&] {
     set_training(true);
     const torch::NoGradGuard no_grad;
-    model_->forward(images(batch, shape_));
+    (void)model_->forward(inputs(batch));
   });
+}
+
+void TorchLearner::begin_training() {
+  trainer_->statistics().end();
+  set_training(true);
 }
 
 void TorchLearner::set_training(bool training) {
@@ -186,6 +216,15 @@ std::vector<ModelKind> torch_models() {
                      },
                      [] { return blas_advice(blas_in_use()); }, threads_pay(name)});
   }
+  kinds.push_back({"script:FILE",
+                   [](const LearnerOptions& options) {
+                     return with_plain_errors([&] {
+                       const std::string file(model_file(options.model));
+                       return std::make_unique<TorchLearner>(
+                           load_script(file, options.examples, options.loss), options);
+                     });
+                   },
+                   [] { return blas_advice(blas_in_use()); }});
   return kinds;
 }
 

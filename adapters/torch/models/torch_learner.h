@@ -19,6 +19,7 @@ namespace fast {
 
 class Model;
 class TorchTrainer;
+struct Loss;
 
 /// A model of this folder with torch::optim::SGD or AdamW, trained by a TorchTrainer.
 class TorchLearner final : public Learner {
@@ -28,7 +29,8 @@ class TorchLearner final : public Learner {
   /// parameters that the adapter moved back, and may be empty. Throws ConfigError for an unknown
   /// model or optimizer.
   explicit TorchLearner(const LearnerOptions& options, stencil::LogSink log = {});
-  /// The same with a model of the caller; options.model and .seed are not used.
+  /// The same with a model of the caller, for inputs and targets as options.examples says;
+  /// options.model and .seed are not used.
   TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
                stencil::LogSink log = {});
   ~TorchLearner() override;
@@ -50,10 +52,13 @@ class TorchLearner final : public Learner {
   [[nodiscard]] Model& model() { return *model_; }
 
  private:
-  [[nodiscard]] at::Tensor loss_of(const Batch& batch, std::size_t& correct);
+  [[nodiscard]] at::Tensor inputs(const Batch& batch) const;
+  [[nodiscard]] at::Tensor loss_of(const Batch& batch, double& correct);
+  void begin_training();
   void set_training(bool training);
 
-  ImageShape shape_;
+  ExampleSpec examples_;
+  const Loss& loss_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   std::unique_ptr<TorchTrainer> trainer_;

@@ -70,11 +70,11 @@ int run_member(const MemberOptions& options) {
   const Split split = load_split(cell, options.places);
   const Place place{.rank = options.rank,
                     .workers = cell.workers(),
-                    .budget = cell.budget(split.training.train.size()),
+                    .budget = cell.budget(split.training.train->size()),
                     .host = options.host,
                     .meeting = options.run,
                     .deadline = options.deadline};
-  auto learner = make_learner(cell, split.training.train.shape, options.threads, options.rank);
+  auto learner = make_learner(cell, split.shape, options.threads, options.rank);
   if (options.rank == place.workers) {
     serve_parameters(cell, place, *learner);
     return 0;

@@ -13,17 +13,17 @@ VirtualWorkers::VirtualWorkers(const Cell& cell, const Split& split, int models)
       split_(split),
       count_(cell.workers()),
       batch_(cell.job.batch),
-      budget_(cell.budget(split.training.train.size())),
+      budget_(cell.budget(split.training.train->size())),
       schedule_(Schedule::parse(cell.job.schedule, cell.strategy.learning_rate, cell.job.warmup)) {
-  const ImageSet& train = split.training.train;
+  const std::vector<std::uint32_t> labels = split.training.train->labels();
   for (int rank = 0; rank < count_; ++rank) {
-    shards_.push_back(partition(train.labels, cell.condition.partition, count_, rank, cell.seed));
+    shards_.push_back(partition(labels, cell.condition.partition, count_, rank, cell.seed));
     // The seeds are those of Worker, so that real and virtual runs see the same batches.
     loaders_.emplace_back(
         split.training, shards_.back(), static_cast<std::size_t>(batch_),
         stencil::Random::derive(cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));
   }
-  for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, train.shape, 1));
+  for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, split.shape, 1));
 }
 
 std::vector<std::span<const float>> VirtualWorkers::all_weights() {

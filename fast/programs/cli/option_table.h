@@ -15,6 +15,7 @@
 #include "fast/options/rank.h"
 #include "fast/options/session_option_fields.h"
 #include "fast/programs/cli/options.h"
+#include "fast/train/losses.h"
 #include "fast/train/models.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_config.h"
@@ -124,31 +125,39 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
   WorkerConfig& w = config.worker;
   OptimizerOptions& o = w.optimizer;
   visit.group("What it trains");
-  visit(OptionField<std::string>{.key = "model",
-                                 .unit = "NAME",
-                                 .help = stencil::listed(models.names()),
-                                 .check = one_of("model", models.names()),
-                                 .example = std::string(models.names().back()),
-                                 .choices = {models.names().begin(), models.names().end()},
-                                 .also = "-m"},
-        w.model);
   visit(
-      OptionField<std::string>{.key = "data",
-                               .unit = "SPEC",
-                               .help = dataset_forms(),
-                               .check = [](const std::string& spec) { (void)dataset_shape(spec); },
-                               .example = "synthetic:100,20",
-                               .choices = dataset_choices(),
-                               .also = "-d"},
-      w.data);
+      OptionField<std::string>{.key = "model",
+                               .unit = "NAME",
+                               .help = stencil::listed(models.names()),
+                               .check = [&models](const std::string& name) { models.check(name); },
+                               .example = std::string(models.names().back()),
+                               .choices = {models.names().begin(), models.names().end()},
+                               .also = "-m"},
+      w.model);
+  visit(OptionField<std::string>{.key = "data",
+                                 .unit = "SPEC",
+                                 .help = dataset_forms(),
+                                 .check = [](const std::string& spec) { (void)dataset_spec(spec); },
+                                 .example = "synthetic:100,20",
+                                 .choices = dataset_choices(),
+                                 .also = "-d"},
+        w.data);
+  visit(OptionField<std::string>{.key = "loss",
+                                 .unit = "NAME",
+                                 .help = "what the model is trained by: cross_entropy (of labels), "
+                                         "mse or l1 (of numbers), bce (logits of 0 and 1)",
+                                 .check = one_of("loss", kLosses),
+                                 .example = "mse",
+                                 .choices = {kLosses.begin(), kLosses.end()}},
+        w.loss);
   visit(OptionField<std::string>{.key = "partition",
                                  .unit = "NAME",
                                  .help = "how workers share the examples: iid, dirichlet:ALPHA, "
                                          "by-label or own (each trains on all of its own data)",
                                  .check =
                                      [](const std::string& name) {
-                                       (void)partition(std::vector<std::uint8_t>(16, 0), name, 2, 0,
-                                                       1);
+                                       (void)partition(std::vector<std::uint32_t>(16, 0), name, 2,
+                                                       0, 1);
                                      },
                                  .example = "by-label",
                                  .choices = {"iid", "dirichlet:", "by-label", "own"}},
@@ -261,6 +270,14 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .example = "local",
           .choices = {"mix", "local"}},
       w.buffers);
+  visit(OptionField<double>{.key = "evaluate_every",
+                            .unit = "SHARE",
+                            .help = "evaluate this worker's model on the test set after each such "
+                                    "share of the run; 0: at its end alone",
+                            .range = {.least = 0, .most = 1},
+                            .remedy = "use a share from 0 to 1, 0.1 say",
+                            .example = 0.1},
+        w.evaluate_every);
   visit(OptionField<bool>{.key = "augment",
                           .help = "random crops and mirror images, where customary",
                           .example = false},

@@ -147,7 +147,9 @@
   const cards = () => {
     const accuracy = summary.test_accuracy;
     const evaluated = [
-      ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set'],
+      known(accuracy.mean_model) || !known(summary.test_loss)
+        ? ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set']
+        : ['Mean model', trim(summary.test_loss), 'loss on the test set'],
       ['Workers alone', span(accuracy.worker_min, accuracy.worker_max), 'lowest and highest accuracy'],
     ];
     const list = [

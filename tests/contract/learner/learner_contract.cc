@@ -10,6 +10,8 @@
 namespace fast::testing {
 namespace {
 
+constexpr ImageShape kShape{3, 16, 16, 4};
+
 // Sixteen random images whose label can be told from their mean.
 struct Examples {
   explicit Examples(const ImageShape& shape) : images(16 * shape.pixels()), labels(16) {
@@ -45,7 +47,7 @@ std::vector<float> copy_of(std::span<const float> values) {
 
 LearnerOptions LearnerContract::options(std::uint64_t seed) {
   auto options = GetParam().options;
-  options.shape = {3, 16, 16, 4};
+  options.examples = kShape;
   options.seed = seed;
   options.optimizer.learning_rate = 0.02;
   return options;
@@ -57,7 +59,7 @@ std::unique_ptr<Learner> LearnerContract::make(std::uint64_t seed) {
 
 TEST_P(LearnerContract, WhatIsWrittenToValuesIsWhatTheModelUses) {
   const auto learner = make();
-  const Examples examples(options().shape);
+  const Examples examples(kShape);
   const auto before = learner->evaluate(examples.batch());
   const auto values = pulled(*learner);
   const auto saved = copy_of(values);
@@ -74,7 +76,7 @@ TEST_P(LearnerContract, WhatIsWrittenToValuesIsWhatTheModelUses) {
 
 TEST_P(LearnerContract, AStepChangesTheValuesInPlace) {
   const auto learner = make();
-  const Examples examples(options().shape);
+  const Examples examples(kShape);
   const auto before = pulled(*learner);
   const auto saved = copy_of(before);
   learner->train_step(examples.batch());
@@ -85,7 +87,7 @@ TEST_P(LearnerContract, AStepChangesTheValuesInPlace) {
 
 TEST_P(LearnerContract, TrainingLowersTheLoss) {
   const auto learner = make();
-  const Examples examples(options().shape);
+  const Examples examples(kShape);
   const double first = learner->train_step(examples.batch()).loss;
   double last = first;
   // No longer than it takes: large models are among them.
@@ -97,7 +99,7 @@ TEST_P(LearnerContract, TrainingLowersTheLoss) {
 
 TEST_P(LearnerContract, ANonFiniteLossIsReturnedAndNoStepIsMade) {
   const auto learner = make();
-  Examples examples(options().shape);
+  Examples examples(kShape);
   const auto saved = copy_of(pulled(*learner));
   examples.images[5] = std::numeric_limits<float>::quiet_NaN();
   const auto slots = learner->adapter().parameters();
@@ -120,7 +122,7 @@ TEST_P(LearnerContract, EqualSeedsGiveEqualWeightsAndOthersOthers) {
 
 TEST_P(LearnerContract, WritingAStateBackRestoresTheModel) {
   const auto learner = make();
-  const Examples examples(options().shape);
+  const Examples examples(kShape);
   for (int i = 0; i < 2; ++i) learner->train_step(examples.batch());
   const auto before = learner->evaluate(examples.batch());
   std::vector<std::vector<std::byte>> saved;

@@ -6,6 +6,8 @@
 #include "adapters/torch/models/models.h"
 #include "adapters/torch/models/torch_learner.h"
 #include "tests/contract/learner/learner_contract.h"
+#include "tests/support/cifar_files.h"
+#include "tests/support/script_files.h"
 
 namespace fast::testing {
 namespace {
@@ -20,6 +22,21 @@ LearnerCase torch_case(std::string name, std::string_view model, bool mix_buffer
           [](const LearnerOptions& o) { return std::make_unique<TorchLearner>(o); }};
 }
 
+/// A model of the user's, from a file whose weights are drawn from the seed.
+LearnerCase script_case() {
+  LearnerOptions options;
+  options.mix_buffers = true;
+  return {"script", options, [](const LearnerOptions& given) {
+            const TemporaryFolder folder;
+            const auto file = folder.path() / "own.pt";
+            const ImageShape shape = image_shape(given.examples, "own");
+            save_script(file, static_cast<std::int64_t>(shape.pixels()), shape.classes, given.seed);
+            LearnerOptions own = given;
+            own.model = "script:" + file.string();
+            return Models(torch_models()).make(own);
+          }};
+}
+
 std::vector<LearnerCase> every_model() {
   std::vector<LearnerCase> cases;
   for (const auto name : torch_model_names()) cases.push_back(torch_case(std::string(name), name));
@@ -27,6 +44,7 @@ std::vector<LearnerCase> every_model() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, LearnerContract, ::testing::ValuesIn(every_model()), case_name);
+INSTANTIATE_TEST_SUITE_P(TorchScript, LearnerContract, ::testing::Values(script_case()), case_name);
 INSTANTIATE_TEST_SUITE_P(TorchOptions, LearnerContract,
                          ::testing::Values(torch_case("resnet8_adamw", "resnet8", false, "adamw"),
                                            torch_case("resnet8_mixed_buffers", "resnet8", true)),

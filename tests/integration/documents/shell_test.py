@@ -1,5 +1,7 @@
 """The commands of documents, the projects that they speak of, and the spec of a comparison."""
 
+import os
+import re
 import shutil
 import sys
 import unittest
@@ -45,6 +47,21 @@ class RunsTest(unittest.TestCase):
         train = loop + support.SNIPPETS["README.md:python:1"].code
         (self.where / "train.py").write_text(train, encoding="utf-8")
         support.shell(support.lines_of("README.md:sh:2"), self.where, HOME=str(self.where))
+
+    @unittest.skipUnless(support.TORCH, "this build has no LibTorch")
+    def test_a_model_and_data_of_ones_own_and_back_in_pytorch(self):
+        programs = self.where / "programs"
+        programs.mkdir()
+        (programs / "fast").symlink_to(support.BUILD / "bin/fast")
+        (programs / "python3").symlink_to(sys.executable)
+        shutil.copy(support.ROOT / "examples/own_model/own_model.py", self.where)
+        said = support.shell(
+            support.lines_of("examples/own_model/README.md:sh:1"),
+            self.where,
+            PATH=f"{programs}:{os.environ['PATH']}",
+        )
+        right = re.search(r"(\d+\.\d+)% of the test points are told right", said)
+        self.assertGreater(float(right.group(1)), 80)
 
     def test_a_program_of_ones_own_with_restarts_and_a_report(self):
         (self.where / "train").symlink_to(support.PROGRAMS / "embed_flat")

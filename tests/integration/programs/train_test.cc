@@ -5,9 +5,13 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "fast/run/safetensors.h"
 #include "tests/support/cifar_files.h"
+#include "tests/support/npy_files.h"
 #include "tests/support/process.h"
 
 namespace fast::testing {
@@ -372,6 +376,41 @@ TEST_F(TrainTest, ARunThatHasLearntNothingSaysSoAtItsEnd) {
   EXPECT_THAT(summary_of(run())["not_learnt"].get<std::string>(), HasSubstr("chance"));
   const ProgramResult again = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
   EXPECT_EQ(again.code, 12) << again.err;
+}
+
+TEST_F(TrainTest, ArraysOfOnesOwnAreLearnt) {
+  write_npy(folder_.path(), 2000, 500, 12);
+  std::vector<std::string> arguments = wishes("ring:2", "5");
+  for (const std::string& more : {std::string("--data"), "npy:" + folder_.path().string()}) {
+    arguments.push_back(more);
+  }
+  const ProgramResult result = run_program(FAST_PROGRAM, arguments, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_GT(summary_of(run())["test_accuracy"]["mean_model"].get<double>(), 0.9);
+  fs::remove(folder_.path() / "test-y.npy");
+  const ProgramResult gone = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
+  EXPECT_THAT(gone.out + gone.err, HasSubstr("test-y.npy"));
+}
+
+TEST_F(TrainTest, EvaluatesWhileItTrains) {
+  std::vector<std::string> arguments = wishes("ring:2", "40");
+  for (const char* const more : {"--evaluate-every", "0.25"}) arguments.emplace_back(more);
+  const ProgramResult result = run_program(FAST_PROGRAM, arguments, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  for (const int rank : {0, 1}) {
+    std::vector<double> when;
+    std::istringstream lines(
+        read_text(run() / ("worker-" + std::to_string(rank)) / "metrics.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto record = nlohmann::json::parse(line);
+      if (!record.contains("test_accuracy")) continue;
+      when.push_back(record["progress"]);
+    }
+    ASSERT_GE(when.size(), 2U) << "at the end, and before";
+    EXPECT_LE(when.size(), 4U);
+    EXPECT_LT(when.front(), 1);
+    EXPECT_EQ(when.back(), 1);
+  }
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ TEST(DlibLearner, AnImageIsJudgedAlikeInAnyBatch) {
   const Batch batch = examples.batch();
   const StepResult together = learner->evaluate(batch);
   StepResult alone;
-  for (std::size_t i = 0; i < batch.labels.size(); ++i) {
+  for (std::size_t i = 0; i < batch.labels().size(); ++i) {
     const StepResult one = learner->evaluate(
-        {batch.images.subspan(i * shape.pixels(), shape.pixels()), batch.labels.subspan(i, 1)});
-    alone.loss += one.loss / static_cast<double>(batch.labels.size());
+        {batch.images().subspan(i * shape.pixels(), shape.pixels()), batch.labels().subspan(i, 1)});
+    alone.loss += one.loss / static_cast<double>(batch.labels().size());
     alone.correct += one.correct;
   }
   EXPECT_NEAR(together.loss, alone.loss, 1e-9);

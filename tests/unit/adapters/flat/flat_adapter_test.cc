@@ -67,7 +67,7 @@ TEST(FlatAdapter, AnEmptyVectorIsAnEmptyModel) {
 
 TEST(FlatLearner, RefusesWhatNeedsAFramework) {
   LearnerOptions options;
-  options.shape = {1, 8, 8, 3};
+  options.examples = ImageShape{1, 8, 8, 3};
   options.model = "resnet8";
   EXPECT_THAT([&] { (void)make_flat_learner(options); },
               ThrowsMessage<ConfigError>(HasSubstr("FAST_WITH_TORCH")));

@@ -132,7 +132,7 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
     }
     EXPECT_TRUE(std::ranges::equal(torch->adapter().values(), flat->adapter().values()));
     for (std::uint64_t step = 0; step < 20; ++step) {
-      const Examples examples(options.shape, 16, step);
+      const Examples examples(kCifar, 16, step);
       const auto one = torch->train_step(examples.batch());
       const auto other = flat->train_step(examples.batch());
       EXPECT_NEAR(one.loss, other.loss, 1e-3) << optimizer << " step " << step;

@@ -37,12 +37,12 @@ struct Plain {
                                            .nesterov(cell.job.nesterov)
                                            .weight_decay(cell.job.weight_decay)) {}
   torch::Tensor loss(const Batch& batch) const {
-    const auto images = torch::from_blob(const_cast<float*>(batch.images.data()),
-                                         {static_cast<std::int64_t>(batch.labels.size()),
+    const auto images = torch::from_blob(const_cast<float*>(batch.images().data()),
+                                         {static_cast<std::int64_t>(batch.labels().size()),
                                           shape.channels, shape.height, shape.width});
     const auto labels =
-        torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
-                         {static_cast<std::int64_t>(batch.labels.size())}, torch::kInt64);
+        torch::from_blob(const_cast<std::int64_t*>(batch.labels().data()),
+                         {static_cast<std::int64_t>(batch.labels().size())}, torch::kInt64);
     return torch::nn::functional::cross_entropy(model->forward(images), labels);
   }
   torch::Tensor flat() const {
@@ -79,7 +79,7 @@ TEST_P(Averaging, is_one_optimizer_step_on_the_mean_gradient_of_all_workers) {
   const Split split = load_split(cell, {});
   const auto strategy = make_round_strategy(cell, split);
   VirtualWorkers batches(cell, split, 0);
-  Plain plain(cell, split.training.train.shape);
+  Plain plain(cell, split.shape);
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();
@@ -96,7 +96,7 @@ TEST(LockStep, is_a_step_of_each_and_then_metropolis_hastings_weights) {
   VirtualWorkers batches(cell, split, 0);
   std::vector<std::unique_ptr<Plain>> plain;
   for (int i = 0; i < 4; ++i) {
-    plain.push_back(std::make_unique<Plain>(cell, split.training.train.shape));
+    plain.push_back(std::make_unique<Plain>(cell, split.shape));
   }
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
@@ -120,7 +120,7 @@ TEST(Local, is_each_for_itself) {
   const Split split = load_split(cell, {});
   const auto strategy = make_round_strategy(cell, split);
   VirtualWorkers batches(cell, split, 0);
-  Plain plain(cell, split.training.train.shape);
+  Plain plain(cell, split.shape);
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, VirtualRun,
 TEST_P(VirtualRun, keeps_its_budget_learns_and_repeats) {
   const Cell one = cell();
   const Split split = load_split(one, {});
-  const double budget = static_cast<double>(one.budget(split.training.train.size()));
+  const double budget = static_cast<double>(one.budget(split.training.train->size()));
   const CellResult result = run_virtually(one, split, {});
   const bool waits = goes_by_rounds(one.strategy);
   const double round = one.workers() * one.job.batch;
@@ -72,7 +72,7 @@ TEST_P(VirtualRun, unseen_examples_judge_and_change_nothing_else) {
   EXPECT_FALSE(plain.unseen);
   one.job.unseen = 500;
   const Split split = load_split(one, {});
-  EXPECT_EQ(split.unseen.test.size(), 500U);
+  EXPECT_EQ(split.unseen.test->size(), 500U);
   const CellResult result = run_virtually(one, split, {});
   EXPECT_EQ(result.mean_model, plain.mean_model);
   EXPECT_EQ(result.curve.back().loss, plain.curve.back().loss);

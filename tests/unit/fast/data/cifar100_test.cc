@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "fast/data/dataset.h"
 #include "fast/errors.h"
 #include "tests/support/cifar_files.h"
 
@@ -41,7 +42,7 @@ TEST(Cifar100, TheFineLabelCounts) {
   std::filesystem::create_directories(folder.path() / "cifar-100-binary");
   write_bytes(folder.path() / "cifar-100-binary" / "train.bin", records(120));
   write_bytes(folder.path() / "cifar-100-binary" / "test.bin", records(7));
-  const Dataset data = load_cifar100(folder.path());
+  const ImageDataset data = load_cifar100(folder.path());
   ASSERT_EQ(data.train.size(), 120U);
   EXPECT_EQ(data.test.size(), 7U);
   EXPECT_EQ(data.train.labels[99], 99);
@@ -49,7 +50,7 @@ TEST(Cifar100, TheFineLabelCounts) {
   EXPECT_EQ(data.train.image(101)[0], 101);
   EXPECT_EQ(data.train.shape.classes, 100);
   EXPECT_EQ(cifar100_shape(folder.path()).classes, 100);
-  EXPECT_EQ(load_dataset("cifar100:" + folder.path().string(), 1).train.size(), 120U);
+  EXPECT_EQ(load_images("cifar100:" + folder.path().string(), 1).train.size(), 120U);
 }
 
 TEST(Cifar100, WhatIsMissingCutOrOutOfRangeIsNamed) {

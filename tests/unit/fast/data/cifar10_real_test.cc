@@ -17,10 +17,10 @@ class RealCifar10 : public ::testing::Test {
     const char* directory = std::getenv("FAST_CIFAR10_DIR");
     ASSERT_NE(directory, nullptr) << "set FAST_CIFAR10_DIR to the folder of CIFAR-10's binary "
                                      "files (data_batch_1.bin, ..., test_batch.bin)";
-    data_ = load_dataset(std::string("cifar10:") + directory, 1);
+    data_ = load_images(std::string("cifar10:") + directory, 1);
   }
 
-  Dataset data_;
+  ImageDataset data_;
 };
 
 std::array<std::size_t, 10> histogram(const ImageSet& set) {

@@ -100,7 +100,7 @@ TEST(Cifar10, AnyBytesEitherParseWholeOrThrow) {
 TEST(Cifar10, AFolderWithSomeOfTheBatchesIsReadInOrder) {
   const TemporaryFolder folder;
   write_cifar10(folder.path(), 3, 20, 11);
-  const Dataset data = load_cifar10(folder.path());
+  const ImageDataset data = load_cifar10(folder.path());
   EXPECT_EQ(data.train.size(), 60U);
   EXPECT_EQ(data.test.size(), 11U);
   EXPECT_EQ(data.train.shape.classes, 10);

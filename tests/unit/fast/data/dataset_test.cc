@@ -14,6 +14,7 @@
 
 #include "fast/errors.h"
 #include "tests/support/cifar_files.h"
+#include "tests/support/npy_files.h"
 
 namespace fast {
 namespace {
@@ -25,15 +26,19 @@ using testing::TemporaryFolder;
 TEST(DatasetSpec, SyntheticTakesItsCounts) {
   const Dataset data = load_dataset("synthetic:30,20", 1);
   EXPECT_EQ(data.name, "synthetic:30,20");
-  EXPECT_EQ(data.train.size(), 30U);
-  EXPECT_EQ(data.test.size(), 20U);
-  EXPECT_EQ(load_dataset("synthetic:40", 1).test.size(), 2048U);
+  EXPECT_EQ(data.train->size(), 30U);
+  EXPECT_EQ(data.test->size(), 20U);
+  EXPECT_EQ(load_images("synthetic:40", 1).test.size(), 2048U);
 }
 
 TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
-  const Dataset data = load_dataset("synthetic", 1);
+  const ImageDataset data = load_images("synthetic", 1);
   EXPECT_EQ(data.train.size(), 8192U);
   EXPECT_EQ(data.test.size(), 2048U);
+}
+
+bool is_of_images(std::string_view name) {
+  return name != "npy" && name != "text";
 }
 
 /// A small data set of each kind. To add a kind: a line here.
@@ -44,10 +49,11 @@ std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolde
     testing::write_bytes(folder.path() / file, testing::Bytes(10 * 3074, 7));
   }
   testing::write_mnist(folder.path(), 10, 10, 6, 9);
-  return {{"synthetic", "synthetic:10,10"},
-          {"cifar10", "cifar10:" + path},
-          {"cifar100", "cifar100:" + path},
-          {"mnist", "mnist:" + path}};
+  testing::write_npy(folder.path(), 10, 10, 6);
+  testing::write_bytes(folder.path() / "some.txt", testing::Bytes(11 * 16 + 1, 'x'));
+  return {{"synthetic", "synthetic:10,10"}, {"cifar10", "cifar10:" + path},
+          {"cifar100", "cifar100:" + path}, {"mnist", "mnist:" + path},
+          {"npy", "npy:" + path},           {"text", "text:" + path + "/some.txt,16"}};
 }
 
 TEST(DatasetSpec, UnknownSpecsNameTheValueAndTheForms) {
@@ -70,7 +76,7 @@ TEST(DatasetSpec, UnknownSpecsNameTheValueAndTheForms) {
     SCOPED_TRACE(spec);
     for (const bool shape_only : {false, true}) {
       try {
-        shape_only ? (void)dataset_shape(spec) : (void)load_dataset(spec, 1);
+        shape_only ? (void)dataset_spec(spec) : (void)load_dataset(spec, 1);
         ADD_FAILURE() << "no ConfigError was thrown";
       } catch (const ConfigError& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("'" + spec + "'"), HasSubstr(dataset_forms())));
@@ -86,8 +92,11 @@ TEST(DatasetSpec, TheShapeIsThatOfTheData) {
     ASSERT_TRUE(small.contains(name)) << name << " is not tried";
     const std::string& spec = small.at(name);
     SCOPED_TRACE(spec);
-    const ImageShape shape = dataset_shape(spec);
-    const Dataset data = load_dataset(spec, 1);
+    EXPECT_EQ(dataset_spec(spec), load_dataset(spec, 1).spec);
+    EXPECT_GT(dataset_spec(spec).input.values(), 0U);
+    if (!is_of_images(name)) continue;
+    const ImageShape shape = image_shape(dataset_spec(spec), "any");
+    const ImageDataset data = load_images(spec, 1);
     EXPECT_EQ(shape.pixels(), data.train.shape.pixels());
     EXPECT_EQ(shape.height, data.test.shape.height);
     EXPECT_EQ(shape.classes, data.train.shape.classes);
@@ -96,6 +105,22 @@ TEST(DatasetSpec, TheShapeIsThatOfTheData) {
       EXPECT_GT(data.deviation[static_cast<std::size_t>(c)], 0);
     }
   }
+}
+
+/// An example as learners get it: its inputs, then its targets.
+std::vector<double> example_of(const Dataset& data, const ExampleSet& set, std::size_t i) {
+  std::vector<float> numbers(data.spec.input.values());
+  std::vector<std::int64_t> integers(numbers.size()), targets(data.spec.target.values());
+  const bool floats = data.spec.input.type == ValueType::kFloat32;
+  set.write(i, 1, nullptr, floats ? ValuesOut(std::span(numbers)) : std::span(integers),
+            std::span(targets));
+  std::vector<double> all(targets.begin(), targets.end());
+  if (floats) {
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  } else {
+    all.insert(all.end(), integers.begin(), integers.end());
+  }
+  return all;
 }
 
 /// Images of a set one after the other, as a loader reads them.
@@ -114,34 +139,38 @@ TEST(DatasetChoice, KeepsTheImagesOfAShardAloneAndTheLabelsOfAll) {
   const auto small = a_small_one_of_each(folder);
   for (const std::string_view name : dataset_names()) {
     SCOPED_TRACE(name);
-    const Dataset all = load_dataset(small.at(name), 1);
-    const Dataset some = load_dataset(small.at(name), 1, [&](std::span<const std::uint8_t> labels) {
+    const ChooseExamples choose = [&](std::span<const std::uint32_t> labels) {
       EXPECT_EQ(labels.size(), 10U);
       return std::vector<std::uint32_t>{7, 0, 3};
-    });
-    EXPECT_EQ(some.train.labels, all.train.labels);
-    EXPECT_EQ(some.test.labels, all.test.labels);
-    EXPECT_EQ(some.train.pixels.size(), 3 * all.train.shape.pixels());
+    };
+    const Dataset all = load_dataset(small.at(name), 1),
+                  some = load_dataset(small.at(name), 1, choose);
+    EXPECT_EQ(some.train->labels(), all.train->labels());
+    EXPECT_EQ(some.test->labels(), all.test->labels());
     for (const std::size_t i : {0U, 3U, 7U}) {
-      EXPECT_EQ(image_of(some.train, i), image_of(all.train, i));
+      EXPECT_EQ(example_of(some, *some.train, i), example_of(all, *all.train, i));
     }
-    EXPECT_THROW((void)some.train.image(1), stencil::InvariantError);
-    for (std::size_t i = 0; i < all.test.size(); ++i) {
-      EXPECT_EQ(image_of(some.test, i), image_of(all.test, i));
+    for (std::size_t i = 0; i < all.test->size(); ++i) {
+      EXPECT_EQ(example_of(some, *some.test, i), example_of(all, *all.test, i));
     }
+    if (!is_of_images(name)) continue;  // its examples are in no memory
+    const ImageSet kept = load_images(small.at(name), 1, choose).train;
+    EXPECT_EQ(kept.pixels.size(), 3 * kept.shape.pixels());
+    EXPECT_THROW((void)kept.image(1), stencil::InvariantError);
   }
 }
 
 TEST(DatasetChoice, OfAllIsAll) {
   const TemporaryFolder folder;
   for (const auto& [name, spec] : a_small_one_of_each(folder)) {
-    const Dataset data = load_dataset(spec, 1, [](std::span<const std::uint8_t> labels) {
+    if (!is_of_images(name)) continue;
+    const ImageDataset data = load_images(spec, 1, [](std::span<const std::uint32_t> labels) {
       std::vector<std::uint32_t> all(labels.size());
       std::iota(all.begin(), all.end(), 0U);
       return all;
     });
     EXPECT_TRUE(data.train.kept.empty()) << name;
-    EXPECT_EQ(image_of(data.train, 9), image_of(load_dataset(spec, 1).train, 9)) << name;
+    EXPECT_EQ(image_of(data.train, 9), image_of(load_images(spec, 1).train, 9)) << name;
   }
 }
 
@@ -151,8 +180,8 @@ TEST(DatasetChoice, GoesOverAllFiles) {
   testing::write_cifar10(folder.path(), 3, 100, 10);
   const std::string spec = "cifar10:" + folder.path().string();
   const std::vector<std::uint32_t> chosen = {299, 0, 99, 100, 164, 200, 63, 64};
-  const Dataset all = load_dataset(spec, 1),
-                some = load_dataset(spec, 1, [&](auto) { return chosen; });
+  const ImageDataset all = load_images(spec, 1),
+                     some = load_images(spec, 1, [&](auto) { return chosen; });
   EXPECT_EQ(some.train.labels, all.train.labels);
   for (const std::uint32_t i : chosen) EXPECT_EQ(image_of(some.train, i), image_of(all.train, i));
 }
@@ -164,8 +193,8 @@ TEST(DatasetChoice, AWrongLabelIsFoundInRecordsThatAreNotChosen) {
   bytes[70 * 3073] = 10;
   testing::write_bytes(folder.path() / "data_batch_1.bin", bytes);
   try {
-    (void)load_dataset("cifar10:" + folder.path().string(), 1,
-                       [](auto) { return std::vector<std::uint32_t>{1}; });
+    (void)load_images("cifar10:" + folder.path().string(), 1,
+                      [](auto) { return std::vector<std::uint32_t>{1}; });
     ADD_FAILURE() << "no DataError was thrown";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("record 70 (at byte 215110) has label 10"));
@@ -175,8 +204,8 @@ TEST(DatasetChoice, AWrongLabelIsFoundInRecordsThatAreNotChosen) {
 TEST(DatasetChoice, ATestFileThatBecomesShorterIsADataErrorWhenItIsRead) {
   const TemporaryFolder folder;
   testing::write_cifar10(folder.path(), 1, 10, 10);
-  const Dataset data = load_dataset("cifar10:" + folder.path().string(), 1,
-                                    [](auto) { return std::vector<std::uint32_t>{1}; });
+  const ImageDataset data = load_images("cifar10:" + folder.path().string(), 1,
+                                        [](auto) { return std::vector<std::uint32_t>{1}; });
   std::filesystem::resize_file(folder.path() / "test_batch.bin", 5 * 3073);
   EXPECT_NO_THROW((void)image_of(data.test, 4));
   EXPECT_THROW((void)image_of(data.test, 5), DataError);
@@ -186,7 +215,7 @@ TEST(DatasetSpec, AMissingFolderIsADataErrorForTheShapeToo) {
   for (const std::string_view name : dataset_names()) {
     const std::string spec = std::string(name) + ":/nowhere";
     if (name == "synthetic") continue;  // reads no folder
-    EXPECT_THROW((void)dataset_shape(spec), DataError) << spec;
+    EXPECT_THROW((void)dataset_spec(spec), DataError) << spec;
     EXPECT_THROW((void)load_dataset(spec, 1), DataError) << spec;
   }
 }

@@ -14,8 +14,8 @@ namespace fast {
 namespace {
 
 /// Images that identify themselves: example i is filled with i, its top left pixel with 255.
-Dataset numbered(std::size_t count, int side, bool augment) {
-  Dataset data;
+ImageDataset numbered(std::size_t count, int side, bool augment) {
+  ImageDataset data;
   data.train.shape = {2, side, side, 10};
   for (std::size_t i = 0; i < count; ++i) {
     data.train.labels.push_back(static_cast<std::uint8_t>(i % 10));
@@ -30,7 +30,7 @@ Dataset numbered(std::size_t count, int side, bool augment) {
   return data;
 }
 
-std::vector<std::uint32_t> all_of(const Dataset& data) {
+std::vector<std::uint32_t> all_of(const ImageDataset& data) {
   std::vector<std::uint32_t> shard(data.train.size());
   std::iota(shard.begin(), shard.end(), 0U);
   return shard;
@@ -38,24 +38,24 @@ std::vector<std::uint32_t> all_of(const Dataset& data) {
 
 /// Which example an unaugmented image is, from a pixel of its second channel.
 int example_of(const Batch& batch, std::size_t i, const ImageShape& shape) {
-  const float value = batch.images[(i + 1) * shape.pixels() - 1];
+  const float value = batch.images()[(i + 1) * shape.pixels() - 1];
   return static_cast<int>((value * 0.25F + 0.5F) * 255.0F + 0.5F) - 1;
 }
 
 TEST(TrainLoader, EveryPassVisitsEachExampleOnceInANewOrder) {
   const auto seed = static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const Dataset data = numbered(60, 4, false);
+  const ImageDataset data = numbered(60, 4, false);
   for (const std::size_t batch : {1U, 7U, 60U, 100U}) {
     TrainLoader loader(data, all_of(data), batch, seed);
     std::vector<int> visits;
     while (visits.size() < 60 * 7) {
       const Batch now = loader.next();
-      ASSERT_EQ(now.labels.size(), batch);
-      ASSERT_EQ(now.images.size(), batch * data.train.shape.pixels());
+      ASSERT_EQ(now.labels().size(), batch);
+      ASSERT_EQ(now.images().size(), batch * data.train.shape.pixels());
       for (std::size_t i = 0; i < batch; ++i) {
         visits.push_back(example_of(now, i, data.train.shape));
-        ASSERT_EQ(now.labels[i], visits.back() % 10);
+        ASSERT_EQ(now.labels()[i], visits.back() % 10);
       }
     }
     std::vector<int> before;
@@ -71,7 +71,7 @@ TEST(TrainLoader, EveryPassVisitsEachExampleOnceInANewOrder) {
 }
 
 TEST(TrainLoader, OnlyTheShardIsVisitedAlsoWhereABatchIsLarger) {
-  const Dataset data = numbered(60, 4, false);
+  const ImageDataset data = numbered(60, 4, false);
   TrainLoader loader(data, {3, 17, 44}, 32, 5);
   std::map<int, int> visits;
   const Batch batch = loader.next();
@@ -81,18 +81,18 @@ TEST(TrainLoader, OnlyTheShardIsVisitedAlsoWhereABatchIsLarger) {
 }
 
 TEST(TrainLoader, PixelsAreNormalisedByChannel) {
-  const Dataset data = numbered(1, 4, false);
+  const ImageDataset data = numbered(1, 4, false);
   TrainLoader loader(data, {0}, 1, 1);
   const Batch batch = loader.next();
-  EXPECT_FLOAT_EQ(batch.images[0], (1.0F - 0.25F) / 0.5F);
-  EXPECT_NEAR(batch.images[1], (1.0F / 255 - 0.25F) / 0.5F, 1e-6);
-  EXPECT_NEAR(batch.images[16], (1.0F / 255 - 0.5F) / 0.25F, 1e-6);
+  EXPECT_FLOAT_EQ(batch.images()[0], (1.0F - 0.25F) / 0.5F);
+  EXPECT_NEAR(batch.images()[1], (1.0F / 255 - 0.25F) / 0.5F, 1e-6);
+  EXPECT_NEAR(batch.images()[16], (1.0F / 255 - 0.5F) / 0.25F, 1e-6);
 }
 
 /// Against a plain reference: every augmented image is one of the 81 crops or a mirror of one.
 TEST(TrainLoader, AugmentedImagesAreCropsWithZeroPaddingAndMirrors) {
   constexpr int kSide = 6;
-  Dataset data;
+  ImageDataset data;
   data.train.shape = {1, kSide, kSide, 10};
   for (int i = 0; i < kSide * kSide; ++i) {
     data.train.pixels.push_back(static_cast<std::uint8_t>(100 + i));
@@ -125,7 +125,7 @@ TEST(TrainLoader, AugmentedImagesAreCropsWithZeroPaddingAndMirrors) {
   TrainLoader loader(data, {0}, 1, 77);
   for (int i = 0; i < kDraws; ++i) {
     std::vector<int> image;
-    for (const float value : loader.next().images) {
+    for (const float value : loader.next().images()) {
       image.push_back(static_cast<int>(value * 255 + 0.5F));
     }
     const auto found = seen.find(image);
@@ -136,52 +136,52 @@ TEST(TrainLoader, AugmentedImagesAreCropsWithZeroPaddingAndMirrors) {
 }
 
 TEST(TrainLoader, PlainBatchesAreNotAugmented) {
-  const Dataset data = numbered(20, 8, true);
+  const ImageDataset data = numbered(20, 8, true);
   TrainLoader loader(data, all_of(data), 20, 3);
   const Batch batch = loader.next_plain();
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_FLOAT_EQ(batch.images[i * data.train.shape.pixels()], 1.5F);
+    EXPECT_FLOAT_EQ(batch.images()[i * data.train.shape.pixels()], 1.5F);
   }
 }
 
 TEST(TrainLoader, OneSeedRepeatsAndAnotherDiffers) {
-  const Dataset data = numbered(50, 8, true);
+  const ImageDataset data = numbered(50, 8, true);
   TrainLoader one(data, all_of(data), 16, 3), same(data, all_of(data), 16, 3),
       other(data, all_of(data), 16, 4);
   bool differs = false;
   for (int i = 0; i < 20; ++i) {
     const Batch a = one.next(), b = same.next(), c = other.next();
-    EXPECT_TRUE(std::ranges::equal(a.images, b.images));
-    EXPECT_TRUE(std::ranges::equal(a.labels, b.labels));
-    differs = differs || !std::ranges::equal(a.images, c.images);
+    EXPECT_TRUE(std::ranges::equal(a.images(), b.images()));
+    EXPECT_TRUE(std::ranges::equal(a.labels(), b.labels()));
+    differs = differs || !std::ranges::equal(a.images(), c.images());
   }
   EXPECT_TRUE(differs);
 }
 
 TEST(TrainLoader, BuffersStayWhereTheyAre) {
-  const Dataset data = numbered(50, 8, true);
+  const ImageDataset data = numbered(50, 8, true);
   TrainLoader loader(data, all_of(data), 16, 3);
-  const float* const images = loader.next().images.data();
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(loader.next().images.data(), images);
+  const float* const images = loader.next().images().data();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(loader.next().images().data(), images);
 }
 
 TEST(TrainLoader, WhatItCannotServeIsRefused) {
-  const Dataset data = numbered(5, 4, false);
+  const ImageDataset data = numbered(5, 4, false);
   EXPECT_THROW(TrainLoader(data, {}, 4, 1), DataError);
   EXPECT_THROW(TrainLoader(data, {5}, 4, 1), DataError);
   EXPECT_THROW(TrainLoader(data, {0}, 0, 1), ConfigError);
 }
 
 TEST(TestLoader, OnePassGivesEachExampleOnceInOrderAndThenBeginsAgain) {
-  const Dataset data = numbered(50, 4, true);
+  const ImageDataset data = numbered(50, 4, true);
   for (const std::size_t batch : {1U, 16U, 50U, 64U}) {
-    TestLoader loader(data, data.test, batch);
+    TestLoader loader(data, Dataset(data).test, batch);
     for (int pass = 0; pass < 2; ++pass) {
       int expected = 0;
       Batch now;
       while (loader.next(now)) {
-        ASSERT_EQ(now.images.size(), now.labels.size() * data.test.shape.pixels());
-        for (std::size_t i = 0; i < now.labels.size(); ++i, ++expected) {
+        ASSERT_EQ(now.images().size(), now.labels().size() * data.test.shape.pixels());
+        for (std::size_t i = 0; i < now.labels().size(); ++i, ++expected) {
           ASSERT_EQ(example_of(now, i, data.test.shape), expected);
         }
       }
@@ -191,9 +191,9 @@ TEST(TestLoader, OnePassGivesEachExampleOnceInOrderAndThenBeginsAgain) {
 }
 
 TEST(TestLoader, AnEmptySetIsOverAtOnce) {
-  Dataset data = numbered(5, 4, false);
-  const ImageSet empty{data.train.shape, {}, {}};
-  TestLoader loader(data, empty, 16);
+  ImageDataset data = numbered(5, 4, false);
+  data.test = {data.train.shape};
+  TestLoader loader(data, Dataset(data).test, 16);
   Batch batch;
   EXPECT_FALSE(loader.next(batch));
 }

@@ -141,7 +141,7 @@ class Mnist : public ::testing::TestWithParam<IdxSpelling> {};
 TEST_P(Mnist, LoadsInEverySpelling) {
   const TemporaryFolder folder;
   write_mnist(folder.path(), 40, 20, 28, 28, GetParam());
-  const Dataset data = load_mnist(folder.path());
+  const ImageDataset data = load_mnist(folder.path());
   EXPECT_EQ(data.train.size(), 40U);
   EXPECT_EQ(data.test.size(), 20U);
   EXPECT_EQ(data.train.pixels.size(), 40U * 784U);
@@ -184,7 +184,7 @@ TEST(MnistFolder, ClassesAreThoseOfTheLabels) {
   Bytes labels = idx_labels_bytes(60);
   for (std::size_t i = 0; i < 60; ++i) labels[8 + i] = static_cast<std::uint8_t>(i % 47);
   write_bytes(folder.path() / "train-labels-idx1-ubyte", labels);
-  const Dataset data = load_mnist(folder.path());
+  const ImageDataset data = load_mnist(folder.path());
   EXPECT_EQ(data.train.shape.classes, 47);
   EXPECT_EQ(data.test.shape.classes, 47);
   EXPECT_EQ(mnist_shape(folder.path()).classes, 47);

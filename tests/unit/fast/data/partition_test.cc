@@ -16,12 +16,12 @@ namespace {
 
 using stencil::Random;
 using ::testing::HasSubstr;
-using Labels = std::vector<std::uint8_t>;
+using Labels = std::vector<std::uint32_t>;
 
 Labels random_labels(std::size_t count, std::uint64_t classes, std::uint64_t seed) {
   Random random(seed);
   Labels labels(count);
-  for (auto& label : labels) label = static_cast<std::uint8_t>(random.below(classes));
+  for (auto& label : labels) label = static_cast<std::uint32_t>(random.below(classes));
   return labels;
 }
 
@@ -82,7 +82,8 @@ TEST(Partition, FewerExamplesThanWorkersAreRefusedWithWhatWouldDo) {
 /// Recorded values. If these change, workers of two versions no longer agree on the shards.
 TEST(Partition, ShardsAreTheSameOnEveryMachine) {
   Labels labels(1'000);
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] = static_cast<std::uint32_t>(i * 7 % 10);
   EXPECT_EQ(hash_of(labels, "iid", 6, 42), 7055553247470535407ULL);
   EXPECT_EQ(hash_of(labels, "by-label", 6, 42), 8850795616811880707ULL);
   EXPECT_EQ(hash_of(labels, "dirichlet:0.5", 6, 42), 17647521543263443425ULL);
@@ -124,7 +125,7 @@ TEST(Partition, DirichletSharesHaveTheVarianceTheyShould) {
   constexpr std::size_t kPerClass = 1'000;
   Labels labels(kClasses * kPerClass);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    labels[i] = static_cast<std::uint8_t>(i / kPerClass);
+    labels[i] = static_cast<std::uint32_t>(i / kPerClass);
   }
   for (const double alpha : {0.1, 1.0, 10.0}) {
     double squares = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "fast/data/dataset.h"
 #include "fast/data/loader.h"
 
 namespace fast {
@@ -62,14 +63,15 @@ class LinearModel {
   std::vector<float> weights_, bias_;
 };
 
-double accuracy(const LinearModel& model, const Dataset& data) {
-  TestLoader loader(data, data.test, 64);
+double accuracy(const LinearModel& model, const ImageDataset& data) {
+  TestLoader loader(data, Dataset(data).test, 64);
   const std::size_t pixels = data.test.shape.pixels();
   std::size_t right = 0;
   Batch batch;
   while (loader.next(batch)) {
-    for (std::size_t i = 0; i < batch.labels.size(); ++i) {
-      right += model.predict(batch.images.subspan(i * pixels, pixels)) == batch.labels[i] ? 1 : 0;
+    for (std::size_t i = 0; i < batch.labels().size(); ++i) {
+      right +=
+          model.predict(batch.images().subspan(i * pixels, pixels)) == batch.labels()[i] ? 1 : 0;
     }
   }
   return static_cast<double>(right) / static_cast<double>(data.test.size());
@@ -78,7 +80,7 @@ double accuracy(const LinearModel& model, const Dataset& data) {
 TEST(Synthetic, ALinearModelStaysUnderSixtyPercent) {
   const auto seed = static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed());
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const Dataset data = make_synthetic(8192, 2048, seed);
+  const ImageDataset data = make_synthetic(8192, 2048, seed);
   const std::size_t pixels = data.train.shape.pixels();
   std::vector<std::uint32_t> shard(data.train.size());
   for (std::uint32_t i = 0; i < shard.size(); ++i) shard[i] = i;
@@ -88,8 +90,8 @@ TEST(Synthetic, ALinearModelStaysUnderSixtyPercent) {
   for (const float rate : {1e-3F, 3e-4F, 1e-4F}) {
     for (int step = 0; step < 3 * 128; ++step) {
       const Batch batch = loader.next();
-      for (std::size_t i = 0; i < batch.labels.size(); ++i) {
-        model.train(batch.images.subspan(i * pixels, pixels), batch.labels[i], rate);
+      for (std::size_t i = 0; i < batch.labels().size(); ++i) {
+        model.train(batch.images().subspan(i * pixels, pixels), batch.labels()[i], rate);
       }
     }
     best = std::max(best, accuracy(model, data));
@@ -101,26 +103,26 @@ TEST(Synthetic, ALinearModelStaysUnderSixtyPercent) {
 
 /// Recorded once. If it changes, workers of two versions would train on different images.
 TEST(Synthetic, OneSeedGivesTheSameImagesOnEveryMachine) {
-  const Dataset data = make_synthetic(100, 50, 42);
+  const ImageDataset data = make_synthetic(100, 50, 42);
   EXPECT_EQ(hash_of(data.train), 6820375324097644143ULL);
   EXPECT_EQ(hash_of(data.test), 8480126588492854880ULL);
 }
 
 TEST(Synthetic, AnImageDoesNotDependOnHowManyAreAskedFor) {
-  const Dataset few = make_synthetic(33, 7, 5), many = make_synthetic(90, 40, 5);
+  const ImageDataset few = make_synthetic(33, 7, 5), many = make_synthetic(90, 40, 5);
   EXPECT_TRUE(std::ranges::equal(few.train.pixels,
                                  std::span(many.train.pixels).first(few.train.pixels.size())));
   EXPECT_TRUE(std::ranges::equal(few.test.labels, std::span(many.test.labels).first(7)));
 }
 
 TEST(Synthetic, SeedsDifferAndTrainingAndTestImagesToo) {
-  const Dataset one = make_synthetic(50, 50, 1), two = make_synthetic(50, 50, 2);
+  const ImageDataset one = make_synthetic(50, 50, 1), two = make_synthetic(50, 50, 2);
   EXPECT_NE(one.train.pixels, two.train.pixels);
   EXPECT_NE(one.train.pixels, one.test.pixels);
 }
 
 TEST(Synthetic, ClassesAreBalancedInEveryTen) {
-  const Dataset data = make_synthetic(200, 30, 9);
+  const ImageDataset data = make_synthetic(200, 30, 9);
   for (std::size_t begin = 0; begin < 200; begin += 10) {
     std::array<int, kClasses> counts{};
     for (std::size_t i = begin; i < begin + 10; ++i) ++counts.at(data.train.labels[i]);
@@ -129,7 +131,7 @@ TEST(Synthetic, ClassesAreBalancedInEveryTen) {
 }
 
 TEST(Synthetic, MeanAndDeviationAreThoseOfTheImages) {
-  const Dataset data = make_synthetic(4000, 10, 3);
+  const ImageDataset data = make_synthetic(4000, 10, 3);
   constexpr std::size_t kPlane = 256;
   for (std::size_t c = 0; c < 3; ++c) {
     double sum = 0, squares = 0;

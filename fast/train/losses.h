@@ -1,0 +1,12 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace fast {
+
+/// The losses that there are; the first is the usual one, for labels, and the only one of the
+/// models for images.
+inline constexpr std::array<std::string_view, 4> kLosses = {"cross_entropy", "mse", "l1", "bce"};
+
+}  // namespace fast
