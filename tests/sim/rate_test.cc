@@ -128,6 +128,23 @@ TEST(DataCap, nobody_uses_more_than_its_allowance_and_all_agree) {
   EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
 }
 
+/// A tenth of it would be used many times over between two looks of half a second.
+TEST(DataCap, of_a_quick_link_does_not_go_before_it_is_looked_at) {
+  sim::SimulationConfig config = small_steps("ring:4");
+  config.bucket_floats = 1024;
+  config.step_seconds = 0.01;
+  config.steps = 3000;
+  config.exchange.data_cap = "20MB/hour";
+  const auto objective = sim::make_agreement(65536, 1);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(simulation.end_time());
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    EXPECT_TRUE(simulation.status(rank).rests);
+    EXPECT_GE(simulation.status(rank).data.bytes, 2'000'000U);
+    EXPECT_LE(simulation.status(rank).data.bytes, 2'500'000U);
+  }
+}
+
 /// One worker of four is on a metered link; the others average on without it while it rests.
 TEST(DataCap, others_wait_for_nobody_that_rests) {
   sim::SimulationConfig config = small_steps("ring:4");
