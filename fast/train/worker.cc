@@ -259,6 +259,7 @@ class TrainingRun {
     return judgement({.agreement = agreement,
                       .stopped = stop_,
                       .alone = alone,
+                      .rests = status.counter("data_rests") > 0,
                       .late = apart && !stop_ ? too_late(folder_, ended_before_) : "",
                       .result = *result,
                       .samples = recorder_.network_samples(*exchange_),

@@ -57,10 +57,12 @@ struct Script {
   std::function<void()> fault;
 };
 
+using Counters = decltype(SessionStatus::counters);
+
 class ScriptedExchange final : public Exchange {
  public:
-  ScriptedExchange(Script script, Agreement agreement)
-      : script_(std::move(script)), agreement_(agreement) {}
+  ScriptedExchange(Script script, Agreement agreement, Counters counters)
+      : script_(std::move(script)), agreement_(agreement), counters_(std::move(counters)) {}
   void join() override { reach(0); }
   void exchange(const StepReport& /*report*/) override { reach(++steps_); }
   Agreement finish() override {
@@ -73,6 +75,7 @@ class ScriptedExchange final : public Exchange {
   SessionStatus status() const override {
     SessionStatus status;
     status.mean_data_size = 16;
+    status.counters = counters_;
     return status;
   }
 
@@ -82,6 +85,7 @@ class ScriptedExchange final : public Exchange {
   }
   Script script_;
   Agreement agreement_;
+  Counters counters_;
   int steps_ = 0;
 };
 
@@ -98,7 +102,7 @@ class WorkerTest : public ::testing::Test {
     learner.on_evaluate = on_evaluate_;
     const auto make = [&](ModelAdapter&, SessionOptions options) {
       given_ = std::move(options);
-      return std::make_unique<ScriptedExchange>(script, agreement_);
+      return std::make_unique<ScriptedExchange>(script, agreement_, counters_);
     };
     const WorkerOutcome outcome = Worker(config, data_, learner, make).run(stop_);
     rates_ = learner.rates;
@@ -119,6 +123,7 @@ class WorkerTest : public ::testing::Test {
 
   WorkerConfig config_;
   Agreement agreement_ = Agreement::kAgreed;
+  Counters counters_;  ///< of the exchange
   std::function<void()> on_evaluate_;
   SessionOptions given_;       ///< to the exchange
   std::vector<double> rates_;  ///< learning rates of the steps
@@ -186,6 +191,16 @@ TEST_F(WorkerTest, WithoutAnyExchangeItIsNotWell) {
   EXPECT_THAT(outcome.text, HasSubstr("no exchange"));
   EXPECT_EQ(saved(), kSteps);
   EXPECT_EQ(ended(), "alone");
+}
+
+TEST_F(WorkerTest, AtRestAtTheEndItNamesTheAllowanceOfData) {
+  agreement_ = Agreement::kAlone;
+  config_.session.exchange.data_cap = "2MB/hour";
+  counters_ = {{"sweeps", 3}, {"data_rests", 1}};
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
+  EXPECT_THAT(outcome.text, HasSubstr("--data-cap 2MB/hour, and agreed with nobody"));
+  EXPECT_EQ(saved(), kSteps);
 }
 
 TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {
