@@ -16,6 +16,7 @@
 #include "fast/run/run_folder.h"
 #include "fast/run/safetensors.h"
 #include "fast/session/session.h"
+#include "fast/train/memory_watch.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/process.h"
 
@@ -33,6 +34,7 @@ class CountingLearner final : public Learner {
   void set_learning_rate(double rate) override { rates.push_back(rate); }
   StepResult train_step(const Batch& /*batch*/) override {
     values_[0] += 1;
+    if (on_step) on_step();
     return {.loss = 1, .correct = 1};
   }
   StepResult evaluate(const Batch& /*batch*/) override {
@@ -43,7 +45,7 @@ class CountingLearner final : public Learner {
   void begin_statistics() override {}
   void accumulate_statistics(const Batch& /*batch*/) override {}
 
-  std::function<void()> on_evaluate;
+  std::function<void()> on_step, on_evaluate;
   std::vector<double> rates;
 
  private:
@@ -99,6 +101,7 @@ class WorkerTest : public ::testing::Test {
     config.quiet = true;
     config.out = folder_.path().string();
     CountingLearner learner;
+    learner.on_step = on_step_;
     learner.on_evaluate = on_evaluate_;
     const auto make = [&](ModelAdapter&, SessionOptions options) {
       given_ = std::move(options);
@@ -124,7 +127,7 @@ class WorkerTest : public ::testing::Test {
   WorkerConfig config_;
   Agreement agreement_ = Agreement::kAgreed;
   Counters counters_;  ///< of the exchange
-  std::function<void()> on_evaluate_;
+  std::function<void()> on_step_, on_evaluate_;
   SessionOptions given_;       ///< to the exchange
   std::vector<double> rates_;  ///< learning rates of the steps
   TemporaryFolder folder_;
@@ -201,6 +204,20 @@ TEST_F(WorkerTest, AtRestAtTheEndItNamesTheAllowanceOfData) {
   EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
   EXPECT_THAT(outcome.text, HasSubstr("--data-cap 2MB/hour, and agreed with nobody"));
   EXPECT_EQ(saved(), kSteps);
+}
+
+TEST_F(WorkerTest, AStepThatTakesMoreMemoryThanTheBudgetIsALineInTheLog) {
+  counters_ = {{"memory_budget", 32'000'000}, {"memory_held", 20'000'000}};
+  config_.memory_before = own_memory().own();
+  on_step_ = [] {
+    const std::vector<char> results(96'000'000, 'x');
+    EXPECT_EQ(results.back(), 'x');
+  };
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  const std::string log = testing::read_text(run_.log(1));
+  EXPECT_THAT(log, HasSubstr("--memory-budget 32MB: "));
+  EXPECT_THAT(log, HasSubstr("the sum that is held to the budget is 20MB"));
+  EXPECT_EQ(log.find("--memory-budget"), log.rfind("--memory-budget")) << "once";
 }
 
 TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {
