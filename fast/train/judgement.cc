@@ -21,6 +21,12 @@ WorkerOutcome not_agreed(const TrainedWorker& worker, const ExchangeOptions& opt
                         "then. Raise --settle-deadline, or --settle-target",
                         options.settle_target, options.settle_deadline)};
   }
+  if (worker.paused) {
+    return {
+        ExitCode::kWorkerLost,
+        "cut off at the end: its neighbours have paused, and nobody was left to agree with; the "
+        "model is this worker's own. Nobody waits for a worker that pauses"};
+  }
   return {ExitCode::kWorkerLost,
           "cut off at the end: no neighbour was left to agree with; the model is this worker's "
           "own. To wait for the link to come back, use --wait-at-end SECONDS"};

@@ -267,6 +267,7 @@ class TrainingRun {
                       .stopped = stop_,
                       .alone = alone,
                       .rests = status.counter("data_rests") > 0,
+                      .paused = std::ranges::any_of(status.neighbours, &NeighbourStatus::paused),
                       .late = apart && !stop_ ? too_late(folder_, ended_before_) : "",
                       .result = *result,
                       .samples = recorder_.network_samples(*exchange_),

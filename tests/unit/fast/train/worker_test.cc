@@ -78,6 +78,7 @@ class ScriptedExchange final : public Exchange {
     SessionStatus status;
     status.mean_data_size = 16;
     status.counters = counters_;
+    status.neighbours = {{.rank = 0, .paused = counters_.contains("paused")}};
     return status;
   }
 
@@ -204,6 +205,14 @@ TEST_F(WorkerTest, AtRestAtTheEndItNamesTheAllowanceOfData) {
   EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
   EXPECT_THAT(outcome.text, HasSubstr("--data-cap 2MB/hour, and agreed with nobody"));
   EXPECT_EQ(saved(), kSteps);
+}
+
+TEST_F(WorkerTest, CutOffByNeighboursThatPausedItSaysSo) {
+  agreement_ = Agreement::kAlone;
+  counters_ = {{"sweeps", 3}, {"paused", 1}};
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
+  EXPECT_THAT(outcome.text, HasSubstr("its neighbours have paused"));
 }
 
 TEST_F(WorkerTest, AStepThatTakesMoreMemoryThanTheBudgetIsALineInTheLog) {
