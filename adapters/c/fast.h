@@ -215,8 +215,8 @@ FAST_API fast_code fast_open(fast_session* session);
 
 /**
  * Waits until this worker may begin: its neighbours begin too, with the same initial values, or it
- * has copied the model of one that is ahead. After "start_deadline" it begins alone (mode sync:
- * FAST_DEADLINE). The first fast_exchange() calls it if the caller has not.
+ * has copied the model of one that is ahead. After "start_deadline" (0: never) it begins alone
+ * (mode sync: FAST_DEADLINE). The first fast_exchange() calls it if the caller has not.
  */
 FAST_API fast_code fast_join(fast_session* session);
 
@@ -368,8 +368,10 @@ FAST_API fast_code fast_get_status(const fast_session* session, fast_status* sta
 typedef struct fast_neighbour {
   size_t struct_size; /**< set by the caller: sizeof(fast_neighbour) */
   int32_t rank;
-  int32_t shared;        /**< 1: the model is averaged in shared memory */
-  const char* link;      /**< "connecting", "up", "suspect", "gone", "left", "refused" */
+  int32_t shared; /**< 1: the model is averaged in shared memory */
+  /** "connecting", "up", "suspect", "gone", "left", "refused", and "paused": left, and will come
+      back */
+  const char* link;
   const char* state;     /**< as last reported: see fast_status */
   uint64_t step;         /**< last reported */
   uint64_t sweeps;       /**< completed with it, begun here */

@@ -54,7 +54,7 @@ fast_code fast_get_neighbour(const fast_session* session, size_t index, fast_nei
     fast_neighbour filled{};
     filled.rank = of.rank;
     filled.shared = of.shared ? 1 : 0;
-    filled.link = name(of.link).data();
+    filled.link = link_name(of).data();  // of a literal
     filled.state = name(of.state).data();
     filled.step = of.step;
     filled.sweeps = of.sweeps;

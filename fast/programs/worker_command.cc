@@ -27,6 +27,7 @@
 #include "fast/programs/service_manager.h"
 #include "fast/programs/watched_learner.h"
 #include "fast/train/log_style.h"
+#include "fast/train/memory_watch.h"
 #include "fast/train/worker.h"
 
 namespace fast {
@@ -131,6 +132,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   if (const std::string why = why_no_pause(config.worker); !why.empty()) pause.refuse(why);
   pause.watch({.file = for_rank(config.worker.pause_file, config.worker.session.rank),
                .command = config.worker.pause_when});
+  config.worker.memory_before = own_memory().own();
   const Dataset data = load_for(config.worker, topology.size());
   const std::unique_ptr<Learner> learner = models.make(learner_options(config.worker, data.spec));
   config.worker.advice = models.advice(config.worker.model);

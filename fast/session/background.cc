@@ -307,7 +307,9 @@ void Background::watch_sweeps(TimePoint now, const PumpStatus& status, std::uint
   const bool reached = std::ranges::any_of(status.neighbours, [](const auto& neighbour) {
     return neighbour.link == stencil::LinkState::kUp;
   });
-  if (const auto rate = sweep_watch_.look(now, step, status.engine.sweeps, reached)) {
+  // Within an allowance of data sweeps are rarer on purpose, as DataWatch says.
+  const bool judged = reached && status.data_pace >= 1;
+  if (const auto rate = sweep_watch_.look(now, step, status.engine.sweeps, judged)) {
     const auto slowest =
         std::ranges::max_element(status.neighbours, {}, &stencil::NeighbourStatus::round_trip);
     const bool shared = all_share_memory(status);

@@ -26,7 +26,8 @@ std::optional<std::string> DataWatch::look(const stencil::PumpStatus& status,
            (rests_ ? "; trains alone for a while, and neighbours show it as paused"
                    : "; exchanges again");
   }
-  if (status.data_pace >= kWorthALine || std::exchange(told_rarer_, true)) return std::nullopt;
+  if (rests_ || status.data_pace >= kWorthALine) return std::nullopt;
+  if (std::exchange(told_rarer_, true)) return std::nullopt;
   return used(status, options) + "; models are averaged more rarely. A coarser " +
          options.naming("codec") + " or fewer " + options.naming("sweeps") + " make it last longer";
 }

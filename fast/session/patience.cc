@@ -25,6 +25,13 @@ Patience::Patience(double deadline, double busy, stencil::TimePoint now)
       quiet_since_(now),
       moved_(now) {}
 
+Patience::Patience(stencil::TimePoint now)
+    : deadline_(stencil::Duration::max()),
+      busy_(stencil::Duration::max()),
+      begun_(now),
+      quiet_since_(now),
+      moved_(now) {}
+
 /// FNV-1a over states, links and steps.
 std::uint64_t Patience::signs(const stencil::PumpStatus& status) {
   std::uint64_t hash = 14695981039346656037U;

@@ -14,6 +14,8 @@ namespace fast {
 class Patience {
  public:
   Patience(double deadline, double busy, stencil::TimePoint now);
+  /// Without a deadline.
+  explicit Patience(stencil::TimePoint now);
 
   /// Whether the wait has lasted long enough. Call it at least a few times a second.
   [[nodiscard]] bool over(stencil::TimePoint now, const stencil::PumpStatus& status);

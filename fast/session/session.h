@@ -50,8 +50,8 @@ class Session final : public Exchange {
   Session& operator=(const Session&) = delete;
 
   /// Waits until this worker may begin: its neighbours begin too, or it has copied the model of one
-  /// that is ahead. After `start_deadline` it begins alone (sync: DeadlineError). The first
-  /// exchange() calls join() if the caller has not. Throws RefusedError.
+  /// that is ahead. After `start_deadline` (0: never) it begins alone (sync: DeadlineError). The
+  /// first exchange() calls join() if the caller has not. Throws RefusedError.
   void join() override;
 
   /// The step boundary: folds what was agreed with neighbours since the last one, and shows them

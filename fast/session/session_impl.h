@@ -125,6 +125,9 @@ class Session::Impl {
   /// ahead. Returns true where it adopted such a model; the step in progress, which was of another
   /// model, is then dropped.
   bool await_model();
+  /// Waits for `begun` until the start deadline, where there is one. Returns false at the deadline
+  /// or when the user wants to stop.
+  bool await_start(const Background::Condition& begun);
 
   /// What came while this worker waited to begin belongs to its initial model: its first gradient
   /// is taken there, and no momentum follows that move.

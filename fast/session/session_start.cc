@@ -63,20 +63,30 @@ void Session::Impl::join() {
   joined_at_ = EventLoop::now();
 }
 
+bool Session::Impl::await_start(const Background::Condition& begun) {
+  const double deadline = options_.exchange.start_deadline;
+  if (deadline > 0) return background_.await(deadline, begun);
+  const std::string what = "to begin, for as long as it takes (" +
+                           options_.naming("start_deadline") +
+                           " 0); start the workers that are missing, or stop this one";
+  return background_.await(Patience(EventLoop::now()), begun, [&](const PumpStatus& status) {
+    options_.log(LogLevel::kInfo, waits_for(status, what));
+  });
+}
+
 bool Session::Impl::await_model() {
-  const double patience = options_.exchange.start_deadline;
   const bool first = !joined_;
   // Who comes to a grid that has changed is refused until its neighbours have made the change, too.
   const bool comes = config_.engine.grid.version > 0;
   const auto begun = [first, comes](const PumpStatus& s) {
     return s.joined || (first && !comes && !s.refused.empty());
   };
-  bool ready = background_.await(patience, begun);
+  bool ready = await_start(begun);
   PumpStatus status = background_.status();
   // Copying a large model over a thin link may take long; wait as long as it progresses.
   for (std::uint64_t copied = 0; !ready && !background_.stopped() && status.copied > copied;) {
     copied = status.copied;
-    ready = background_.await(patience, begun);
+    ready = await_start(begun);
     status = background_.status();
   }
   if (first && !status.joined && !status.refused.empty()) throw RefusedError(status.refused);

@@ -23,7 +23,7 @@ struct NeighbourStatus {
   std::uint64_t sweeps = 0;        ///< completed with it, begun here
   std::uint64_t bytes_sent = 0;    ///< to it, headers included
   bool other_grid = false;         ///< it has not made the changes of the grid made here
-  bool paused = false;             ///< it has left, and intends to come back
+  bool paused = false;             ///< it has left, or was left here, until the end of a pause
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that this worker averaged there
   double round_trip = 0;           ///< seconds, of a bucket, decayed mean; 0 before the first

@@ -84,6 +84,7 @@ SessionStatus status_of(const stencil::PumpStatus& s, stencil::TimePoint now) {
                   {"bytes_received", s.transport.bytes_received},
                   {"strangers", s.transport.strangers},
                   {"data_used", s.data.bytes},
+                  {"data_rests", s.rests ? 1 : 0},
                   {"bytes_waiting", s.transport.held},
                   {"discarded", s.transport.discarded}};
   return out;

@@ -31,6 +31,13 @@ std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data) {
   return static_cast<std::uint64_t>(std::llround(std::clamp(samples, least, kMost)));
 }
 
+std::uint64_t lock_step_count(const WorkerConfig& config, std::uint64_t budget) {
+  if (config.session.exchange.mode != "sync") return 0;
+  const int workers = stencil::Topology::parse(config.session.topology).size();
+  const std::uint64_t per_round = static_cast<std::uint64_t>(workers) * config.batch;
+  return (budget + per_round - 1) / per_round;
+}
+
 SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
                               std::uint64_t budget) {
   SessionOptions options = config.session;

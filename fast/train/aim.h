@@ -14,6 +14,10 @@ namespace fast {
 /// the others' were as large, and workers with other shards refuse it.
 [[nodiscard]] std::uint64_t budget_of(const WorkerConfig& config, const Dataset& data);
 
+/// In lock step all workers take the same number of steps, which follows from the configuration; 0
+/// where they do not keep step. `budget` is budget_of().
+[[nodiscard]] std::uint64_t lock_step_count(const WorkerConfig& config, std::uint64_t budget);
+
 /// The options of the worker's session with all that workers must have in common of their job: when
 /// training is over, model, data and shards. `budget` is budget_of().
 [[nodiscard]] SessionOptions common_options(const WorkerConfig& config, const Dataset& data,

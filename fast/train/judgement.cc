@@ -7,12 +7,25 @@
 namespace fast {
 namespace {
 
-WorkerOutcome not_agreed(Agreement agreement, const ExchangeOptions& options) {
-  if (agreement == Agreement::kDeadline) {
+WorkerOutcome not_agreed(const TrainedWorker& worker, const ExchangeOptions& options) {
+  if (worker.rests) {
+    return {ExitCode::kWorkerLost,
+            fmt::format("was at rest at the end, to keep within --data-cap {}, and agreed with "
+                        "nobody; the model is this worker's own. Use a higher --data-cap, a "
+                        "coarser --codec or fewer --sweeps",
+                        options.data_cap)};
+  }
+  if (worker.agreement == Agreement::kDeadline) {
     return {ExitCode::kDeadline,
             fmt::format("neighbours did not agree to {} within {} s; the model is what there was "
                         "then. Raise --settle-deadline, or --settle-target",
                         options.settle_target, options.settle_deadline)};
+  }
+  if (worker.paused) {
+    return {
+        ExitCode::kWorkerLost,
+        "cut off at the end: its neighbours have paused, and nobody was left to agree with; the "
+        "model is this worker's own. Nobody waits for a worker that pauses"};
   }
   return {ExitCode::kWorkerLost,
           "cut off at the end: no neighbour was left to agree with; the model is this worker's "
@@ -31,7 +44,7 @@ WorkerOutcome judgement(const TrainedWorker& worker, const ExchangeOptions& opti
             "trained alone: no exchange with any neighbour took place; the model is of this "
             "worker's own data"};
   }
-  if (!agreed && !worker.stopped) return not_agreed(worker.agreement, options);
+  if (!agreed && !worker.stopped) return not_agreed(worker, options);
   const TestResult& result = worker.result;
   if (!result.learnt() && worker.samples >= kJudgedFrom) {
     return {ExitCode::kNotLearnt,

@@ -13,6 +13,8 @@ struct TrainedWorker {
   Agreement agreement = Agreement::kAgreed;
   bool stopped = false;  ///< on request
   bool alone = false;    ///< it has exchanged with nobody
+  bool rests = false;    ///< it exchanges nothing, to keep within its allowance of data
+  bool paused = false;   ///< neighbours have left, to come back later
   std::string late{};    ///< why it came too late to agree with anybody (see too_late()); or empty
   TestResult result{};   ///< on the test set
   double samples = 0;    ///< that all workers have trained on, as far as is known

@@ -26,6 +26,7 @@
 #include "fast/train/held_memory.h"
 #include "fast/train/judgement.h"
 #include "fast/train/log.h"
+#include "fast/train/memory_watch.h"
 #include "fast/train/model_keeper.h"
 #include "fast/train/models.h"
 #include "fast/train/progress_line.h"
@@ -85,7 +86,7 @@ class TrainingRun {
         ended_before_(ended_in_agreement(folder_, workers_, rank_, config.session.run_id)),
         budget_(budget_of(config, data)),
         shard_(partition(data.train->labels(), config.partition, workers_, rank_, seed())),
-        lock_steps_(lock_step_count()),
+        lock_steps_(lock_step_count(config, budget_)),
         schedule_(Schedule::parse(config.schedule, config.optimizer.learning_rate, config.warmup)),
         random_(stencil::Random::derive(seed(), kJitterStream + rank_)),
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
@@ -194,11 +195,13 @@ class TrainingRun {
       evaluate_when_due();
       if (recorder_.since_report() >= config_.report_every) {
         recorder_.report(*exchange_);
+        look_at_memory();
         if (config_.tell) config_.tell(progress_line(*exchange_, state_.steps()));
       }
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
+    look_at_memory();
     const bool ends = !pausing_ || stop_;
     if (mixes_statistics() && ends && !over && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
       try_to_save();
@@ -236,6 +239,10 @@ class TrainingRun {
       log_(LogLevel::kInfo,
            fmt::format("after {:.0f} % of the run: {}", 100 * progress, in_words(*result)));
     }
+  }
+
+  void look_at_memory() {
+    if (const auto line = memory_.look(*exchange_)) log_(LogLevel::kWarning, *line);
   }
 
   /// Notes that this run of the worker is to end in a pause, which it then does.
@@ -278,6 +285,8 @@ class TrainingRun {
     return judgement({.agreement = agreement,
                       .stopped = stop_,
                       .alone = alone,
+                      .rests = status.counter("data_rests") > 0,
+                      .paused = std::ranges::any_of(status.neighbours, &NeighbourStatus::paused),
                       .late = apart && !stop_ ? too_late(folder_, ended_before_) : "",
                       .result = *result,
                       .samples = recorder_.network_samples(*exchange_),
@@ -287,13 +296,6 @@ class TrainingRun {
 
   [[nodiscard]] bool trained() const {
     return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= kWholeRun;
-  }
-
-  /// In lock step all workers take the same number of steps, which follows from the configuration.
-  [[nodiscard]] std::uint64_t lock_step_count() const {
-    if (config_.session.exchange.mode != "sync") return 0;
-    const std::uint64_t per_round = static_cast<std::uint64_t>(workers_) * config_.batch;
-    return (budget_ + per_round - 1) / per_round;
   }
 
   [[nodiscard]] bool mixes_statistics() const {
@@ -386,6 +388,7 @@ class TrainingRun {
   RunState state_;
   std::unique_ptr<Exchange> exchange_;
   Recorder recorder_;
+  MemoryWatch memory_{config_.memory_before};
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -31,8 +32,9 @@ struct WorkerConfig {
   std::string schedule = "cosine";
   double warmup = 0.15;  ///< share of the run
   int threads = 1;
-  std::string advice;           ///< of this machine, to be logged; not an option
-  std::string buffers = "mix";  ///< "mix" | "local"; see LearnerOptions::mix_buffers
+  std::size_t memory_before = 0;  ///< see MemoryWatch; not an option
+  std::string advice;             ///< of this machine, to be logged; not an option
+  std::string buffers = "mix";    ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
   double evaluate_every = 0;  ///< on the test set, share of the run; 0: at its end alone
 

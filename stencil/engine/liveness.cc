@@ -65,7 +65,9 @@ void Liveness::tick(TimePoint now, Neighbour& neighbour, Actions& out) {
   if (!neighbour.has_link) return;
   if (!neighbour.life.acknowledged) return handshake_.repeat(now, neighbour, out);
   if (awaits_reply(neighbour) && now >= reply_due(neighbour)) {
-    // All that is open is asked for anew, and given as long again.
+    // All that is open is asked for anew, and given longer: where the neighbour may send only
+    // little in a second, the reply was late, and would be again.
+    neighbour.round_trip = std::max(neighbour.round_trip, now - neighbour.book.open.front().since);
     for (OpenOffer& offer : neighbour.book.open) offer.since = now;
     return handshake_.synchronise(now, neighbour, out);
   }

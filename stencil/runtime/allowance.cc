@@ -15,10 +15,11 @@ constexpr double kPaceStep = 0.05;
 
 TimePoint Allowance::heed(TimePoint now, Executor& executor, Actions& actions) {
   if (!cap_.caps()) return kNever;
-  if (now < look_at_) return look_at_;
-  look_at_ = now + kLookEvery;
   const TransportStats stats = transport_.stats();
-  cap_.advance(now, stats.bytes_sent + stats.bytes_received);
+  const std::uint64_t bytes = stats.bytes_sent + stats.bytes_received;
+  if (now < look_at_ && !cap_.much_since(bytes)) return look_at_;
+  look_at_ = now + kLookEvery;
+  cap_.advance(now, bytes);
   if (cap_.must_rest(rests_)) {
     rests_ = true;
     part(now, executor, actions);

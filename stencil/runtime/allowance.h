@@ -28,6 +28,8 @@ class Allowance {
 
   [[nodiscard]] const DataCap& cap() const { return cap_; }
   [[nodiscard]] bool rests() const { return rests_; }
+  /// Whether this worker has left that neighbour, to greet it when the rest is over.
+  [[nodiscard]] bool parted(Rank rank) const { return parted_.contains(rank); }
 
  private:
   [[nodiscard]] std::uint32_t paced() const;

@@ -34,6 +34,10 @@ class DataCap {
     seen_ = bytes;
     if (caps() && used_.seconds >= allowance_.seconds) used_ = {};
   }
+  /// Whether, with so many `bytes`, a hundredth of the allowance is used since advance().
+  [[nodiscard]] bool much_since(std::uint64_t bytes) const {
+    return caps() && bytes - seen_ >= allowance_.bytes / 100;
+  }
   [[nodiscard]] const DataUsed& used() const { return used_; }
   /// By how much sweeps are to become rarer: 1 while no more of the allowance is used than of its
   /// period, and 0 where a tenth of the allowance more is.

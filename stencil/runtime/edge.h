@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stencil/core/frame.h"
@@ -28,6 +29,8 @@ struct Connection {
   /// Frames that the link has no room for now. The windows bound offers and replies; for the rest,
   /// see Outbox.
   std::vector<Frame> backlog;
+  /// Of the latest message: the sender's and the receiver's.
+  std::pair<std::uint32_t, std::uint32_t> epochs{};
   std::uint64_t bytes_sent = 0;
 };
 

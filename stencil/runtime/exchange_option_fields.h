@@ -234,8 +234,15 @@ void visit_fields(Options& options, Visitor& visit) {
                 "bounded and sync: longest wait for a neighbour that is not heard of", 60, false);
   visit_seconds("busy_deadline", options.busy_deadline,
                 "longest wait for a neighbour that is heard of, but makes no step", 600, false);
-  visit_seconds("start_deadline", options.start_deadline, "longest wait for a first neighbour", 60,
-                false);
+  visit(OptionField<double>{.key = "start_deadline",
+                            .unit = "SECONDS",
+                            .help = "longest wait for a first neighbour; 0: for ever",
+                            .range = {.least = 0, .most = 1e7},
+                            .remedy = "use 0 to 10 million seconds; 0 waits for ever",
+                            .example = 70,
+                            .before = 60,
+                            .simulated = false},
+        options.start_deadline);
   visit(OptionField<double>{.key = "settle_target",
                             .unit = "DISTANCE",
                             .help = "relative distance from the mean model aimed at after training",

@@ -27,7 +27,14 @@ Outbox::Outbox(Transport& transport, std::uint32_t window, std::uint64_t& droppe
       links_(links),
       pacer_(pacer) {}
 
+void Outbox::drop_older(Connection& link, const MessageHeader& header) {
+  const std::pair epochs{header.sender_epoch, header.receiver_epoch};
+  if (std::exchange(link.epochs, epochs) == epochs) return;
+  dropped_ += std::erase_if(link.backlog, [](const Frame& frame) { return bool{frame.payload}; });
+}
+
 void Outbox::send(Edge& to, const Message& message) {
+  drop_older(to.link, message.header);
   auto& waiting = to.link.backlog;
   const bool full = waiting.size() >= most_ && may_be_dropped(message);
   if (to.link.in_service == 0 || full) {

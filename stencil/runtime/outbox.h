@@ -37,6 +37,10 @@ class Outbox {
   void hurry() { pacer_ = Pacer(); }
 
  private:
+  /// Payloads that wait since before `header`'s epochs are worth nothing to the neighbour, which
+  /// drops them; what of them it still needs is sent again. Over a thin link or under a low rate
+  /// they would hold that up.
+  void drop_older(Connection& link, const MessageHeader& header);
   /// Sends so many payloads at most, and what has none before and between them. Returns how many.
   std::size_t flush(Edge& to, std::size_t payloads);
 

@@ -375,20 +375,21 @@ const PumpStatus& Pump::status() {
   s.neighbours.clear();
   for (const auto& [rank, edge] : edges_) {
     const Neighbour& n = edge.neighbour;
-    s.neighbours.push_back({.rank = rank,
-                            .link = n.state,
-                            .state = n.report.state,
-                            .step = n.report.steps.count,
-                            .sweeps = n.sweeps,
-                            .bytes_sent = edge.link.bytes_sent,
-                            .first_batch = n.report.first_batch,
-                            .other_grid = n.report.grid_told,
-                            .paused = edge.link.paused && n.state == LinkState::kLeft,
-                            .shared = n.shared,
-                            .bytes_shared = edge.memory.bytes,
-                            .round_trip = n.round_trip,
-                            .swept = n.times.swept,
-                            .moved = n.times.moved});
+    s.neighbours.push_back(
+        {.rank = rank,
+         .link = n.state,
+         .state = n.report.state,
+         .step = n.report.steps.count,
+         .sweeps = n.sweeps,
+         .bytes_sent = edge.link.bytes_sent,
+         .first_batch = n.report.first_batch,
+         .other_grid = n.report.grid_told,
+         .paused = n.state == LinkState::kLeft && (edge.link.paused || allowance_.parted(rank)),
+         .shared = n.shared,
+         .bytes_shared = edge.memory.bytes,
+         .round_trip = n.round_trip,
+         .swept = n.times.swept,
+         .moved = n.times.moved});
   }
   return s;
 }

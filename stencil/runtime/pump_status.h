@@ -39,7 +39,7 @@ struct NeighbourStatus {
   std::uint64_t step = 0, sweeps = 0, bytes_sent = 0;
   std::uint64_t first_batch = 0;   ///< see Heartbeat
   bool other_grid = false;         ///< its grid has been another than ours for long: see SameGrid
-  bool paused = false;             ///< it has left, and intends to come back
+  bool paused = false;             ///< it has left, or was left here, until the end of a pause
   bool shared = false;             ///< the model is averaged in shared memory
   std::uint64_t bytes_shared = 0;  ///< bytes of the model that we averaged in shared memory
   Duration round_trip{};

@@ -62,6 +62,11 @@ double Simulation::end_time() const {
   return static_cast<double>(config_.steps) * config_.step_seconds;
 }
 
+const std::string& Simulation::max_rate(Rank rank) const {
+  const auto own = config_.rates.find(rank);
+  return own == config_.rates.end() ? config_.exchange.max_rate : own->second;
+}
+
 EngineConfig Simulation::engine_config(Rank rank, std::uint32_t buckets) const {
   EngineConfig engine = make_engine_config(config_.exchange, grid_, rank, buckets);
   if (!config_.adopt) {
@@ -91,7 +96,7 @@ void Simulation::make(Rank rank, std::uint64_t generation, const Saved* saved) {
   PumpOptions options{
       .engine = engine_config(rank, worker->mixer->bucket_count()),
       .settle_threshold = settle_threshold(),
-      .max_rate = parse_rate(config_.exchange.max_rate).value_or(0),
+      .max_rate = parse_rate(max_rate(rank)).value_or(0),
       .data_cap = DataCap(parse_allowance(config_.exchange.data_cap).value_or(DataAllowance{})),
       .witness = config_.witness(rank)};
   EngineConfig& engine = options.engine;
@@ -191,7 +196,8 @@ void Simulation::make_part(Worker& worker) {
 }
 
 void Simulation::turn(Worker& worker) {
-  const bool patient = now_ - worker.made < seconds(config_.exchange.start_deadline);
+  const double deadline = config_.exchange.start_deadline;
+  const bool patient = deadline == 0 || now_ - worker.made < seconds(deadline);
   if (config_.hashed && !patient) worker.boundary->standing().stop_joining = true;
   Pauses& pauses = worker.boundary->pauses();
   Standing standing = worker.boundary->standing();

@@ -52,6 +52,7 @@ struct SimulationConfig {
   LinkModel link;
   double worker_bandwidth = 0;  ///< bytes a second that a worker can send in all; 0: unlimited
   std::map<std::pair<Rank, Rank>, LinkModel> links;  ///< exceptions, smaller rank first
+  std::map<Rank, std::string> rates;                 ///< exceptions to `exchange.max_rate`
   std::vector<Outage> outages;
   std::vector<Freeze> freezes;
   std::set<std::pair<Rank, Rank>> shared;  ///< (asker, asked): in shared memory, without delay
@@ -64,7 +65,7 @@ struct SimulationConfig {
   /// Workers wait for their neighbours before their first step, as real workers do.
   bool meet = false;
   /// Their greetings tell the hash of their initial weights, as those of real workers do, and they
-  /// wait for `start_deadline` at most. With `meet`.
+  /// wait for `start_deadline` at most (0: for ever). With `meet`.
   bool hashed = false;
   /// Sees the engine of a worker, and of each life of it anew; null: nobody does.
   std::function<Witness*(Rank)> witness = [](Rank) { return nullptr; };
@@ -133,6 +134,7 @@ class Simulation {
  private:
   struct Worker;
   [[nodiscard]] double settle_threshold() const;
+  [[nodiscard]] const std::string& max_rate(Rank rank) const;
   void make(Rank rank, std::uint64_t generation, const Saved* saved = nullptr);
   [[nodiscard]] EngineConfig engine_config(Rank rank, std::uint32_t buckets) const;
   /// All workers follow the grid as it is now.

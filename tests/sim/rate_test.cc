@@ -61,6 +61,38 @@ TEST(Rate, nobody_sends_more_than_the_rate_and_all_agree) {
   }
 }
 
+/// A payload takes thirteen seconds, or twice that, where its neighbours wait for ten.
+TEST(Rate, of_one_worker_that_its_neighbours_do_not_know_is_soon_waited_for) {
+  for (const char* const rate : {"160kbit/s", "80kbit/s"}) {
+    SCOPED_TRACE(rate);
+    sim::SimulationConfig config = small_steps("ring:4");
+    config.bucket_floats = 65536;
+    config.step_seconds = 5;
+    config.steps = 480;
+    config.rates[0] = rate;
+    const auto objective = sim::make_agreement(2 * 65536, 1);
+    sim::Simulation simulation(config, *objective);
+    simulation.run_until(1);
+    const std::uint64_t greeted = test::total_counters(simulation).resynchronised;
+    simulation.run_until(simulation.end_time());
+    const EngineCounters all = test::total_counters(simulation);
+    EXPECT_LE(all.resynchronised - greeted, 10U) << "they learn how long a reply takes";
+    EXPECT_EQ(all.suspected, 0U);
+    for (const Rank rank : {1, 3}) {
+      for (const NeighbourStatus& n : simulation.status(rank).neighbours) {
+        EXPECT_GE(n.sweeps, 15U) << "of " << rank << " with " << n.rank;
+      }
+    }
+    // A sweep takes two payloads of each end.
+    std::uint64_t sweeps = 0;
+    for (const Rank rank : {1, 3}) sweeps += simulation.status(rank).neighbours[0].sweeps;
+    for (const NeighbourStatus& n : simulation.status(0).neighbours) sweeps += n.sweeps;
+    constexpr std::uint64_t kSweep = 2 * 65536 * sizeof(float);
+    EXPECT_GE(static_cast<double>(sweeps * kSweep), 0.9 * sent_by(simulation, 0))
+        << "all that it sends is of use";
+  }
+}
+
 /// Without the rate the same links would carry several times as much.
 TEST(Rate, is_what_bounds_these_runs) {
   sim::SimulationConfig config = small_steps("ring:4");
@@ -94,6 +126,23 @@ TEST(DataCap, nobody_uses_more_than_its_allowance_and_all_agree) {
   EXPECT_GE(data_of(simulation, 0) - before, 3'000'000U);
   EXPECT_LT(simulation.snapshot().consensus_distance, 0.05);
   EXPECT_LT(simulation.snapshot().mean_drift, 1e-5);
+}
+
+/// A tenth of it would be used many times over between two looks of half a second.
+TEST(DataCap, of_a_quick_link_does_not_go_before_it_is_looked_at) {
+  sim::SimulationConfig config = small_steps("ring:4");
+  config.bucket_floats = 1024;
+  config.step_seconds = 0.01;
+  config.steps = 3000;
+  config.exchange.data_cap = "20MB/hour";
+  const auto objective = sim::make_agreement(65536, 1);
+  sim::Simulation simulation(config, *objective);
+  simulation.run_until(simulation.end_time());
+  for (Rank rank = 0; rank < simulation.size(); ++rank) {
+    EXPECT_TRUE(simulation.status(rank).rests);
+    EXPECT_GE(simulation.status(rank).data.bytes, 2'000'000U);
+    EXPECT_LE(simulation.status(rank).data.bytes, 2'500'000U);
+  }
 }
 
 /// One worker of four is on a metered link; the others average on without it while it rests.

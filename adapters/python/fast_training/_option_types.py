@@ -97,7 +97,7 @@ class Options(TypedDict, total=False):
         60)
     busy_deadline: longest wait for a neighbour that is heard of, but makes no step (default:
         600)
-    start_deadline: longest wait for a first neighbour (default: 60)
+    start_deadline: longest wait for a first neighbour; 0: for ever (default: 60)
     settle_target: relative distance from the mean model aimed at after training (default:
         0.001)
     settle_deadline: longest time spent on settling when training is over everywhere (default:

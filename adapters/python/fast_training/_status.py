@@ -29,7 +29,8 @@ class Neighbour(NamedTuple):
 
     rank: int
     shared: bool  # the model is averaged in shared memory
-    link: str  # "connecting", "up", "suspect", "gone", "left", "refused"
+    # "connecting", "up", "suspect", "gone", "left", "refused", "paused": left, and will come back
+    link: str
     state: str  # as last reported: see Status
     step: int  # last reported
     sweeps: int  # completed with it, begun here

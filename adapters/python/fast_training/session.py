@@ -159,8 +159,8 @@ class Session:
         """Waits until this worker may begin.
 
         Its neighbours begin too, or it has copied the model of one that is ahead. After
-        ``start_deadline`` it begins alone (mode sync: DeadlineError). The first exchange() calls it
-        where nobody has.
+        ``start_deadline`` (0: never) it begins alone (mode sync: DeadlineError). The first
+        exchange() calls it where nobody has.
         """
         if self._joined:
             return

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -146,6 +147,30 @@ TEST(CSession, StatusNeighboursAndCountersAreTold) {
   };
   ASSERT_EQ(fast_counters(first.session, add, &counters), FAST_OK);
   EXPECT_GT(counters.at("frames_sent"), 0U);
+}
+
+/// A worker with a small allowance of data soon leaves for a while.
+TEST(CSession, ANeighbourThatWillComeBackIsPaused) {
+  Worker first(0), second(1);
+  for (Worker* const worker : {&first, &second}) {
+    worker->set("share_memory", "never");
+    worker->set("sweeps", "4");
+  }
+  second.set("data_cap", "100kB/hour");
+  std::atomic<bool> seen = false;
+  both(first, second, [&](Worker& worker) {
+    ASSERT_EQ(fast_join(worker.session), FAST_OK) << fast_error(worker.session);
+    fast_neighbour neighbour{};
+    neighbour.struct_size = sizeof neighbour;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!seen && std::chrono::steady_clock::now() < end) {
+      worker.step();
+      ASSERT_EQ(fast_exchange(worker.session, 1, 1.5), FAST_OK) << fast_error(worker.session);
+      ASSERT_EQ(fast_get_neighbour(worker.session, 0, &neighbour), FAST_OK);
+      if (&worker == &first && neighbour.link == std::string("paused")) seen = true;
+    }
+    EXPECT_TRUE(seen) << "of " << neighbour.rank << ": " << neighbour.link;
+  });
 }
 
 TEST(CSession, AStructOfAnEarlierVersionIsFilledAsFarAsItGoes) {

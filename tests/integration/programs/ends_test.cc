@@ -148,6 +148,25 @@ TEST_F(EndsTest, TwoSignalsToAWorkerAtOnceLoseNoModel) {
   expect_models(2);
 }
 
+TEST_F(EndsTest, AWorkerWithoutAStartDeadlineNamesWhomItWaitsForUntilASignalEndsIt) {
+  std::vector<std::string> arguments = job("ring:2", "1");
+  arguments.erase(arguments.begin());
+  arguments.back() = "0";
+  arguments.insert(arguments.end(), {"--rank", "0", "--listen", "tcp://127.0.0.1:0"});
+  Program program(FAST_WORKER, arguments);
+  ASSERT_TRUE(program.wait_until(
+      [&] { return read_text(worker(0) / "log.txt").find("waits for ") != std::string::npos; },
+      kPatience))
+      << program.err();
+  EXPECT_THAT(read_text(worker(0) / "log.txt"),
+              HasSubstr("waits for neighbour 1 (connecting, step 0) to begin, for as long as it "
+                        "takes (--start-deadline 0)"));
+  program.signal(SIGTERM);
+  const ProgramResult result = program.wait(kPatience);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  EXPECT_THAT(read_text(worker(0) / "log.txt"), HasSubstr("stopped on request before its first"));
+}
+
 TEST_F(EndsTest, NohupHoldsWhateverLibrariesDoWithTheSignal) {
   const std::string line = shell_line(job("ring:2", "400"));
   Program program("/bin/bash", {"-c", "trap '' HUP; LD_PRELOAD='" FAST_TAKES_HANGUP

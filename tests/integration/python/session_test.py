@@ -7,6 +7,8 @@ import math
 import os
 import pathlib
 import signal
+import threading
+import time
 import unittest
 import unittest.mock
 import weakref
@@ -335,6 +337,30 @@ class Ends(unittest.TestCase):
             self.assertEqual(os.WEXITSTATUS(status), 7)
             session.exchange(samples=1, loss=1)
             self.assertEqual(session.steps(), 1)
+
+
+class Pause(unittest.TestCase):
+    def test_a_neighbour_that_will_come_back_is_paused(self):
+        """A worker with a small allowance of data soon leaves for a while."""
+        models = [numbers(1, 2), numbers(3, 4)]
+        options = {"topology": "ring:2", "share_memory": "never", "sweeps": 4}
+        first = fast.Session(models[0], rank=0, **options)
+        second = fast.Session(
+            models[1], rank=1, peers={0: first.endpoint()}, data_cap="100kB/hour", **options
+        )
+        seen = threading.Event()
+        end = time.monotonic() + support.SECONDS
+
+        def work(session):
+            with session:
+                while not seen.is_set() and time.monotonic() < end:
+                    session.exchange(samples=1, loss=1)
+                    if session is first and session.neighbours()[0].link == "paused":
+                        seen.set()
+                session.stop()
+
+        support.together([lambda: work(first), lambda: work(second)])
+        self.assertTrue(seen.is_set())
 
 
 class Log(unittest.TestCase):

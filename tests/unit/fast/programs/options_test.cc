@@ -231,6 +231,7 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
       {{"--log-level", "loud"}, "log level 'loud'"},
       {{"--suspect-after", "0"}, "--suspect-after 0"},
       {{"--suspect-after", "90"}, "--gone-after 60 is less than --suspect-after 90"},
+      {{"--start-deadline", "-1"}, "--start-deadline -1"},
       {{"--restarts", "-1"}, "--restarts -1"},
       {{"--restarts", "1", "--mode", "sync"}, "--restarts with --mode sync"},
       {{"--slow", "4:2"}, "--slow 4:2"},
@@ -248,6 +249,10 @@ TEST_F(OptionsTest, ValuesOutOfRangeAreNamedWithARemedy) {
     if (args[0] != "--model") all.insert(all.end(), {"--model", "linear"});
     EXPECT_THAT(error_of(all), AllOf(HasSubstr(expected), HasSubstr("; "))) << args[0];
   }
+}
+
+TEST_F(OptionsTest, AStartDeadlineOfZeroIsNone) {
+  EXPECT_EQ(error_of({"--start-deadline", "0", "--model", "linear"}), "no error");
 }
 
 TEST_F(OptionsTest, AWorkersPlaceIsChecked) {

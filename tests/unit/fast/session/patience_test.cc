@@ -59,6 +59,14 @@ TEST_F(PatienceTest, LastsWhileOnlyOthersHaveNotSettled) {
   EXPECT_TRUE(over(110));
 }
 
+TEST_F(PatienceTest, LastsForEverWithoutADeadline) {
+  patience_ = Patience(stencil::TimePoint{});
+  neighbour(LinkState::kConnecting, WorkerState::kJoining);
+  EXPECT_FALSE(over(0));
+  EXPECT_TRUE(patience_.worth_a_line(stencil::TimePoint(stencil::seconds(6))));
+  EXPECT_FALSE(over(1e9));
+}
+
 TEST_F(PatienceTest, IsWorthALineOnce) {
   EXPECT_FALSE(patience_.worth_a_line(stencil::TimePoint(stencil::seconds(1))));
   EXPECT_TRUE(patience_.worth_a_line(stencil::TimePoint(stencil::seconds(6))));

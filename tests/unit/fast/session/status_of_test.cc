@@ -147,6 +147,8 @@ TEST(StatusOf, CountersAreFoundByTheirNames) {
   EXPECT_EQ(next * sizeof next,
             sizeof status.engine + sizeof status.pump + sizeof status.transport);
   count("data_used", status.data.bytes);  // it begins anew with each period
+  status.rests = true;
+  expected["data_rests"] = 1;  // while it does
 
   const SessionStatus seen = status_of(status, kNow);
   for (const auto& [name, value] : expected) EXPECT_EQ(seen.counter(name), value) << name;

@@ -16,6 +16,7 @@
 #include "fast/run/run_folder.h"
 #include "fast/run/safetensors.h"
 #include "fast/session/session.h"
+#include "fast/train/memory_watch.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/process.h"
 
@@ -33,6 +34,7 @@ class CountingLearner final : public Learner {
   void set_learning_rate(double rate) override { rates.push_back(rate); }
   StepResult train_step(const Batch& /*batch*/) override {
     values_[0] += 1;
+    if (on_step) on_step();
     return {.loss = 1, .correct = 1};
   }
   StepResult evaluate(const Batch& /*batch*/) override {
@@ -43,7 +45,7 @@ class CountingLearner final : public Learner {
   void begin_statistics() override {}
   void accumulate_statistics(const Batch& /*batch*/) override {}
 
-  std::function<void()> on_evaluate;
+  std::function<void()> on_step, on_evaluate;
   std::vector<double> rates;
 
  private:
@@ -57,10 +59,12 @@ struct Script {
   std::function<void()> fault;
 };
 
+using Counters = decltype(SessionStatus::counters);
+
 class ScriptedExchange final : public Exchange {
  public:
-  ScriptedExchange(Script script, Agreement agreement)
-      : script_(std::move(script)), agreement_(agreement) {}
+  ScriptedExchange(Script script, Agreement agreement, Counters counters)
+      : script_(std::move(script)), agreement_(agreement), counters_(std::move(counters)) {}
   void join() override { reach(0); }
   void exchange(const StepReport& /*report*/) override { reach(++steps_); }
   Agreement finish() override {
@@ -73,6 +77,8 @@ class ScriptedExchange final : public Exchange {
   SessionStatus status() const override {
     SessionStatus status;
     status.mean_data_size = 16;
+    status.counters = counters_;
+    status.neighbours = {{.rank = 0, .paused = counters_.contains("paused")}};
     return status;
   }
 
@@ -82,6 +88,7 @@ class ScriptedExchange final : public Exchange {
   }
   Script script_;
   Agreement agreement_;
+  Counters counters_;
   int steps_ = 0;
 };
 
@@ -95,10 +102,11 @@ class WorkerTest : public ::testing::Test {
     config.quiet = true;
     config.out = folder_.path().string();
     CountingLearner learner;
+    learner.on_step = on_step_;
     learner.on_evaluate = on_evaluate_;
     const auto make = [&](ModelAdapter&, SessionOptions options) {
       given_ = std::move(options);
-      return std::make_unique<ScriptedExchange>(script, agreement_);
+      return std::make_unique<ScriptedExchange>(script, agreement_, counters_);
     };
     const WorkerOutcome outcome = Worker(config, data_, learner, make).run(stop_);
     rates_ = learner.rates;
@@ -119,7 +127,8 @@ class WorkerTest : public ::testing::Test {
 
   WorkerConfig config_;
   Agreement agreement_ = Agreement::kAgreed;
-  std::function<void()> on_evaluate_;
+  Counters counters_;  ///< of the exchange
+  std::function<void()> on_step_, on_evaluate_;
   SessionOptions given_;       ///< to the exchange
   std::vector<double> rates_;  ///< learning rates of the steps
   TemporaryFolder folder_;
@@ -186,6 +195,38 @@ TEST_F(WorkerTest, WithoutAnyExchangeItIsNotWell) {
   EXPECT_THAT(outcome.text, HasSubstr("no exchange"));
   EXPECT_EQ(saved(), kSteps);
   EXPECT_EQ(ended(), "alone");
+}
+
+TEST_F(WorkerTest, AtRestAtTheEndItNamesTheAllowanceOfData) {
+  agreement_ = Agreement::kAlone;
+  config_.session.exchange.data_cap = "2MB/hour";
+  counters_ = {{"sweeps", 3}, {"data_rests", 1}};
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
+  EXPECT_THAT(outcome.text, HasSubstr("--data-cap 2MB/hour, and agreed with nobody"));
+  EXPECT_EQ(saved(), kSteps);
+}
+
+TEST_F(WorkerTest, CutOffByNeighboursThatPausedItSaysSo) {
+  agreement_ = Agreement::kAlone;
+  counters_ = {{"sweeps", 3}, {"paused", 1}};
+  const WorkerOutcome outcome = run({});
+  EXPECT_EQ(outcome.code, ExitCode::kWorkerLost);
+  EXPECT_THAT(outcome.text, HasSubstr("its neighbours have paused"));
+}
+
+TEST_F(WorkerTest, AStepThatTakesMoreMemoryThanTheBudgetIsALineInTheLog) {
+  counters_ = {{"memory_budget", 32'000'000}, {"memory_held", 20'000'000}};
+  config_.memory_before = own_memory().own();
+  on_step_ = [] {
+    const std::vector<char> results(96'000'000, 'x');
+    EXPECT_EQ(results.back(), 'x');
+  };
+  EXPECT_EQ(run({}).code, ExitCode::kOk);
+  const std::string log = testing::read_text(run_.log(1));
+  EXPECT_THAT(log, HasSubstr("--memory-budget 32MB: "));
+  EXPECT_THAT(log, HasSubstr("the sum that is held to the budget is 20MB"));
+  EXPECT_EQ(log.find("--memory-budget"), log.rfind("--memory-budget")) << "once";
 }
 
 TEST_F(WorkerTest, TheModelIsSavedBeforeItIsEvaluatedAndEvaluationHearsAStop) {

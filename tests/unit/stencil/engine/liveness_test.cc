@@ -112,5 +112,23 @@ TEST_F(LivenessTest, an_edge_on_which_no_reply_comes_is_begun_anew) {
   EXPECT_GT(them().life.our_epoch, epoch);
 }
 
+TEST_F(LivenessTest, a_reply_that_was_given_up_is_waited_for_longer_the_next_time) {
+  them().book.open.push_back(
+      OpenOffer{.sequence = 1, .bucket = 0, .since = lone_.now, .made = true});
+  const auto seconds_until_anew = [&] {
+    const std::uint32_t epoch = them().life.our_epoch;
+    them().life.acknowledged = true;
+    int waited = 0;
+    for (; them().life.our_epoch == epoch && waited < 100; ++waited) {
+      hear();
+      wait(seconds(1));
+    }
+    return waited;
+  };
+  EXPECT_EQ(seconds_until_anew(), 10);
+  EXPECT_EQ(seconds_until_anew(), 20);
+  EXPECT_EQ(seconds_until_anew(), 30);
+}
+
 }  // namespace
 }  // namespace stencil

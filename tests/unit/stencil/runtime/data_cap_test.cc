@@ -55,6 +55,16 @@ TEST(DataCap, a_period_ends_and_another_begins_with_all_of_the_allowance) {
   EXPECT_EQ(cap.used().bytes, 0U);
 }
 
+TEST(DataCap, a_hundredth_of_it_is_much) {
+  DataCap cap(kDaily);
+  cap.advance(at(0), 5);
+  EXPECT_FALSE(cap.much_since(10'004));
+  EXPECT_TRUE(cap.much_since(10'005));
+  cap.advance(at(0), 10'005);
+  EXPECT_FALSE(cap.much_since(20'004));
+  EXPECT_FALSE(DataCap().much_since(~0ULL)) << "there is none";
+}
+
 /// Bytes are counted by a process from its own start.
 TEST(DataCap, goes_on_from_what_a_checkpoint_holds) {
   DataCap cap(kDaily, {900'000, 3600});

@@ -93,6 +93,25 @@ TEST_F(OutboxTest, what_waits_for_a_link_that_has_gone_is_counted_as_lost) {
   EXPECT_EQ(dropped_, 3U);
 }
 
+/// The neighbour drops what is of an epoch that is over.
+TEST_F(OutboxTest, payloads_that_wait_since_before_an_edge_began_anew_are_dropped) {
+  send(Heartbeat{});
+  send(Offer{.sequence = 1, .payload = Payload(Bytes(1000))});
+  send(Offer{.sequence = 2, .payload = Payload(Bytes(1000))});
+  EXPECT_EQ(to_.link.backlog.size(), 3U);
+  Message anew = message(Hello{});
+  ++anew.header.sender_epoch;
+  outbox_.send(to_, anew);
+  EXPECT_EQ(to_.link.backlog.size(), 2U);
+  EXPECT_EQ(dropped_, 2U);
+  anew.body = Offer{.sequence = 1, .payload = Payload(Bytes(1000))};
+  outbox_.send(to_, anew);
+  EXPECT_EQ(to_.link.backlog.size(), 3U);
+  ++anew.header.receiver_epoch;
+  outbox_.send(to_, anew);
+  EXPECT_EQ(to_.link.backlog.size(), 3U) << "the one of now in the place of the other";
+}
+
 /// Payloads of 1000 bytes, at 1000 bytes a second.
 class PacedOutboxTest : public OutboxTest {
  protected:
