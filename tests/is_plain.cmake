@@ -1,0 +1,10 @@
+# fast_is_plain(NAME OUT): whether the list `fast_plain`, whose file includes this, has a name.
+function(fast_is_plain name out)
+  set(${out} OFF PARENT_SCOPE)
+  foreach(pattern ${fast_plain})
+    if(name MATCHES "^${pattern}$")
+      set(${out} ON PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
