@@ -71,7 +71,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
       .sets_aside = stencil::Mode::parse(exchange.mode).kind != stencil::Mode::Kind::kSync,
       .takes_initial = exchange.initial == "lowest"};
   for (const auto& [what, bytes] : options.held_beside) {
-    footprint.beside.push_back({what, bytes});
+    footprint.beside.push_back({what, static_cast<std::size_t>(bytes)});  // they lie in memory
     budget.beside += bytes;
   }
   budget.bounds = stencil::bounds_within(
