@@ -3,12 +3,13 @@
 # compiler builds FAST from, without LibTorch, and what qemu runs it with. Nothing of this machine
 # changes: apt works on lists and a status of its own, and packages are unpacked, not installed.
 #
-# usage: tests/sysroot.sh ARCH FOLDER
-#   ARCH    arm64 or armhf
-#   FOLDER  becomes the sysroot; what was fetched for it is kept in FOLDER.apt, and both are kept
-#           where they are complete already
+# usage: tests/sysroot.sh ARCH FOLDER [PACKAGE...]
+#   ARCH     arm64 or armhf
+#   FOLDER   becomes the sysroot; what was fetched for it is kept in FOLDER.apt, and both are kept
+#            where they are complete already
+#   PACKAGE  one more of Debian's, as libtorch-dev and the libopenblas0-serial that it is run with
 set -euo pipefail
-if [ $# -ne 2 ] || [[ $1 != arm64 && $1 != armhf ]]; then
+if [ $# -lt 2 ] || [[ $1 != arm64 && $1 != armhf ]]; then
   sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
   exit 2
 fi
@@ -21,7 +22,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 # What the product and its tests link, and no tools: those are the host's.
 mapfile -t wanted < <("$here/install-packages.sh" --list build test | grep -E -- '-dev$|^libjs-' |
   grep -vE '^lib(torch|gloo|openmpi|benchmark|dlib)-dev$')
-wanted+=("libstdc++-$(c++ -dumpversion)-dev")
+wanted+=("libstdc++-$(c++ -dumpversion)-dev" "${@:3}")
 if [ "$(cat "$root/.complete" 2>/dev/null)" = "$arch ${wanted[*]}" ]; then exit 0; fi
 
 . /etc/os-release
@@ -49,8 +50,13 @@ Dir::Etc::sourceparts "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
 END
 echo "Fetching libraries of $arch into $root"
-APT_CONFIG=$apt/apt.conf apt-get -qq update
-APT_CONFIG=$apt/apt.conf apt-get -qq -y --download-only install "${wanted[@]}" >/dev/null
+export APT_CONFIG=$apt/apt.conf
+if ! apt-get -qq update; then
+  echo "Going on without security updates, whose list of $arch the mirror may not have whole"
+  sed -i '/-security /d' "$apt/sources.list"
+  apt-get -qq update
+fi
+apt-get -qq -y --download-only install "${wanted[@]}" >/dev/null
 
 rm -rf "$root"
 mkdir -p "$root"
@@ -58,5 +64,9 @@ for package in "$apt"/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
 # Links that are absolute would lead out of the sysroot.
 find "$root" -type l -lname '/*' -printf '%P\t%l\n' | while IFS=$'\t' read -r link target; do
   ln -sfnr "$root$target" "$root/$link"
+done
+# What update-alternatives would have made on the machine itself.
+for library in "$root"/usr/lib/*/openblas-serial/lib*.so.[03]; do
+  if [ -e "$library" ]; then ln -sfr "$library" "$(dirname "$library")/.."; fi
 done
 echo "$arch ${wanted[*]}" >"$root/.complete"

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -27,7 +28,7 @@ NamedTensor array(fast_role role, const char* name, const char* type, std::size_
         "use F32, F64, F16 or BF16, or of FAST_CARRIED one of those that fast_array() lists");
   }
   for (const std::int64_t side : std::span(shape, rank)) {
-    const auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const auto most = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
     if (side < 0 || (side > 0 && bytes > most / static_cast<std::uint64_t>(side))) {
       throw ConfigError("'" + tensor.name + "' has a side of " + std::to_string(side),
                         "give sides of 0 or more whose product is the number of elements");
@@ -38,7 +39,7 @@ NamedTensor array(fast_role role, const char* name, const char* type, std::size_
   if (memory == nullptr && bytes > 0) {
     throw ConfigError("'" + tensor.name + "' has no memory", "pass the address of its elements");
   }
-  tensor.bytes = {static_cast<std::byte*>(memory), bytes};
+  tensor.bytes = {static_cast<std::byte*>(memory), static_cast<std::size_t>(bytes)};
   return tensor;
 }
 

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -68,6 +71,13 @@ fast_code once_open(fast_session* session, Body body) noexcept {
     }
     body(*session->session);
   });
+}
+
+/// A place among all elements, or a number of them, as sizes are counted here: where that is in 32
+/// bits, what is beyond every array stays beyond.
+std::size_t counted(uint64_t elements) {
+  return static_cast<std::size_t>(
+      std::min<uint64_t>(elements, std::numeric_limits<std::size_t>::max()));
 }
 
 /// The result of `get` for an open session; else `otherwise`.
@@ -258,11 +268,12 @@ fast_code fast_array_moved(fast_session* session, size_t array, void* memory) {
 }
 
 fast_code fast_ready_from(fast_session* session, uint64_t first) {
-  return once_open(session, [&](fast::Session&) { session->adapter->ready_from(first); });
+  return once_open(session, [&](fast::Session&) { session->adapter->ready_from(counted(first)); });
 }
 
 fast_code fast_needed(fast_session* session, uint64_t first, uint64_t count) {
-  return once_open(session, [&](fast::Session& one) { one.needed(first, count); });
+  return once_open(session,
+                   [&](fast::Session& one) { one.needed(counted(first), counted(count)); });
 }
 
 fast_code fast_changing(fast_session* session) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "fast/report/colours.h"
 
@@ -56,7 +57,7 @@ std::string bytes(double value) {
 std::string seconds(double value) {
   if (!std::isfinite(value) || value < 0 || value > 1e9) return "-";
   if (value < 59.95) return fmt::format("{:.1f} s", value);
-  const auto whole = static_cast<long>(value + 0.5);
+  const auto whole = static_cast<std::int64_t>(value + 0.5);
   if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
   return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
 }

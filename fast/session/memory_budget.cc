@@ -1,7 +1,9 @@
 #include "fast/session/memory_budget.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include "fast/checkpoint/saved_state.h"
@@ -51,7 +53,9 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
                                 const stencil::Carried& carried) {
   MemoryBudget budget;
   const ExchangeOptions& exchange = options.exchange;
-  budget.allowed = stencil::parse_bytes(exchange.memory_budget).value_or(0);
+  budget.allowed = static_cast<std::size_t>(
+      std::min<std::uint64_t>(stencil::parse_bytes(exchange.memory_budget).value_or(0),
+                              std::numeric_limits<std::size_t>::max()));
   budget.copy = copied_bytes(adapter);
   if (budget.allowed > 0) budget.checkpoint = checkpoint_bytes(options, layout, adapter);
   stencil::Footprint footprint{
@@ -67,7 +71,7 @@ MemoryBudget make_memory_budget(const SessionOptions& options, const stencil::Gr
       .sets_aside = stencil::Mode::parse(exchange.mode).kind != stencil::Mode::Kind::kSync,
       .takes_initial = exchange.initial == "lowest"};
   for (const auto& [what, bytes] : options.held_beside) {
-    footprint.beside.push_back({what, bytes});
+    footprint.beside.push_back({what, static_cast<std::size_t>(bytes)});  // they lie in memory
     budget.beside += bytes;
   }
   budget.bounds = stencil::bounds_within(

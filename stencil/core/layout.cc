@@ -23,15 +23,20 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 namespace {
 
-/// Bytes of a flat vector must be countable in a signed 64-bit number.
-constexpr std::size_t kMaxFloats = std::size_t{1} << 60;
-static_assert(sizeof(std::size_t) == 8, "sizes of models are counted in 64 bits");
+/// Bytes of a flat vector must be countable in a signed number of the machine's word.
+constexpr int kMaxPower = std::numeric_limits<std::ptrdiff_t>::digits - 3;
+constexpr std::size_t kMaxFloats = std::size_t{1} << kMaxPower;
+
+/// 2 to the power of kMaxPower, in words.
+std::string max_text() {
+  return "2^" + std::to_string(kMaxPower);
+}
 
 std::size_t element_count(const ParameterSlot& slot) {
   const auto refuse = [&](const char* cause) {
     throw ConfigError(
         "parameter '" + slot.name + "' of shape " + shape_text(slot.shape) + " " + cause,
-        "give sides of 0 or more whose product is under 2^60");
+        "give sides of 0 or more whose product is under " + max_text());
   };
   std::size_t count = 1;
   bool empty = false;
@@ -41,9 +46,9 @@ std::size_t element_count(const ParameterSlot& slot) {
   }
   if (empty) return 0;
   for (const auto side : slot.shape) {
-    const auto factor = static_cast<std::size_t>(side);
+    const auto factor = static_cast<std::uint64_t>(side);
     if (count > kMaxFloats / factor) refuse("is too large");
-    count *= factor;
+    count *= static_cast<std::size_t>(factor);
   }
   return count;
 }
@@ -115,8 +120,9 @@ Layout::Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats)
     slot.offset = size_;
     slot.size = element_count(slot);
     if (slot.size > kMaxFloats - size_) {
-      throw ConfigError("the model is over 2^60 floats at parameter '" + slot.name + "'",
-                        "check the shapes");
+      throw ConfigError(
+          "the model is over " + max_text() + " floats at parameter '" + slot.name + "'",
+          "check the shapes");
     }
     size_ += slot.size;
     rounded_ |= rounds(slot.type);
@@ -134,7 +140,7 @@ Layout::Layout(std::vector<ParameterSlot> parameters, std::size_t bucket_floats)
 Layout Layout::flat(std::size_t size, std::size_t bucket_floats) {
   if (size > kMaxFloats) {
     throw ConfigError("a flat model of " + std::to_string(size) + " floats",
-                      "give a size under 2^60");
+                      "give a size under " + max_text());
   }
   ParameterSlot slot;
   slot.shape = {static_cast<std::int64_t>(size)};

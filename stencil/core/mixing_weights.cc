@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -48,8 +49,9 @@ class WeightedLaplacian {
 
   /// Lanczos steps that keep the work within about ten seconds.
   [[nodiscard]] std::size_t max_steps() const {
-    constexpr std::size_t kTouches = 5'000'000'000;
-    return std::clamp<std::size_t>(kTouches / (starts_.size() * 4 + others_.size()), 100, 60'000);
+    constexpr std::uint64_t kTouches = 5'000'000'000;
+    return static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(kTouches / (starts_.size() * 4 + others_.size()), 100, 60'000));
   }
 
  private:

@@ -20,9 +20,7 @@ class Random {
   }
 
   /// Uniform in [0, bound); bound > 0. Multiply-shift; its bias is below bound / 2^64.
-  std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
-  }
+  std::uint64_t below(std::uint64_t bound) { return high_half(next(), bound); }
 
   /// Uniform in [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
@@ -43,6 +41,14 @@ class Random {
   }
 
  private:
+  /// The upper 64 bits of a * b, by halves: machines of 32 bits have no numbers of 128.
+  static std::uint64_t high_half(std::uint64_t a, std::uint64_t b) {
+    constexpr std::uint64_t kLow = 0xffffffff;
+    const std::uint64_t mixed = (a >> 32) * (b & kLow) + ((a & kLow) * (b & kLow) >> 32);
+    const std::uint64_t other = (a & kLow) * (b >> 32) + (mixed & kLow);
+    return (a >> 32) * (b >> 32) + (mixed >> 32) + (other >> 32);
+  }
+
   std::uint64_t state_;
 };
 

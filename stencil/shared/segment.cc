@@ -31,6 +31,7 @@ constexpr std::uint32_t kLibrary = 2;
 #endif
 constexpr std::uint32_t kLocks = kLibrary << 16 | sizeof(pthread_mutex_t);
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kBlock = 512;  // of st_blocks
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 static_assert(std::atomic<float>::is_always_lock_free);
@@ -129,8 +130,12 @@ bool Segment::map_memory(int descriptor) {
 /// Allocates all pages of the memfd now: a page that cannot be allocated later is a SIGBUS.
 /// Populates the mapping rather than the file, so that the system may give large pages.
 bool Segment::reserve() const {
-  if (::madvise(base_, bytes_, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;  // a kernel before 5.14 does not know it
+  if (::madvise(base_, bytes_, MADV_POPULATE_WRITE) != 0) {
+    if (errno != EINVAL) return false;  // a kernel before 5.14 does not know it
+  } else if (struct stat status{}; ::fstat(descriptor_, &status) == 0 &&
+                                   kBlock * static_cast<std::size_t>(status.st_blocks) >= bytes_) {
+    return true;  // qemu takes every advice and may do nothing
+  }
   return ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes_)) == 0;
 }
 

@@ -28,7 +28,7 @@ TEST(ByteSize, IsWrittenRoundedUpSoThatReadAgainItIsEnough) {
   EXPECT_EQ(bytes_text(1001), "1.1kB");
   EXPECT_EQ(bytes_text(64'000'000), "64MB");
   EXPECT_EQ(bytes_text(2'340'000'000), "2.4GB");
-  for (std::uint64_t bytes = 1; bytes < 1UL << 50; bytes = bytes * 3 + 1) {
+  for (std::uint64_t bytes = 1; bytes < 1ULL << 50; bytes = bytes * 3 + 1) {
     EXPECT_GE(parse_bytes(bytes_text(bytes)), bytes);
   }
 }

@@ -57,7 +57,7 @@ TEST(FrameReader, HoweverTheStreamIsCutTheFramesAreTheSame) {
                                            framed(std::string(4090, 'h'), std::string(5000, 'q'))};
   std::string stream = greeting();
   for (const std::string& frame : frames) stream += frame;
-  for (const std::size_t at_once : {1UL, 2UL, 7UL, 8UL, 9UL, 4095UL, 4096UL, 4097UL, 1'000'000UL}) {
+  for (const std::size_t at_once : {1, 2, 7, 8, 9, 4095, 4096, 4097, 1'000'000}) {
     Reading reading;
     reading.feed(stream, at_once);
     ASSERT_EQ(reading.frames.size(), frames.size()) << at_once;
