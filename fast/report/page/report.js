@@ -118,7 +118,7 @@
     claims_refused: 'means that neighbours told of and that no work of this run can have come to; not taken',
     unknown_senders: 'messages of ranks that are no neighbours',
     unproven: 'messages over links that had not proven their key',
-    frames_dropped: 'messages dropped since a queue was full',
+    frames_dropped: 'messages dropped since a queue was full, or since they were of a connection that is over',
     resent: 'answers sent once more',
     shares: 'buckets averaged in shared memory, begun here',
     shares_declined: 'buckets in shared memory whose owner was using them',
@@ -137,6 +137,7 @@
     memory_held: 'bytes that it held for the exchange at its end, beside the model',
     memory_budget: 'bytes that it might hold for the exchange (memory_budget)',
     data_used: 'bytes of its data_cap that it sent and received over the network in the last period',
+    data_rests: '1 where it exchanged nothing at the end, to keep within its data_cap',
     non_finite_losses: 'losses that were NaN or infinite; left out of the mean',
   };
   const word = name => {
