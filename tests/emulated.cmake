@@ -1,7 +1,6 @@
 # What is left out where the programs of a cross build run under qemu, as plain.cmake leaves out under
 # sanitizers: all that is left out there, since an emulator takes 50 to 150 times as long, and what
-# qemu's system calls cannot show.
-include(${CMAKE_CURRENT_LIST_DIR}/plain.cmake)
+# qemu's system calls cannot show. Read after plain.cmake.
 list(APPEND fast_plain
   # set_robust_list is ENOSYS: a lock whose holder is killed stays locked.
   "Segment.lock_of_a_holder_that_stands_still_.*"

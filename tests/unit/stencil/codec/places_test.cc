@@ -45,7 +45,7 @@ TEST(Places, AreReadAsTheyWereWritten) {
   Random random(seed);
   for (int round = 0; round < 3000; ++round) {
     const std::size_t limit = 1 + random.below(round % 10 == 0 ? 70'000 : 40);
-    const Places places{limit, 1 + random.below(limit)};
+    const Places places{limit, static_cast<std::size_t>(1 + random.below(limit))};
     const Numbers numbers = drawn(random, limit, places.count);
     const auto bytes = written(places, numbers);
     ASSERT_EQ(read(places, bytes), numbers) << limit;
