@@ -1,5 +1,6 @@
 #include "fast/data/example_spec.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "fast/errors.h"
@@ -42,9 +43,12 @@ ExampleSpec::ExampleSpec(const ImageShape& shape)
 
 ImageShape image_shape(const ExampleSpec& examples, const std::string& model) {
   const std::vector<std::int64_t>& sides = examples.input.shape;
+  const auto is_a_side = [](std::int64_t side) {
+    return side > 0 && side <= std::numeric_limits<int>::max();
+  };
   if (!examples.has_labels()) throw no_images(model, "the targets of this data set are no labels");
   if (examples.input.type != ValueType::kFloat32 || sides.empty() || sides.size() > 3 ||
-      examples.input.values() == 0 || examples.input.values() > std::numeric_limits<int>::max()) {
+      !std::ranges::all_of(sides, is_a_side)) {
     throw no_images(model, "an example of this data set is " + in_words(examples.input));
   }
   const auto from_the_end = [&](std::size_t i) {

@@ -216,6 +216,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   // Checks all data before anything is written; the workers read it again.
   common.data = absolute_dataset(common.data);
   common.model = absolute_model(common.model);
+  if (!common.init.empty()) common.init = std::filesystem::absolute(common.init).string();
   common.session.topology = absolute_topology(common.session.topology);
   common.out = std::filesystem::absolute(common.out).string();
   if (!common.session.keys.empty()) {

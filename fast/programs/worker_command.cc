@@ -26,6 +26,7 @@
 #include "fast/programs/launch/threads.h"
 #include "fast/programs/service_manager.h"
 #include "fast/programs/watched_learner.h"
+#include "fast/train/initial_model.h"
 #include "fast/train/log_style.h"
 #include "fast/train/memory_watch.h"
 #include "fast/train/worker.h"
@@ -135,6 +136,7 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   config.worker.memory_before = own_memory().own();
   const Dataset data = load_for(config.worker, topology.size());
   const std::unique_ptr<Learner> learner = models.make(learner_options(config.worker, data.spec));
+  if (!config.worker.init.empty()) begin_from(config.worker.init, learner->adapter());
   config.worker.advice = models.advice(config.worker.model);
   ServiceManager manager(read_environment);
   WatchedLearner watched(*learner, manager);

@@ -24,6 +24,7 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string loss = "cross_entropy";
+  std::string init;  ///< a saved model to begin with; empty: weights drawn from the seed
   std::string partition = "iid";
   std::string weighting = "workers";  ///< "workers" | "data": whose steps count alike
   double epochs = 5;                  ///< passes over the training set, by all workers together

@@ -174,6 +174,12 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .before = "workers",
           .choices = {"workers", "data"}},
       w.weighting);
+  visit(OptionField<std::string>{.key = "init",
+                                 .unit = "FILE",
+                                 .help = "begin with a saved model, mean.safetensors of an earlier "
+                                         "run, instead of weights drawn from the seed",
+                                 .example = "mean.safetensors"},
+        w.init);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
                             .help = "passes over the training set, by all workers together",

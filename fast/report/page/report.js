@@ -150,7 +150,7 @@
     const evaluated = [
       known(accuracy.mean_model) || !known(summary.test_loss)
         ? ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set']
-        : ['Mean model', trim(summary.test_loss), 'loss on the test set'],
+        : ['Mean model', String(Number(summary.test_loss.toPrecision(3))), 'loss on the test set'],
       ['Workers alone', span(accuracy.worker_min, accuracy.worker_max), 'lowest and highest accuracy'],
     ];
     const list = [

@@ -392,6 +392,30 @@ TEST_F(TrainTest, ArraysOfOnesOwnAreLearnt) {
   EXPECT_THAT(gone.out + gone.err, HasSubstr("test-y.npy"));
 }
 
+TEST_F(TrainTest, BeginsWithASavedModel) {
+  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40", "first"), {}, kPatience).code, 0);
+  const std::string saved = (run("first") / "mean.safetensors").string();
+  const auto begun = [&](const std::string& name, const std::string& data) {
+    std::vector<std::string> arguments = wishes("ring:2", "1", name);
+    for (const std::string& more : {std::string("--init"), saved, std::string("--lr"),
+                                    std::string("1e-12"), std::string("--data"), data}) {
+      arguments.push_back(more);
+    }
+    return run_program(FAST_PROGRAM, arguments, {}, kPatience);
+  };
+  const ProgramResult second = begun("second", "synthetic:512,128");
+  EXPECT_EQ(second.code, 0) << second.err;
+  const auto accuracy = [&](const std::string& name) {
+    return summary_of(run(name))["test_accuracy"]["mean_model"].get<double>();
+  };
+  EXPECT_EQ(accuracy("second"), accuracy("first"));
+  write_npy(folder_.path(), 64, 10, 5);
+  const ProgramResult other = begun("third", "npy:" + folder_.path().string());
+  EXPECT_EQ(other.code, 4) << other.err;
+  EXPECT_THAT(other.out + other.err,
+              AllOf(HasSubstr("mean.safetensors is of another model"), HasSubstr("'fc.weight'")));
+}
+
 TEST_F(TrainTest, EvaluatesWhileItTrains) {
   std::vector<std::string> arguments = wishes("ring:2", "40");
   for (const char* const more : {"--evaluate-every", "0.25"}) arguments.emplace_back(more);

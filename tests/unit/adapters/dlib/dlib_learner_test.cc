@@ -57,7 +57,7 @@ TEST(DlibLearner, WhatIsUnknownIsRefusedByName) {
   };
   const ImageShape shape{3, 8, 8, 4};
   EXPECT_THAT(refusal(options_for("dlib:mpl", shape)), ::testing::HasSubstr("dlib:mlp"));
-  EXPECT_THAT(refusal(options_for("mlp", {})), ::testing::HasSubstr("give the shape"));
+  EXPECT_THAT(refusal(options_for("mlp", {})), ::testing::HasSubstr("are no labels"));
   auto options = options_for("mlp", shape);
   options.optimizer.name = "lion";
   EXPECT_THAT(refusal(options), ::testing::HasSubstr("use sgd or adamw"));

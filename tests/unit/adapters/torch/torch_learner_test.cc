@@ -120,7 +120,8 @@ TEST(TorchLearner, RefusesAnUnknownOptimizer) {
 
 TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
   for (const std::string optimizer : {"sgd", "plain sgd", "adamw"}) {
-    auto options = options_for("linear", {3, 8, 8, 5});
+    constexpr ImageShape kShape{3, 8, 8, 5};
+    auto options = options_for("linear", kShape);
     options.optimizer.name = optimizer == "adamw" ? "adamw" : "sgd";
     options.optimizer.nesterov = optimizer != "plain sgd";
     const auto torch = std::make_unique<TorchLearner>(options);
@@ -132,7 +133,7 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
     }
     EXPECT_TRUE(std::ranges::equal(torch->adapter().values(), flat->adapter().values()));
     for (std::uint64_t step = 0; step < 20; ++step) {
-      const Examples examples(kCifar, 16, step);
+      const Examples examples(kShape, 16, step);
       const auto one = torch->train_step(examples.batch());
       const auto other = flat->train_step(examples.batch());
       EXPECT_NEAR(one.loss, other.loss, 1e-3) << optimizer << " step " << step;
