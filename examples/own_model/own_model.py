@@ -1,4 +1,4 @@
-"""A model and data of one's own for standalone workers, and what they have trained, back in PyTorch.
+"""A model and data of one's own for standalone workers, and the trained model back in PyTorch.
 
 python3 own_model.py make FOLDER          writes FOLDER/net.pt and FOLDER/data/*.npy
 python3 own_model.py use FOLDER MODEL     loads MODEL, a mean.safetensors, and says how good it is
