@@ -30,6 +30,7 @@
 #include "fast/train/model_keeper.h"
 #include "fast/train/models.h"
 #include "fast/train/progress_line.h"
+#include "fast/train/regular_evaluation.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
 #include "fast/train/too_late.h"
@@ -187,13 +188,12 @@ class TrainingRun {
     const bool over = trained();  // it was when the checkpoint was made, statistics and all
     exchange_->join();
     recorder_.begin_training(*exchange_);
-    if (config_.evaluate_every > 0) {
-      evaluations_ = std::floor(exchange_->progress() / config_.evaluate_every);
-    }
+    evaluation_.begin(exchange_->progress());
     while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
-      evaluate_when_due();
-      if (recorder_.since_report() >= config_.report_every) {
+      const auto evaluated = evaluation_.look(exchange_->progress(), recorder_);
+      if (evaluated) log_(LogLevel::kInfo, *evaluated);
+      if (evaluated || recorder_.since_report() >= config_.report_every) {
         recorder_.report(*exchange_);
         look_at_memory();
         if (config_.tell) config_.tell(progress_line(*exchange_, state_.steps()));
@@ -224,21 +224,6 @@ class TrainingRun {
     }
     if (model_.unsaved()) model_.save(ended_);  // there may be room by now
     return outcome;
-  }
-
-  /// Evaluates the model as it is, between two steps; neighbours go on meanwhile.
-  void evaluate_when_due() {
-    if (config_.evaluate_every <= 0) return;
-    const double progress = exchange_->progress();
-    const double due = std::floor(progress / config_.evaluate_every);
-    if (due <= std::exchange(evaluations_, std::max(due, evaluations_)) || trained()) return;
-    const Clock::time_point begun = Clock::now();
-    if (const auto result = test(learner_, data_, stop_)) {
-      recorder_.set_result(known(result->accuracy), result->loss, since(begun));
-      recorder_.report(*exchange_);
-      log_(LogLevel::kInfo,
-           fmt::format("after {:.0f} % of the run: {}", 100 * progress, in_words(*result)));
-    }
   }
 
   void look_at_memory() {
@@ -382,7 +367,7 @@ class TrainingRun {
   std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
-  double evaluations_ = 0;           ///< shares of the run after which the model was evaluated
+  RegularEvaluation evaluation_{config_.evaluate_every, learner_, data_, stop_};
   std::string ended_ = kEndedEarly;  ///< see kEndedKey
   TrainLoader loader_;
   RunState state_;
