@@ -23,7 +23,7 @@ void read_all(const fast::StateReader& state, const std::string& name, std::size
 
 /// A loader either resumes from the state or rejects it.
 void resume_loader(const fast::StateReader& state) {
-  fast::Dataset data;
+  fast::ImageDataset data;
   data.train.shape = {.channels = 1, .height = 1, .width = 1, .classes = 2};
   data.train.pixels = data.train.labels = {0, 1, 1};
   data.deviation = {1, 1, 1, 1};
