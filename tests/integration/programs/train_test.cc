@@ -417,7 +417,7 @@ TEST_F(TrainTest, BeginsWithASavedModel) {
 }
 
 TEST_F(TrainTest, EvaluatesWhileItTrains) {
-  std::vector<std::string> arguments = wishes("ring:2", "40");
+  std::vector<std::string> arguments = wishes("ring:2", "100");
   for (const char* const more : {"--evaluate-every", "0.25"}) arguments.emplace_back(more);
   const ProgramResult result = run_program(FAST_PROGRAM, arguments, {}, kPatience);
   EXPECT_EQ(result.code, 0) << result.out << result.err;
@@ -432,8 +432,8 @@ TEST_F(TrainTest, EvaluatesWhileItTrains) {
     }
     ASSERT_GE(when.size(), 2U) << "at the end, and before";
     EXPECT_LE(when.size(), 4U);
-    EXPECT_LT(when.front(), 1);
-    EXPECT_EQ(when.back(), 1);
+    EXPECT_LT(when.front(), 0.9);
+    EXPECT_GT(when.back(), 0.99);
   }
 }
 
