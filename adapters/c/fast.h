@@ -287,7 +287,8 @@ FAST_API fast_code fast_momentum(fast_session* session, size_t array, void* mome
  * worker's, and at the others after some boundaries. When nobody has said a new one for so long,
  * all read the same number; in mode sync on topology complete, after one boundary. What workers
  * that died said last fades as others say new values, over some thousand steps. Checkpoints hold it
- * all. After fast_finish() it stays as it is. Training thread.
+ * all. After fast_finish() it stays as it is. With option "out" the run's page shows it, a curve
+ * for each worker and one of the mean. Training thread.
  */
 FAST_API fast_code fast_mean(fast_session* session, const char* name, double value, double* mean);
 

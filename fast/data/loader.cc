@@ -86,19 +86,27 @@ bool TrainLoader::resume(const State& state) {
 }
 
 TestLoader::TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> examples,
-                       std::size_t batch)
+                       std::size_t batch, std::size_t most)
     : examples_(std::move(examples)),
-      batch_(std::min(std::max<std::size_t>(batch, 1), examples_->size())),
+      size_(most == 0 ? examples_->size() : std::min(most, examples_->size())),
+      batch_(std::min(std::max<std::size_t>(batch, 1), size_)),
       buffers_(data.spec, batch_) {}
 
 bool TestLoader::next(Batch& out) {
-  if (position_ == examples_->size()) {
+  if (position_ == size_) {
     position_ = 0;
     return false;
   }
-  const std::size_t count = std::min(batch_, examples_->size() - position_);
-  examples_->write(position_, count, nullptr, buffers_.inputs(0, count),
-                   buffers_.targets(0, count));
+  const std::size_t count = std::min(batch_, size_ - position_);
+  if (size_ == examples_->size()) {
+    examples_->write(position_, count, nullptr, buffers_.inputs(0, count),
+                     buffers_.targets(0, count));
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t place = std::uint64_t{position_ + i} * examples_->size() / size_;
+      examples_->write(place, 1, nullptr, buffers_.inputs(i, 1), buffers_.targets(i, 1));
+    }
+  }
   position_ += count;
   out = buffers_.batch(count);
   return true;

@@ -75,18 +75,22 @@ class TrainLoader {
   BatchBuffers buffers_;
 };
 
-/// One pass over a set of examples in order, unaugmented; the last batch may be shorter.
+/// One pass over a set of examples in order, or over a part that is evenly spread, unaugmented; the
+/// last batch may be shorter.
 class TestLoader {
  public:
-  /// `examples`: data.test or data.train, which the loader shares.
-  TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> examples, std::size_t batch);
+  /// `examples`: data.test or data.train, which the loader shares. `most`: of them; 0: all.
+  TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> examples, std::size_t batch,
+             std::size_t most = 0);
+  /// The examples of one pass.
+  [[nodiscard]] std::size_t size() const { return size_; }
   /// False when the pass is over (the next call begins a new one). Throws DataError where a file
   /// cannot be read.
   bool next(Batch& out);
 
  private:
   std::shared_ptr<const ExampleSet> examples_;
-  std::size_t batch_;
+  std::size_t size_, batch_;
   std::size_t position_ = 0;
   BatchBuffers buffers_;
 };

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "fast/report/format.h"
 
@@ -20,6 +22,25 @@ std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
+
+/// Of what workers know of one mean.
+class MeanOf {
+ public:
+  explicit MeanOf(std::string name) : name_(std::move(name)) {}
+  void add(const std::map<std::string, double>& means) {
+    const auto it = means.find(name_);
+    if (it == means.end() || !std::isfinite(it->second)) return;
+    sum_ += it->second;
+    ++count_;
+  }
+  /// NaN where none knows it.
+  [[nodiscard]] double value() const { return count_ > 0 ? sum_ / count_ : std::nan(""); }
+
+ private:
+  std::string name_;
+  double sum_ = 0;
+  int count_ = 0;
+};
 
 }  // namespace
 
@@ -45,6 +66,7 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
   NetworkView view;
   int said = 0, losses = 0;
   double loss = 0, time = 0, furthest = 0;
+  MeanOf test_accuracy("test_accuracy"), test_loss("test_loss");
   for (const WorkerView& worker : workers) {
     const bool running = worker.process == WorkerView::Process::kRunning;
     view.running += running;
@@ -69,12 +91,22 @@ NetworkView network_view(const std::vector<WorkerView>& workers) {
       loss += p.loss;
       ++losses;
     }
+    test_accuracy.add(p.means);
+    test_loss.add(p.means);
     if (running) time = std::max(time, p.time);
   }
   view.progress = std::clamp(said > 0 ? view.progress / said : furthest, 0.0, 1.0);
+  view.test_accuracy = test_accuracy.value();
+  view.test_loss = test_loss.value();
   view.loss = losses > 0 ? loss / losses : std::numeric_limits<double>::quiet_NaN();
   if (view.progress > 0.005 && time > 0) view.eta = time * (1 - view.progress) / view.progress;
   return view;
+}
+
+std::string test_in_words(const NetworkView& view) {
+  if (std::isfinite(view.test_accuracy)) return "  test " + format::percent(view.test_accuracy, 1);
+  if (std::isfinite(view.test_loss)) return "  test loss " + format::fixed(view.test_loss, 4);
+  return {};
 }
 
 std::string counted_as_made(const NetworkView& view) {
@@ -83,10 +115,11 @@ std::string counted_as_made(const NetworkView& view) {
 
 std::string render_line(double elapsed, const std::vector<WorkerView>& workers) {
   const NetworkView view = network_view(workers);
-  std::string line = fmt::format(
-      "[{:>7}] {:>5} trained  {} samples  {} samples/s  loss {}  {} running",
-      format::seconds(elapsed), format::percent(view.progress, 0), format::count(view.samples),
-      format::count(view.samples_per_second), format::fixed(view.loss, 4), view.running);
+  std::string line =
+      fmt::format("[{:>7}] {:>5} trained  {} samples  {} samples/s  loss {}  {} running",
+                  format::seconds(elapsed), format::percent(view.progress, 0),
+                  format::count(view.samples), format::count(view.samples_per_second),
+                  format::fixed(view.loss, 4) + test_in_words(view), view.running);
   if (view.exited > 0) line += fmt::format(", {} ended", view.exited);
   if (view.failed > 0) line += counted_as_made(view);
   if (view.eta >= 0 && view.progress < 1) line += "  ETA " + format::seconds(view.eta);

@@ -38,10 +38,15 @@ struct NetworkView {
   double samples = 0;             ///< by all workers
   double samples_per_second = 0;  ///< of those still running
   double loss = 0;                ///< mean; NaN where it is not known
+  double test_accuracy = 0;       ///< of evaluations while it trains, mean; NaN likewise
+  double test_loss = 0;           ///< likewise
   double eta = -1;                ///< seconds of training left; -1 where it is not known
 };
 
 [[nodiscard]] NetworkView network_view(const std::vector<WorkerView>& workers);
+
+/// "  test 71.3 %", "  test loss 0.4120"; "" where nothing is evaluated yet.
+[[nodiscard]] std::string test_in_words(const NetworkView& view);
 
 /// Of a view with failed workers: that the share of the run that is done counts them as going on.
 [[nodiscard]] std::string counted_as_made(const NetworkView& view);

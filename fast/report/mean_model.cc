@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "fast/errors.h"
 #include "fast/report/float_types.h"
 #include "fast/run/islands.h"
+#include "fast/run/run_folder.h"
 
 namespace fast {
 namespace {
@@ -94,16 +97,19 @@ void check_origin(const SafetensorsFile& file, int rank, const std::string& run_
                   "copy it again from where the worker ran");
 }
 
-/// Opens the models that can be read and averaged; the others are left out.
-std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>& left_out) {
+/// Opens the models that can be read and averaged; the others are left out. `path_of`: a worker's.
+template <typename PathOf>
+std::vector<Opened> open_models(const RunRecords& records, std::vector<LeftOut>& left_out,
+                                PathOf path_of) {
   std::vector<Opened> files;
   for (const WorkerRecords& worker : records.workers) {
-    if (!worker.model) {
+    const std::optional<std::filesystem::path> path = path_of(worker);
+    if (!path) {
       left_out.push_back({worker.rank, "it has saved no model"});
       continue;
     }
     try {
-      SafetensorsFile file = SafetensorsFile::open(*worker.model);
+      SafetensorsFile file = SafetensorsFile::open(*path);
       check_origin(file, worker.rank, records.start().run_id);
       std::set<std::string> names = exchanged_names(file);
       if (is_finite(file, names)) {
@@ -142,6 +148,21 @@ void keep_most_common_shapes(std::vector<Opened>& files, std::vector<LeftOut>& l
   }
   keep(files, left_out, "its model is another one: other tensors than most workers'",
        [&](const Opened& opened) { return shapes_of(opened.file) == common; });
+}
+
+/// Keeps the models of the evaluation that most name; in a tie, of that of the lowest rank.
+void keep_most_common_evaluation(std::vector<Opened>& files) {
+  const auto evaluation = [](const Opened& opened) {
+    const auto it = opened.file.metadata().find(kEvaluationKey);
+    return it == opened.file.metadata().end() ? std::string() : it->second;
+  };
+  std::map<std::string, int> counts;
+  for (const Opened& opened : files) ++counts[evaluation(opened)];
+  std::string common;
+  for (const Opened& opened : files) {
+    if (common.empty() || counts[evaluation(opened)] > counts[common]) common = evaluation(opened);
+  }
+  std::erase_if(files, [&](const Opened& opened) { return evaluation(opened) != common; });
 }
 
 /// A model without this key was written before the key existed.
@@ -229,7 +250,8 @@ std::vector<NamedTensor> MeanModel::views() {
 
 MeanModels mean_models(const RunRecords& records) {
   MeanModels out{.parts = {}, .left_out = records.missing};
-  std::vector<Opened> files = open_models(records, out.left_out);
+  std::vector<Opened> files =
+      open_models(records, out.left_out, std::mem_fn(&WorkerRecords::model));
   keep_most_common_shapes(files, out.left_out);
   keep_those_who_agreed(files, out.left_out);
   std::ranges::sort(out.left_out, {}, &LeftOut::rank);
@@ -245,6 +267,26 @@ MeanModels mean_models(const RunRecords& records) {
     out.parts.push_back(averaged(members));
   }
   return out;
+}
+
+std::optional<MeanModel> best_model(const RunRecords& records, const std::vector<int>& ranks) {
+  std::vector<LeftOut> left_out;
+  std::vector<Opened> files = open_models(
+      records, left_out, [](const WorkerRecords& worker) -> std::optional<std::filesystem::path> {
+        const std::filesystem::path file = worker.folder / kBestFile;
+        std::error_code ignored;
+        if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+        return file;
+      });
+  std::erase_if(files, [&](const Opened& opened) {
+    return std::ranges::find(ranks, opened.rank) == ranks.end();
+  });
+  keep_most_common_shapes(files, left_out);
+  keep_most_common_evaluation(files);
+  if (files.empty()) return std::nullopt;
+  std::vector<const Opened*> members;
+  for (const Opened& opened : files) members.push_back(&opened);
+  return averaged(members);
 }
 
 }  // namespace fast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,11 @@ struct MeanModels {
 /// ended in agreement, the models of workers that ended early; and, where most did, those of
 /// workers that ended at their deadline.
 [[nodiscard]] MeanModels mean_models(const RunRecords& records);
+
+/// The mean over the best models that workers of `ranks` have kept (best.safetensors), of the one
+/// evaluation that most of them hold for the best; nothing where none has kept one. Models that
+/// mean_models() would leave out are left out here, too.
+[[nodiscard]] std::optional<MeanModel> best_model(const RunRecords& records,
+                                                  const std::vector<int>& ranks);
 
 }  // namespace fast

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "fast/report/drawing.h"
 #include "fast/report/page.h"
@@ -44,12 +45,28 @@ double round_trip(const WorkerProgress& p) {
   return count > 0 ? sum / count : std::nan("");
 }
 
+/// Of a map of numbers; NaN where it has none of that name.
+double number_of(const std::map<std::string, double>& numbers, const std::string& name) {
+  const auto it = numbers.find(name);
+  return it == numbers.end() ? std::nan("") : it->second;
+}
+
+/// How a number that workers have told each other (Session::mean()) is called among the series.
+std::string series_name(const std::string& name) {
+  return "said/" + name;
+}
+
 class PageData {
  public:
   PageData(const RunRecords& records, const Summary& summary)
       : records_(records), summary_(summary) {
     most_points_ = std::clamp<std::size_t>(
         kMostPointsInAll / std::max<std::size_t>(records.workers.size(), 1), 20, kMostPoints);
+    for (const WorkerRecords& worker : records.workers) {
+      for (const WorkerProgress& p : worker.history.progress) {
+        for (const auto& [name, value] : p.said) said_.insert(name);
+      }
+    }
   }
 
   ordered_json make(const Configuration& config) {
@@ -61,6 +78,7 @@ class PageData {
     page["summary"] = ordered_json::parse(to_json(summary_));
     page["workers"] = ordered_json::array();
     for (int rank = 0; rank < records_.expected; ++rank) page["workers"].push_back(worker(rank));
+    page["said"] = said_;
     page["mean"] = means();
     page["grid"] = grid();
     page["events"] = events();
@@ -124,6 +142,7 @@ class PageData {
           "learning_rate", "test_accuracy", "test_loss"}) {
       out[name] = ordered_json::array();
     }
+    for (const std::string& name : said_) out[series_name(name)] = ordered_json::array();
     for (const std::size_t i : thinned(progress.size(), most_points_)) {
       const WorkerProgress& p = progress[i];
       out["time"].push_back(number(p.time));
@@ -140,6 +159,9 @@ class PageData {
                                                          : ordered_json(nullptr));
       out["test_accuracy"].push_back(number(p.test_accuracy));
       out["test_loss"].push_back(number(p.test_loss));
+      for (const std::string& name : said_) {
+        out[series_name(name)].push_back(number(number_of(p.said, name)));
+      }
     }
     return out;
   }
@@ -169,10 +191,19 @@ class PageData {
     const auto samples = [](const WorkerRecords&, const WorkerProgress& p) {
       return p.network_samples;
     };
-    const auto loss = [](const WorkerProgress& p) { return p.loss; };
-    const auto accuracy = [](const WorkerProgress& p) { return p.accuracy.value_or(std::nan("")); };
-    return {{"loss", {{"time", mean(time, loss)}, {"samples", mean(samples, loss)}}},
-            {"accuracy", {{"time", mean(time, accuracy)}, {"samples", mean(samples, accuracy)}}}};
+    ordered_json out;
+    const auto add = [&](const std::string& name, const auto& y) {
+      out[name] = {{"time", mean(time, y)}, {"samples", mean(samples, y)}};
+    };
+    add("loss", [](const WorkerProgress& p) { return p.loss; });
+    add("accuracy", [](const WorkerProgress& p) { return p.accuracy.value_or(std::nan("")); });
+    // As workers knew them: on the test set, and of what a program has said.
+    const auto add_known = [&](const std::string& series, const std::string& name) {
+      add(series, [&name](const WorkerProgress& p) { return number_of(p.means, name); });
+    };
+    for (const std::string name : {"test_accuracy", "test_loss"}) add_known(name, name);
+    for (const std::string& name : said_) add_known(series_name(name), name);
+    return out;
   }
 
   [[nodiscard]] ordered_json grid() const {
@@ -243,6 +274,7 @@ class PageData {
 
   const RunRecords& records_;
   const Summary& summary_;
+  std::set<std::string> said_;  ///< names of what workers have told each other
   std::size_t most_points_ = kMostPoints;
 };
 

@@ -80,6 +80,18 @@ std::string mean_accuracy(const Summary& s) {
   return accuracy(s.test_accuracy.mean_model) + " test accuracy";
 }
 
+/// "72.1 % test accuracy, after evaluation 7".
+std::string best_in_words(const Summary& s) {
+  const BestModel& best = *s.best;
+  std::string text = best.accuracy ? accuracy(best.accuracy) + " test accuracy, "
+                     : best.loss   ? format::small(*best.loss) + " test loss, "
+                                   : "";
+  text += best.evaluation == "last" ? "the last" : "of evaluation " + best.evaluation;
+  const auto workers = static_cast<std::size_t>(s.workers);
+  if (best.ranks.size() < workers) text += ", by " + std::to_string(best.ranks.size()) + " workers";
+  return text;
+}
+
 std::string model_and_data(const Summary& s) {
   return s.model.empty() ? "a program's own" : s.model + ", " + s.data;
 }
@@ -155,6 +167,10 @@ std::vector<Row> rows_of(const Summary& s, const RunFolder& folder) {
       {"model to use",
        s.model_file ? (folder.root() / *s.model_file).string() : "none: no worker saved one",
        kBold});
+  if (s.best) {
+    rows.push_back({"best while it trained",
+                    (folder.root() / s.best->file).string() + ", " + best_in_words(s), kBold});
+  }
   rows.push_back({"report", folder.page().string(), kBold});
   return rows;
 }

@@ -51,6 +51,7 @@ class TableRenderer {
                        paint(kBold, fmt::format("{:>4}", format::percent(view.progress, 0)));
     line += fmt::format("  {} samples  {} samples/s  loss {}", format::count(view.samples),
                         format::count(view.samples_per_second), format::fixed(view.loss, 3));
+    line += test_in_words(view);
     if (view.eta >= 0 && view.progress < 1) line += "  ETA " + format::seconds(view.eta);
     if (view.failed > 0)
       line += paint(kRed, fmt::format("  {} ended", view.exited) + counted_as_made(view));

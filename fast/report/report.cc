@@ -25,6 +25,35 @@ std::string read_config(const std::vector<std::filesystem::path>& dirs) {
   return {};
 }
 
+/// Of these ranks. Evaluated where `evaluate` is given.
+template <typename Attempt>
+std::optional<BestModel> save_best(const RunRecords& records, const std::vector<int>& ranks,
+                                   const std::filesystem::path& file, const EvaluateFn& evaluate,
+                                   const Attempt& attempt) {
+  std::optional<MeanModel> mean = best_model(records, ranks);
+  if (!mean) {
+    std::error_code none;
+    std::filesystem::remove(file, none);  // of an earlier report
+    return std::nullopt;
+  }
+  mean->metadata["mean_of_ranks"] = nlohmann::json(mean->ranks).dump();
+  BestModel best;
+  best.file = file.filename().string();
+  best.evaluation = mean->metadata[kEvaluationKey];
+  best.ranks = mean->ranks;
+  const std::vector<NamedTensor> tensors = mean->views();
+  if (evaluate) {
+    try {
+      const MeanResult result = evaluate(tensors);
+      if (!std::isnan(result.accuracy)) best.accuracy = result.accuracy;
+      best.loss = result.loss;
+    } catch (const DataError&) {  // as the mean model's, which says why
+    }
+  }
+  if (!attempt([&] { save_safetensors(file, tensors, mean->metadata); })) return std::nullopt;
+  return best;
+}
+
 }  // namespace
 
 Report write_report(const std::vector<std::filesystem::path>& dirs,
@@ -74,6 +103,7 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
       }
     }
     if (saved) evaluation.model_file = file.filename().string();
+    evaluation.best = save_best(records, mean.ranks, folder.best(), evaluate, attempt);
   }
 
   if (all_saved) {

@@ -46,6 +46,9 @@ struct WorkerProgress {
   std::string state;              ///< "joining" | "training" | "settling" | "settled" | "frozen"
   std::vector<NeighbourProgress> neighbours;
   std::optional<double> test_accuracy, test_loss;
+  /// By name: what it has told the others since the last line, and the mean over all, as far as is
+  /// known.
+  std::map<std::string, double> said, means;
 };
 
 /// The first line: the worker and its run.

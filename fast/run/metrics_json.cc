@@ -10,7 +10,7 @@ FAST_JSON(NeighbourProgress, rank, link, sweeps, bytes, round_trip_ms, since_swe
           bytes_shared, other_grid)
 FAST_JSON(WorkerProgress, time, step, samples, network_samples, progress, samples_per_second, loss,
           accuracy, network_loss, learning_rate, consensus_distance, exchange_seconds,
-          training_seconds, state, test_accuracy, test_loss, neighbours)
+          training_seconds, state, test_accuracy, test_loss, said, means, neighbours)
 FAST_JSON(WorkerEnd, time, exit_code, text, counters)
 FAST_JSON(WorkerHistory::Event, time, event, text)
 
@@ -24,7 +24,8 @@ std::string line_of(const char* kind, const T& value) {
   ordered_json line = {{"kind", kind}};
   const ordered_json fields = value;
   for (const auto& [name, field] : fields.items()) {
-    if (!field.is_null()) line[name] = field;  // an optional field without a value
+    if (!field.is_null() && field != ordered_json::object())
+      line[name] = field;  // an optional field without a value
   }
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -51,6 +52,7 @@ WorkerProgress progress_of(const json& line) {
   for (const char* name : {"accuracy", "test_accuracy", "test_loss"}) {
     sample[name] = optional_sample(1.0);
   }
+  for (const char* name : {"said", "means"}) sample[name] = {{"*", 1.0}};
   return from_foreign_json<WorkerProgress>(line, sample);
 }
 

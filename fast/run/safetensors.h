@@ -31,6 +31,9 @@ inline constexpr char kCarriedKey[] = "carried";
 inline constexpr char kEndedKey[] = "ended";
 inline constexpr char kEndedEarly[] = "early";  ///< stopped, failed, or still training
 /// Metadata keys of a worker's model: whose it is, and of which run.
+/// Of a worker's best model, which of its evaluations that was: a number, or "last" for the model
+/// that all have agreed on.
+inline constexpr char kEvaluationKey[] = "evaluation";
 inline constexpr char kRankKey[] = "rank";
 inline constexpr char kRunIdKey[] = "run_id";
 /// Metadata key that save_safetensors() adds: XXH3 (64 bits, hexadecimal) of the tensors' bytes, in

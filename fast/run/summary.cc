@@ -125,6 +125,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   summary.islands = evaluation.islands;
   summary.not_evaluated = evaluation.not_evaluated;
   summary.model_file = evaluation.model_file;
+  summary.best = evaluation.best;
   summary.edges = edge_totals(records);
 
   double exchange = 0, training = 0;

@@ -21,6 +21,14 @@ struct LaunchRecord {
   std::map<int, int> restarts{};    ///< how often it was started again
 };
 
+/// The mean of the best models that workers have kept.
+struct BestModel {
+  std::string file;                      ///< relative to the run folder
+  std::string evaluation;                ///< which one it was, see kEvaluationKey
+  std::vector<int> ranks;                ///< whose models are in it
+  std::optional<double> accuracy, loss;  ///< on the test set; nothing where it is not evaluated
+};
+
 /// Results that need the models themselves.
 struct Evaluation {
   std::optional<double> mean_model;  ///< accuracy of the mean model, a fraction
@@ -31,6 +39,7 @@ struct Evaluation {
   std::vector<LeftOut> left_out;  ///< see mean_model.h
   std::vector<std::vector<int>> islands;  ///< see Summary
   std::optional<std::string> model_file;  ///< of the mean model, relative to the run folder
+  std::optional<BestModel> best;
   LaunchRecord launch;
 };
 
@@ -82,6 +91,7 @@ struct Summary {
   std::string not_learnt;  ///< why the result is no good though all ended well; empty: it is good
   std::vector<EdgeTotals> edges;
   std::optional<std::string> model_file;  ///< the mean model's file; nothing where none was saved
+  std::optional<BestModel> best;          ///< nothing where none was kept
 
   /// Whether every worker has ended and its model is in the mean.
   [[nodiscard]] bool whole() const {

@@ -8,12 +8,13 @@ namespace fast {
 
 FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms, other_grid)
 FAST_JSON(LeftOut, rank, why)
+FAST_JSON(BestModel, file, evaluation, ranks, accuracy, loss)
 FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,
           aim, samples_by_rank, short_ranks, wall_seconds, training_seconds, samples_per_second,
           test_accuracy, test_loss, consensus_distance, sweeps_completed, bytes_sent, bytes_shared,
           exchange_share, exit_codes, lost_ranks, restarted_ranks, restarts, older_run_ranks,
-          left_out, islands, not_evaluated, not_learnt, edges, model_file)
+          left_out, islands, not_evaluated, not_learnt, edges, model_file, best)
 
 namespace {
 
@@ -41,6 +42,11 @@ json sample_summary() {
                              {"workers", json::array({fraction})}};
   sample["exit_codes"] = json::array({optional_sample(0)});
   sample["model_file"] = optional_sample("");
+  sample["best"] = optional_sample({{"file", ""},
+                                    {"evaluation", ""},
+                                    {"ranks", {0}},
+                                    {"accuracy", fraction},
+                                    {"loss", fraction}});
   return sample;
 }
 

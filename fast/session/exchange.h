@@ -50,9 +50,19 @@ enum class Agreement {
 /// "agreed", "alone", "deadline", "paused".
 [[nodiscard]] std::string_view name(Agreement agreement);
 
+/// What workers decide together, without a collective. Training thread.
+class Decisions {
+ public:
+  virtual ~Decisions() = default;
+  /// See Session::mean(), stop_all(), done().
+  virtual double mean(std::string_view name, std::optional<double> value = {}) = 0;
+  virtual void stop_all(std::string_view reason) = 0;
+  [[nodiscard]] virtual bool done() const = 0;
+};
+
 /// How a training loop exchanges with other workers. The product's only implementation is Session;
 /// bench/compare adds others, so that nothing else differs between the runs it compares. All
-/// methods belong to the training thread, except endpoint() and status().
+/// methods belong to the training thread, except status().
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -68,8 +78,8 @@ class Exchange {
   [[nodiscard]] virtual double progress() const = 0;
   /// Decayed mean of the loss over all workers, as this worker knows it; NaN where none is known.
   [[nodiscard]] virtual double network_loss() const = 0;
-  /// The endpoint where others can dial this worker.
-  [[nodiscard]] virtual std::string endpoint() const = 0;
+  /// Null: its workers decide nothing together.
+  [[nodiscard]] virtual Decisions* decisions() { return nullptr; }
   /// A recent picture of the exchange.
   [[nodiscard]] virtual SessionStatus status() const = 0;
 };

@@ -33,6 +33,9 @@ class Means {
   /// The grid has so many workers from now on.
   void follow(int workers) { workers_ = workers; }
 
+  /// The names that are shared; they stay as they are. Any thread.
+  [[nodiscard]] std::size_t count() const { return slots_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t number) const { return slots_[number].name; }
   /// How many scalars it needs.
   [[nodiscard]] std::size_t size() const { return kEach * slots_.size(); }
   /// The number of this name. Throws ConfigError where it is none of the names.

@@ -122,6 +122,8 @@ void Recorder::report(const Exchange& exchange) {
   }
   p.test_accuracy = std::exchange(test_accuracy_, std::nullopt);
   p.test_loss = std::exchange(test_loss_, std::nullopt);
+  p.said = std::exchange(said_, {});
+  p.means = {status.means.begin(), status.means.end()};
   metrics_.progress(p);
   note_room();
   note_traffic(status);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "fast/run/metrics.h"
 #include "fast/session/exchange.h"
@@ -36,6 +37,8 @@ class Recorder {
   void add_exchange(double seconds) { exchange_seconds_ += seconds; }
   /// On the test set, for the next report(). It took so many seconds, which are none of training.
   void set_result(std::optional<double> accuracy, double loss, double seconds = 0);
+  /// A number of this name that the worker has told the others, for the next report().
+  void say(std::string_view name, double value) { said_[std::string(name)] = value; }
   /// Samples of all workers, as far as is known.
   [[nodiscard]] double network_samples(const Exchange& exchange) const;
   /// Seconds since the last report(); begin_training() counts as one.
@@ -71,6 +74,7 @@ class Recorder {
   double exchange_seconds_ = 0, loss_ = 0, learning_rate_ = 0, sample_rate_ = 0;
   std::optional<double> accuracy_, test_accuracy_, test_loss_;
   std::uint64_t steps_ = 0, losses_ = 0, samples_ = 0, reported_samples_ = 0;
+  std::map<std::string, double> said_;
   std::map<int, std::string> links_;
   std::map<int, bool> other_grids_;
   bool told_traffic_ = false;

@@ -23,6 +23,8 @@ class RunWriter {
   void begin(const Exchange& exchange);
   /// A step, and the seconds that its exchange() took.
   void add(const StepReport& step, double seconds, const Exchange& exchange);
+  /// This worker says a value of a mean.
+  void say(std::string_view name, double value) { recorder_.say(name, value); }
   /// This worker ends the run for all, for this reason.
   void stop_all(std::string_view reason);
   /// Training is over, and averaging to agreement begins.

@@ -1,6 +1,7 @@
 #include "fast/session/session.h"
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "fast/model/carried_arrays.h"
@@ -102,6 +103,11 @@ SessionStatus Session::Impl::status() const {
       pump.memory + memory_.copy + carried_.bytes() + resuming_.held() + memory_.beside;
   out.counters["memory_budget"] = memory_.allowed;
   out.mean_data_size = mean_data_size_;
+  out.endpoint = background_.endpoint();
+  for (std::size_t i = 0; i < shown_means_.size(); ++i) {
+    const double mean = shown_means_[i];
+    if (std::isfinite(mean)) out.means[means_.name(i)] = mean;
+  }
   out.counters["non_finite_losses"] = non_finite_losses_;
   out.not_learnt = losses_.grown();
   out.likeness = boundary_.pauses().likeness(EventLoop::now());
@@ -173,7 +179,9 @@ double Session::network_loss() const {
 }
 double Session::mean(std::string_view name, std::optional<double> value) {
   const auto inside = impl_->enter("Session::mean()");
-  return impl_->mean(name, value);
+  const double mean = impl_->mean(name, value);
+  if (value && std::isfinite(*value) && writer_) writer_->say(name, *value);
+  return mean;
 }
 void Session::note_first_batch(std::uint64_t hash) {
   const auto inside = impl_->enter("Session::note_first_batch()");

@@ -32,7 +32,7 @@ class RunWriter;
 /// After the first steps, and while no neighbour comes or goes, neither exchange() nor the
 /// background thread allocates, but for the line a second that `options.out` asks for. All methods
 /// belong to the training thread, except endpoint() and status().
-class Session final : public Exchange {
+class Session final : public Exchange, public Decisions {
  public:
   /// Binds its address and begins to look for its neighbours at once. `adapter` must outlive the
   /// session, and must keep the same model. Where the file `options.resume` exists, the session
@@ -81,12 +81,12 @@ class Session final : public Exchange {
   /// Whether all workers together have used the budget, as has been heard by now: a worker that
   /// makes no steps, since it has no data, hears it too.
   /// Without a budget it never is, as a warning says.
-  [[nodiscard]] bool done() const;
+  [[nodiscard]] bool done() const override;
   /// Ends the run for all workers, without loss: done() becomes true here, and at each other worker
   /// as soon as word has come to it, after one exchange with a neighbour that knows. All then call
   /// finish() and agree. `reason` is for the log. In mode sync all workers must call it at the same
   /// step.
-  void stop_all(std::string_view reason);
+  void stop_all(std::string_view reason) override;
   /// Share of the budget used by all workers together, as estimated by gossip; 0 without a budget.
   [[nodiscard]] double progress() const override;
   /// Decayed mean of the loss over all workers, as this worker knows it; NaN where none is known.
@@ -103,8 +103,9 @@ class Session final : public Exchange {
   /// connected. When nobody has said a new one for so long, all read the same number; in mode sync
   /// on topology complete, after one boundary. What workers that died said last fades as others say
   /// new values, over some thousand steps (see Means). Checkpoints hold it all. After finish() it
-  /// stays as it is.
-  double mean(std::string_view name, std::optional<double> value = {});
+  /// stays as it is. With SessionOptions::out the run's page shows it, a curve for each worker and
+  /// one of the mean.
+  double mean(std::string_view name, std::optional<double> value = {}) override;
 
   /// Optional, once, before the first exchange(): a hash of the content of this worker's first
   /// batch, not 0. Neighbours are told. Where a neighbour of a lower rank has the same, a warning
@@ -139,7 +140,8 @@ class Session final : public Exchange {
   void save_model(const std::filesystem::path& file);
 
   /// The endpoint where neighbours can dial this worker. Any thread.
-  [[nodiscard]] std::string endpoint() const override;
+  [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] Decisions* decisions() override { return this; }
   /// A recent picture of the exchange. Any thread; allocates.
   [[nodiscard]] SessionStatus status() const override;
   /// Seconds the training thread has spent in exchange() and needed().

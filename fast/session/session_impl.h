@@ -103,6 +103,8 @@ class Session::Impl {
   /// Averages until all agree, and those that are away have come back or were waited for.
   bool settle();
   void note_loss(double loss);
+  /// Shows them to status().
+  void show_means();
 
   /// Once: this worker's last changes of the model that all agree on. Returns whether any were
   /// made.
@@ -196,8 +198,10 @@ class Session::Impl {
   SessionRecord record_;  ///< as this life began
   stencil::Carried carried_;
   const MemoryBudget memory_;
-  Means means_;        ///< training thread
-  Progress progress_;  ///< likewise
+  Means means_;  ///< training thread, but for its names
+  std::vector<std::atomic<double>> shown_means_ =
+      std::vector<std::atomic<double>>(means_.count());  ///< by number; not finite: not known
+  Progress progress_;                                    ///< likewise
   std::atomic<double> mean_data_size_{static_cast<double>(options_.data_size)};
   stencil::PumpOptions config_;
 

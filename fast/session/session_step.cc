@@ -28,6 +28,7 @@ void Session::Impl::exchange(const StepReport& report) {
   const bool finite = pass_boundary(x);
   values_.push();
   mean_data_size_ = progress_.data_size();
+  show_means();
   exchange_time_ += EventLoop::now() - begun;
   if (!finite) {
     throw NonFiniteError("parameters became NaN or infinite at step " + std::to_string(steps()) +
@@ -49,7 +50,13 @@ void Session::Impl::note_loss(double loss) {
 double Session::Impl::mean(std::string_view name, std::optional<double> value) {
   const std::size_t number = means_.find(name);
   if (value) means_.say(number, *value, progress_.steps(), progress_.others());
-  return means_.read(number, progress_.others());
+  return shown_means_[number] = means_.read(number, progress_.others());
+}
+
+void Session::Impl::show_means() {
+  for (std::size_t i = 0; i < shown_means_.size(); ++i) {
+    shown_means_[i] = means_.read(i, progress_.others());
+  }
 }
 
 void Session::Impl::note_first_batch(std::uint64_t hash) {

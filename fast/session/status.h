@@ -47,7 +47,11 @@ struct SessionStatus {
   double likeness = 1;
   bool flushed = false;       ///< nothing is in flight with any neighbour
   double mean_data_size = 0;  ///< examples that a worker holds, mean over all, as far as is known
+  std::string endpoint;       ///< where others can dial this worker
   std::vector<NeighbourStatus> neighbours;
+  /// Of each name of SessionOptions::means that is known: see Session::mean(), at the last
+  /// boundary.
+  std::map<std::string, double, std::less<>> means;
   /// Why training has come apart although all numbers are finite (see LossWatch), for people;
   /// empty: it has not.
   std::string not_learnt;

@@ -72,9 +72,9 @@ TestResult test(Learner& learner, const Dataset& data) {
   return *test(learner, data, never);
 }
 
-std::optional<TestResult> test(Learner& learner, const Dataset& data,
-                               const std::atomic<bool>& stop) {
-  TestLoader loader(data, data.test, kTestBatch);
+std::optional<TestResult> test(Learner& learner, const Dataset& data, const std::atomic<bool>& stop,
+                               std::size_t most) {
+  TestLoader loader(data, data.test, kTestBatch, most);
   TestResult result;
   for (Batch batch; loader.next(batch);) {
     if (stop) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data,
     result.accuracy += step.correct;
     result.loss += step.loss * static_cast<double>(batch.size);
   }
-  const auto size = static_cast<double>(std::max<std::size_t>(1, data.test->size()));
+  const auto size = static_cast<double>(std::max<std::size_t>(1, loader.size()));
   return TestResult{result.accuracy / size, result.loss / size, chance_of(data)};
 }
 

@@ -52,9 +52,10 @@ struct TestResult {
 
 /// Evaluates the whole test set.
 [[nodiscard]] TestResult test(Learner& learner, const Dataset& data);
-/// The same; returns nothing where `stop` became true before the end.
+/// The same; returns nothing where `stop` became true before the end. `most`: only so many
+/// examples, evenly spread over the set, for all workers the same; 0: all.
 [[nodiscard]] std::optional<TestResult> test(Learner& learner, const Dataset& data,
-                                             const std::atomic<bool>& stop);
+                                             const std::atomic<bool>& stop, std::size_t most = 0);
 
 /// Loads the model in `tensors`, re-estimates its statistics, evaluates it, and writes the new
 /// statistics back into the tensors' bytes. Throws DataError where `stop` is given and became true.

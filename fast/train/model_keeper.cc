@@ -25,18 +25,21 @@ ModelKeeper::ModelKeeper(const WorkerConfig& config, ModelAdapter& adapter, LogS
 void ModelKeeper::reserve_room() {
   bytes_ = kHeaderRoom;
   for (const NamedTensor& tensor : adapter_.state()) bytes_ += tensor.bytes.size();
-  // Two checkpoints and one being written, each with the optimizer's state.
-  room_.reserve(bytes_, config_.checkpoint_every > 0 ? 3 * 2 * bytes_ : 0);
+  // Two checkpoints and one being written, each with the optimizer's state; the best and the next.
+  const std::size_t checkpoints = config_.checkpoint_every > 0 ? 3 * 2 * bytes_ : 0;
+  room_.reserve(bytes_, checkpoints + (config_.evaluation.keep_best ? 2 * bytes_ : 0));
+}
+
+SafetensorsMetadata ModelKeeper::metadata() const {
+  return {{"model", architecture(config_.model)},
+          {kRankKey, std::to_string(config_.session.rank)},
+          {kRunIdKey, config_.session.run_id}};
 }
 
 void ModelKeeper::save(const std::string& ended) {
-  const int rank = config_.session.rank;
-  save_model(folder_.worker_model(rank), adapter_,
-             {{kEndedKey, ended},
-              {"model", architecture(config_.model)},
-              {kRankKey, std::to_string(rank)},
-              {kRunIdKey, config_.session.run_id}},
-             room_.file());
+  SafetensorsMetadata all = metadata();
+  all[kEndedKey] = ended;
+  save_model(folder_.worker_model(config_.session.rank), adapter_, all, room_.file());
   try {
     room_.reserve(bytes_);  // for the next save, if there is one
   } catch (const FileError&) {
@@ -51,6 +54,29 @@ void ModelKeeper::try_to_save(const std::string& ended) {
   } catch (const std::exception& error) {
     log_(LogLevel::kError, std::string("the model cannot be saved: ") + error_text(error));
   }
+}
+
+void ModelKeeper::propose(std::uint64_t number) {
+  SafetensorsMetadata all = metadata();
+  all[kEvaluationKey] = number == kLast ? "last" : std::to_string(number);
+  try {
+    save_model(folder_.proposed(config_.session.rank), adapter_, all);
+  } catch (const std::exception& error) {
+    log_(LogLevel::kError, std::string("the model cannot be kept: ") + error_text(error));
+  }
+}
+
+void ModelKeeper::keep_proposed() {
+  const int rank = config_.session.rank;
+  std::error_code error;
+  std::filesystem::rename(folder_.proposed(rank), folder_.worker_best(rank), error);
+  if (!error) return;
+  log_(LogLevel::kError, "the best model cannot be kept: " + error.message());
+}
+
+void ModelKeeper::drop_proposed() {
+  std::error_code ignored;
+  std::filesystem::remove(folder_.proposed(config_.session.rank), ignored);
 }
 
 }  // namespace fast

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "fast/adapter.h"
 #include "fast/run/reserved_room.h"
 #include "fast/run/run_folder.h"
+#include "fast/run/safetensors.h"
 #include "fast/train/worker_config.h"
 
 namespace fast {
@@ -24,10 +26,20 @@ class ModelKeeper {
   void save(const std::string& ended);
   /// Logs what save() throws.
   void try_to_save(const std::string& ended);
-  /// The last attempt has failed.
+
+  /// The number of the model that all have agreed on at the end, for propose().
+  static constexpr std::uint64_t kLast = UINT64_MAX;
+  /// Saves the present model, of evaluation `number`, beside the best; logs where it cannot.
+  void propose(std::uint64_t number);
+  /// What was proposed last is the best from now on.
+  void keep_proposed();
+  /// No more will be kept.
+  void drop_proposed();
+  /// The last attempt of save() has failed.
   [[nodiscard]] bool unsaved() const { return unsaved_; }
 
  private:
+  [[nodiscard]] SafetensorsMetadata metadata() const;
   const WorkerConfig& config_;
   ModelAdapter& adapter_;
   LogSink log_;

@@ -93,10 +93,11 @@ class TrainingRun {
         loader_(data, shard_, static_cast<std::size_t>(config.batch),
                 stencil::Random::derive(seed(), kLoaderStream + rank_)),
         state_(learner.adapter(), loader_, random_),
+        evaluation_(config.evaluation, learner, data, model_, stop),
         exchange_(make(learner.adapter(), session_options())),
         recorder_(open_folder(), start_line(), state_.steps(),
                   [this](LogLevel level, std::string_view text) { log_(level, text); }) {
-    write_atomically(folder_.endpoint(rank_), exchange_->endpoint() + "\n");
+    write_atomically(folder_.endpoint(rank_), exchange_->status().endpoint + "\n");
   }
 
   WorkerOutcome execute() {
@@ -140,6 +141,10 @@ class TrainingRun {
     options.checkpoint = literal_in_template(folder_.checkpoint(rank_).string());
     options.checkpoint_every = config_.checkpoint_every;
     if (!stay_.fresh) options.resume = options.checkpoint;
+    if (config_.evaluation.on()) {
+      options.means =
+          fmt::format("{},{}", RegularEvaluation::kTestAccuracy, RegularEvaluation::kTestLoss);
+    }
     options.held_beside = held_beside(config_, data_, shard_.size(), learner_.adapter());
     options.stop = &stop_;
     options.pause = &pausing_;
@@ -191,7 +196,7 @@ class TrainingRun {
     evaluation_.begin(exchange_->progress());
     while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
-      const auto evaluated = evaluation_.look(exchange_->progress(), recorder_);
+      const auto evaluated = evaluation_.look(*exchange_, recorder_);
       if (evaluated) log_(LogLevel::kInfo, *evaluated);
       if (evaluated || recorder_.since_report() >= config_.report_every) {
         recorder_.report(*exchange_);
@@ -262,6 +267,7 @@ class TrainingRun {
               "stopped on request after training; the model is saved, but not evaluated"};
     }
     recorder_.set_result(known(result->accuracy), result->loss);
+    evaluation_.end(*exchange_, *result);
     log_(LogLevel::kInfo, in_words(*result));
     recorder_.report(*exchange_);
     const SessionStatus status = exchange_->status();
@@ -280,7 +286,8 @@ class TrainingRun {
   }
 
   [[nodiscard]] bool trained() const {
-    return lock_steps_ > 0 ? state_.steps() >= lock_steps_ : exchange_->progress() >= kWholeRun;
+    if (lock_steps_ > 0) return state_.steps() >= lock_steps_;
+    return exchange_->progress() >= kWholeRun || evaluation_.stops(*exchange_);
   }
 
   [[nodiscard]] bool mixes_statistics() const {
@@ -367,10 +374,10 @@ class TrainingRun {
   std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
-  RegularEvaluation evaluation_{config_.evaluate_every, learner_, data_, stop_};
   std::string ended_ = kEndedEarly;  ///< see kEndedKey
   TrainLoader loader_;
   RunState state_;
+  RegularEvaluation evaluation_;
   std::unique_ptr<Exchange> exchange_;
   Recorder recorder_;
   MemoryWatch memory_{config_.memory_before};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fast/options/session_options.h"
+#include "fast/train/evaluation_options.h"
 #include "fast/train/learner.h"
 #include "fast/train/optimizer_options.h"
 
@@ -37,7 +38,7 @@ struct WorkerConfig {
   std::string advice;             ///< of this machine, to be logged; not an option
   std::string buffers = "mix";    ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
-  double evaluate_every = 0;  ///< on the test set, share of the run; 0: at its end alone
+  EvaluationOptions evaluation{};  ///< while it trains, beside that at its end
 
   // What it keeps.
   double checkpoint_every = 60;  ///< s; 0: never

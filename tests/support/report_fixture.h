@@ -71,7 +71,7 @@ class ReportTest : public ::testing::Test {
   /// A tensor file as a worker saves it: one exchanged, one local, one integer.
   static void save_model(const std::filesystem::path& file, std::vector<float> weights,
                          std::vector<float> running, std::int64_t count,
-                         const std::string& ended = "agreed") {
+                         const std::string& ended = "agreed", SafetensorsMetadata more = {}) {
     const NamedTensor tensors[] = {
         {"weight",
          "F32",
@@ -82,8 +82,8 @@ class ReportTest : public ::testing::Test {
          {static_cast<std::int64_t>(running.size())},
          std::as_writable_bytes(std::span(running))},
         {"count", "I64", {}, std::as_writable_bytes(std::span(&count, 1))}};
-    save_safetensors(file, tensors,
-                     {{kExchangedKey, R"(["weight"])"}, {kEndedKey, ended}, {"model", "mlp"}});
+    more.insert({{kExchangedKey, R"(["weight"])"}, {kEndedKey, ended}, {"model", "mlp"}});
+    save_safetensors(file, tensors, more);
   }
 
   static std::vector<float> floats(std::span<const std::byte> bytes) {

@@ -37,7 +37,7 @@ class DyingExchange final : public Exchange {
   Agreement finish() override { return session_.finish(); }
   double progress() const override { return session_.progress(); }
   double network_loss() const override { return session_.network_loss(); }
-  std::string endpoint() const override { return session_.endpoint(); }
+  Decisions* decisions() override { return session_.decisions(); }
   SessionStatus status() const override { return session_.status(); }
 
  private:

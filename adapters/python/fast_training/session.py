@@ -245,6 +245,16 @@ class Session:
         self._handle.call("fast_mean", name.encode(), said, ctypes.byref(mean))
         return mean.value
 
+    def report(self, **values: SupportsFloat) -> dict[str, float]:
+        """Numbers of your own, such as ``session.report(val_accuracy=0.71)``, of which option
+        ``means`` names each.
+
+        Says them to the other workers and returns, by name, what mean() does: the means as this
+        worker knows them now. With ``out`` they are recorded, and the page shows for each name this
+        worker's values and the mean over all.
+        """
+        return {name: self.mean(name, value) for name, value in values.items()}
+
     def note_first_batch(self, hash: int) -> None:
         """A hash of the content of this worker's first batch, of 64 bits and not 0, to be called
         once, before the first exchange(). Where a neighbour has the same, a warning says that both

@@ -32,7 +32,6 @@ class CountedExchange final : public Exchange {
     return progress_ ? progress_() : share_ * static_cast<double>(samples_);
   }
   double network_loss() const override { return loss_; }
-  std::string endpoint() const override { return ""; }
   SessionStatus status() const override {
     SessionStatus status;
     status.state = stencil::WorkerState::kTraining;

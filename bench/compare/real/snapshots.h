@@ -27,7 +27,7 @@ class SnapshotExchange final : public Exchange {
   Agreement finish() override { return inner_->finish(); }
   double progress() const override { return inner_->progress(); }
   double network_loss() const override { return inner_->network_loss(); }
-  std::string endpoint() const override { return inner_->endpoint(); }
+  Decisions* decisions() override { return inner_->decisions(); }
   SessionStatus status() const override { return inner_->status(); }
 
  private:

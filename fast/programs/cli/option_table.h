@@ -276,14 +276,43 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .example = "local",
           .choices = {"mix", "local"}},
       w.buffers);
-  visit(OptionField<double>{.key = "evaluate_every",
-                            .unit = "SHARE",
-                            .help = "evaluate this worker's model on the test set after each such "
-                                    "share of the run; 0: at its end alone",
-                            .range = {.least = 0, .most = 1},
-                            .remedy = "use a share from 0 to 1, 0.1 say",
-                            .example = 0.1},
-        w.evaluate_every);
+  EvaluationOptions& e = w.evaluation;
+  visit(
+      OptionField<std::string>{
+          .key = "evaluate_every",
+          .unit = "SHARE|TIME",
+          .help = "evaluate each worker's model on the test set after each such share of the run "
+                  "(0.1), or after such a time (90s, 5m, 1h); 0: at its end alone",
+          .check = [](const std::string& text) { (void)EvaluationTimes::parse(text); },
+          .example = "0.1"},
+      e.every);
+  visit(
+      OptionField<int>{.key = "evaluate_examples",
+                       .unit = "EXAMPLES",
+                       .help = "so many of the test set in such an evaluation, evenly spread over "
+                               "it; 0: all",
+                       .range = {.least = 0, .most = 2'000'000'000},
+                       .remedy = "use 1 to 2 billion examples, or 0 for all",
+                       .example = 500},
+      e.examples);
+  visit(
+      OptionField<std::string>{
+          .key = "stop_when",
+          .unit = "METRIC:PATIENCE",
+          .help = "all workers stop together when accuracy or loss on the test set, as the mean "
+                  "over them, has been no better than the best in so many evaluations",
+          .check =
+              [](const std::string& text) {
+                if (!text.empty()) (void)StopRule::parse(text);
+              },
+          .example = "loss:3",
+          .choices = {"accuracy:", "loss:"}},
+      e.stop_when);
+  visit(OptionField<bool>{.key = "keep_best",
+                          .help = "keep the best of these evaluations' models, too: "
+                                  "best.safetensors",
+                          .example = true},
+        e.keep_best);
   visit(OptionField<bool>{.key = "augment",
                           .help = "random crops and mirror images, where customary",
                           .example = false},

@@ -35,6 +35,24 @@ void check_slow(const TrainConfig& config, const stencil::Topology& topology) {
   }
 }
 
+void check_evaluation(const WorkerConfig& worker) {
+  const EvaluationOptions& e = worker.evaluation;
+  const std::string needs = !e.stop_when.empty() ? "--stop-when " + e.stop_when
+                            : e.keep_best        ? "--keep-best"
+                            : e.examples > 0     ? fmt::format("--evaluate-examples {}", e.examples)
+                                                 : "";
+  if (!needs.empty() && !e.on()) {
+    throw ConfigError(needs + " without --evaluate-every: nothing is evaluated before the end",
+                      "use --evaluate-every 0.1, say, with it");
+  }
+  if (!e.stop_when.empty() && worker.session.exchange.mode == "sync") {
+    throw ConfigError("--stop-when " + e.stop_when +
+                          " with --mode sync: workers in lock step end at one step, which is known "
+                          "from the start",
+                      "use --mode async or bounded:K, or leave --stop-when out");
+  }
+}
+
 void check_pause(const WorkerConfig& worker) {
   if (worker.pause_file.empty() && worker.pause_when.empty()) return;
   const std::string why = why_no_pause(worker);
@@ -74,6 +92,7 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
   check_slow(config, topology);
   check_restarts(config);
   check_pause(w);
+  check_evaluation(w);
   return topology;
 }
 

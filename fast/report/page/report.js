@@ -170,7 +170,8 @@
   let axis = 'time';
   const hidden = new Set();
   const charts = [];
-  const rare = new Set(['test_accuracy', 'test_loss']);  // known at some moments only
+  // Known at some moments only.
+  const rare = new Set(['test_accuracy', 'test_loss', ...data.said.map(name => `said/${name}`)]);
   const points = (series, name) => {
     const out = [];
     for (let i = 0; i < series.time.length; i++) {
@@ -187,7 +188,7 @@
     const mean = data.mean[name];
     const many = n > 16;
     const sets = extra();
-    if (mean && n > 1 && !hidden.has('mean')) {
+    if (mean && mean[axis].length && n > 1 && !hidden.has('mean')) {
       sets.push({label: 'mean of workers', data: mean[axis].map(([x, y]) => ({x, y})), order: -1,
         borderColor: css('--mean'), borderWidth: 2.5, pointRadius: 0});
     }
@@ -239,6 +240,13 @@
         ['test_loss', trim], ['progress', v => percent(v, 0)], ['learning_rate', tiny]]) {
       byId(`${name}-figure`).hidden = !has(name);
       if (has(name)) lineChart(name, v => format(v), {more: () => ({beginAtZero: true})});
+    }
+    for (const name of data.said) {  // of a program of one's own
+      const id = `said/${name}`;
+      byId('accuracy-figure').before(make('figure', {},
+        make('figcaption', {}, name + ' ', make('small', {}, 'as each worker said it, and the mean as they knew it')),
+        make('div', {class: 'plot'}, make('canvas', {id}))));
+      lineChart(id, trim);
     }
     // Unknown where the model is a program's own.
     const knowsAccuracy = known(summary.test_accuracy.mean_model) ||

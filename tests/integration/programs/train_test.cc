@@ -13,6 +13,7 @@
 #include "tests/support/cifar_files.h"
 #include "tests/support/npy_files.h"
 #include "tests/support/process.h"
+#include "tests/support/train_fixture.h"
 
 namespace fast::testing {
 namespace {
@@ -20,69 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class TrainTest : public ::testing::Test {
- protected:
-  [[nodiscard]] fs::path run(const std::string& name = "run") const {
-    return folder_.path() / name;
-  }
-
-  /// A short run of the plainest model on few, small, generated examples. A hundred epochs take
-  /// about a second: shorter, and the first of four workers could be through before the last has
-  /// started.
-  [[nodiscard]] std::vector<std::string> wishes(const std::string& topology,
-                                                const std::string& epochs,
-                                                const std::string& name = "run") const {
-    return {"train",
-            "--model",
-            "linear",
-            "--data",
-            "synthetic:512,128",
-            "--topology",
-            topology,
-            "--epochs",
-            epochs,
-            "--out",
-            run(name).string(),
-            "--threads",
-            "1",
-            "--lr",
-            "0.01",
-            "--report-every",
-            "0.2",
-            "--settle-deadline",
-            "5",
-            "--start-deadline",
-            "20"};
-  }
-  static nlohmann::json summary_of(const fs::path& run) {
-    return nlohmann::json::parse(read_text(run / "summary.json"));
-  }
-  static bool trains(const fs::path& run, int rank) {
-    const std::string text = read_text(run / ("worker-" + std::to_string(rank)) / "metrics.jsonl");
-    return text.find("\"progress\"") != std::string::npos &&
-           text.find("\"training\"") != std::string::npos;
-  }
-  static bool all_train(const fs::path& run, int workers) {
-    for (int rank = 0; rank < workers; ++rank) {
-      if (!trains(run, rank)) return false;
-    }
-    return true;
-  }
-  static void expect_complete(const fs::path& run, int workers) {
-    for (const char* const file :
-         {"config.toml", "summary.json", "mean.safetensors", "report.html"}) {
-      EXPECT_GT(fs::file_size(run / file), 0U) << file;
-    }
-    for (int rank = 0; rank < workers; ++rank) {
-      for (const char* const file : {"metrics.jsonl", "log.txt", "model.safetensors", "endpoint"}) {
-        EXPECT_TRUE(fs::exists(run / ("worker-" + std::to_string(rank)) / file)) << rank << file;
-      }
-    }
-  }
-
-  TemporaryFolder folder_;
-};
 
 TEST_F(TrainTest, OneWorkerAloneLeavesACompleteRunFolder) {
   const ProgramResult result = run_program(FAST_PROGRAM, wishes("ring:1", "4"), {}, kPatience);
@@ -390,51 +328,6 @@ TEST_F(TrainTest, ArraysOfOnesOwnAreLearnt) {
   fs::remove(folder_.path() / "test-y.npy");
   const ProgramResult gone = run_program(FAST_PROGRAM, {"report", run().string()}, {}, kPatience);
   EXPECT_THAT(gone.out + gone.err, HasSubstr("test-y.npy"));
-}
-
-TEST_F(TrainTest, BeginsWithASavedModel) {
-  ASSERT_EQ(run_program(FAST_PROGRAM, wishes("ring:2", "40", "first"), {}, kPatience).code, 0);
-  const std::string saved = (run("first") / "mean.safetensors").string();
-  const auto begun = [&](const std::string& name, const std::string& data) {
-    std::vector<std::string> arguments = wishes("ring:2", "1", name);
-    for (const std::string& more : {std::string("--init"), saved, std::string("--lr"),
-                                    std::string("1e-12"), std::string("--data"), data}) {
-      arguments.push_back(more);
-    }
-    return run_program(FAST_PROGRAM, arguments, {}, kPatience);
-  };
-  const ProgramResult second = begun("second", "synthetic:512,128");
-  EXPECT_EQ(second.code, 0) << second.err;
-  const auto accuracy = [&](const std::string& name) {
-    return summary_of(run(name))["test_accuracy"]["mean_model"].get<double>();
-  };
-  EXPECT_EQ(accuracy("second"), accuracy("first"));
-  write_npy(folder_.path(), 64, 10, 5);
-  const ProgramResult other = begun("third", "npy:" + folder_.path().string());
-  EXPECT_EQ(other.code, 4) << other.err;
-  EXPECT_THAT(other.out + other.err,
-              AllOf(HasSubstr("mean.safetensors is of another model"), HasSubstr("'fc.weight'")));
-}
-
-TEST_F(TrainTest, EvaluatesWhileItTrains) {
-  std::vector<std::string> arguments = wishes("ring:2", "100");
-  for (const char* const more : {"--evaluate-every", "0.25"}) arguments.emplace_back(more);
-  const ProgramResult result = run_program(FAST_PROGRAM, arguments, {}, kPatience);
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  for (const int rank : {0, 1}) {
-    std::vector<double> when;
-    std::istringstream lines(
-        read_text(run() / ("worker-" + std::to_string(rank)) / "metrics.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      const auto record = nlohmann::json::parse(line);
-      if (!record.contains("test_accuracy")) continue;
-      when.push_back(record["progress"]);
-    }
-    ASSERT_GE(when.size(), 2U) << "at the end, and before";
-    EXPECT_LE(when.size(), 4U);
-    EXPECT_LT(when.front(), 0.9);
-    EXPECT_GT(when.back(), 0.99);
-  }
 }
 
 }  // namespace

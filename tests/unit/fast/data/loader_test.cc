@@ -190,6 +190,20 @@ TEST(TestLoader, OnePassGivesEachExampleOnceInOrderAndThenBeginsAgain) {
   }
 }
 
+TEST(TestLoader, APartIsEvenlySpreadOverTheSet) {
+  const ImageDataset data = numbered(50, 4, true);
+  TestLoader loader(data, Dataset(data).test, 4, 10);
+  EXPECT_EQ(loader.size(), 10U);
+  std::vector<int> found;
+  for (Batch now; loader.next(now);) {
+    for (std::size_t i = 0; i < now.size; ++i) {
+      found.push_back(example_of(now, i, data.test.shape));
+    }
+  }
+  EXPECT_EQ(found, (std::vector<int>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45}));
+  EXPECT_EQ(TestLoader(data, Dataset(data).test, 4, 1000).size(), 50U);
+}
+
 TEST(TestLoader, AnEmptySetIsOverAtOnce) {
   ImageDataset data = numbered(5, 4, false);
   data.test = {data.train.shape};

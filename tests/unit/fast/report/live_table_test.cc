@@ -65,6 +65,18 @@ TEST(LiveTableTest, TheShareOfAFailedWorkerIsSaidToCountAsMade) {
   EXPECT_THAT(render_line(1, {running(1, 1000), ended(0)}), Not(HasSubstr("counts as made")));
 }
 
+TEST(LiveTableTest, TheMeanOnTheTestSetIsShownOnceItIsKnown) {
+  std::vector<WorkerView> workers = {running(0.4, 1000), running(0.4, 1000), {}};
+  EXPECT_THAT(render_line(1, workers), Not(HasSubstr("test")));
+  workers[0].progress->means = {{"test_accuracy", 0.5}, {"test_loss", 3}};
+  workers[1].progress->means = {{"test_accuracy", 0.7}};
+  EXPECT_THAT(render_line(1, workers), HasSubstr("loss 1.0000  test 60.0 %"));
+  EXPECT_THAT(joined(render_table(workers, {.width = 200})), HasSubstr("test 60.0 %"));
+  workers[0].progress->means = {{"test_loss", 3}};
+  workers[1].progress->means = {};
+  EXPECT_THAT(render_line(1, workers), HasSubstr("test loss 3.0000"));
+}
+
 TEST(LiveTableTest, NothingKnownIsNoNumber) {
   const NetworkView view = network_view({{}, {}});
   EXPECT_EQ(view.eta, -1);

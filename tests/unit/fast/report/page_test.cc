@@ -249,6 +249,26 @@ TEST_F(Page, HasCurvesOfProgressRateAndEvaluation) {
   EXPECT_EQ(worker["bytes_shared"], 77);
 }
 
+TEST_F(Page, HasCurvesOfWhatWorkersHaveSaidAndOfTheirMean) {
+  for (const int rank : {0, 1}) {
+    make_writable_folder(run_.worker(rank));
+    MetricsWriter writer(run_.metrics(rank));
+    writer.start(start(rank, 2));
+    for (const int second : {1, 2}) {
+      WorkerProgress p = progress(second, static_cast<std::uint64_t>(10 * second), 1 - rank);
+      if (second == 2) p.said = {{"f1", 0.5 + rank}};
+      p.means = {{"f1", 1}, {"test_loss", 3}};
+      writer.progress(p);
+    }
+  }
+  const auto data = data_of(records());
+  EXPECT_EQ(data["said"], nlohmann::json({"f1"}));
+  EXPECT_EQ(data["workers"][1]["series"]["said/f1"], nlohmann::json({nullptr, 1.5}));
+  EXPECT_EQ(data["mean"]["said/f1"]["time"].back(), nlohmann::json({2, 1}));
+  EXPECT_EQ(data["mean"]["test_loss"]["time"].back(), nlohmann::json({2, 3}));
+  EXPECT_EQ(data["mean"]["test_accuracy"]["time"], nlohmann::json::array());
+}
+
 TEST_F(Page, ShowsWhatDiffersFromTheDefaults) {
   write_worker(run_, 0, 1, 0.7, {1});
   const auto data = data_of(records(), {.settings = {{"batch", "64", "32"}}});

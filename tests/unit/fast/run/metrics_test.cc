@@ -30,6 +30,8 @@ TEST_F(Metrics, WhatIsWrittenIsReadBack) {
     writer.start(start(2));
     WorkerProgress p = progress(1.5, 300);
     p.test_accuracy = 0.75;
+    p.said = {{"f1", 0.5}};
+    p.means = {{"f1", 0.25}, {"loss", 2}};
     writer.progress(p);
     writer.event(1.6, "suspect", "worker \"1\"\nis silent");
     writer.end({2.5, 7, "loss is NaN", {{"frames", 12}, {"relinks", 0}}});
@@ -47,6 +49,8 @@ TEST_F(Metrics, WhatIsWrittenIsReadBack) {
   EXPECT_DOUBLE_EQ(h.progress[0].loss, 0.8);
   EXPECT_EQ(h.progress[0].test_accuracy, 0.75);
   EXPECT_FALSE(h.progress[0].test_loss.has_value());
+  EXPECT_EQ(h.progress[0].said, (std::map<std::string, double>{{"f1", 0.5}}));
+  EXPECT_EQ(h.progress[0].means, (std::map<std::string, double>{{"f1", 0.25}, {"loss", 2}}));
   ASSERT_EQ(h.progress[0].neighbours.size(), 1u);
   EXPECT_EQ(h.progress[0].neighbours[0].link, "up");
   EXPECT_EQ(h.progress[0].neighbours[0].bytes, 3000u);

@@ -336,5 +336,27 @@ TEST_F(Gather, NoModelsNoMean) {
   EXPECT_THAT(mean_models(from({run_.root()})).parts, IsEmpty());
 }
 
+TEST_F(Gather, TheBestIsTheMeanOfTheEvaluationThatMostHoldForIt) {
+  for (int rank = 0; rank < 4; ++rank) write_worker(run_, rank, 4, 0.5, {1});
+  const auto keep = [&](int rank, float weight, const char* evaluation) {
+    save_model(run_.worker_best(rank), {weight}, {1, 2}, 3, "",
+               {{kEvaluationKey, evaluation}, {kRankKey, std::to_string(rank)}});
+  };
+  EXPECT_FALSE(best_model(from({run_.root()}), {0, 1, 2, 3}).has_value());
+  keep(0, 9, "7");
+  keep(1, 2, "8");
+  keep(2, 4, "8");
+  const auto best = best_model(from({run_.root()}), {0, 1, 2, 3});
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->ranks, (std::vector<int>{1, 2}));
+  EXPECT_EQ(best->metadata.at(kEvaluationKey), "8");
+  EXPECT_EQ(floats(best->tensors.at(0).bytes), (std::vector<float>{3}));
+  const auto alone = best_model(from({run_.root()}), {0});
+  ASSERT_TRUE(alone.has_value());
+  EXPECT_EQ(floats(alone->tensors.at(0).bytes), (std::vector<float>{9}));
+  append(run_.worker_best(2), "!");
+  EXPECT_EQ(best_model(from({run_.root()}), {1, 2})->ranks, (std::vector<int>{1}));
+}
+
 }  // namespace
 }  // namespace fast

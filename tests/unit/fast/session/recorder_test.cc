@@ -19,7 +19,6 @@ class Shown final : public Exchange {
   Agreement finish() override { return Agreement::kAgreed; }
   [[nodiscard]] double progress() const override { return 0.5; }
   [[nodiscard]] double network_loss() const override { return 1; }
-  [[nodiscard]] std::string endpoint() const override { return ""; }
   [[nodiscard]] SessionStatus status() const override { return seen; }
   SessionStatus seen;
 };

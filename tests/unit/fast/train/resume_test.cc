@@ -46,6 +46,19 @@ TEST_P(ResumeTest, AKilledWorkerEndsBitForBitWhereItWouldHaveEnded) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest, ::testing::Values("sgd", "adamw"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(ResumeEvaluationTest, AKilledWorkerKeepsTheModelThatItWouldHaveKept) {
+  LinearWorker undisturbed, killed;
+  for (LinearWorker* const worker : {&undisturbed, &killed}) {
+    worker->config.evaluation = {.every = "0.1", .examples = 20, .keep_best = true};
+  }
+  expect_that_resuming_changes_nothing(undisturbed, killed);
+  const auto best = [](const LinearWorker& worker) {
+    return read_text(RunFolder(worker.folder.path()).worker_best(0));
+  };
+  EXPECT_FALSE(best(undisturbed).empty());
+  EXPECT_TRUE(best(undisturbed) == best(killed));
+}
+
 TEST(ResumeFaultsTest, WhereTheNewestIsDamagedItGoesOnFromTheOneBeforeAndSaysSo) {
   LinearWorker undisturbed, killed;
   ASSERT_EQ(undisturbed.run().code, ExitCode::kOk);

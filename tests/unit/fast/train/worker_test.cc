@@ -73,7 +73,6 @@ class ScriptedExchange final : public Exchange {
   }
   double progress() const override { return static_cast<double>(steps_) / kSteps; }
   double network_loss() const override { return 1; }
-  std::string endpoint() const override { return "nowhere"; }
   SessionStatus status() const override {
     SessionStatus status;
     status.mean_data_size = 16;
