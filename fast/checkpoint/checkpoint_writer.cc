@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fast/checkpoint/checkpoint.h"
+#include "fast/checkpoint/kept_checkpoints.h"
 #include "fast/error_text.h"
 
 namespace fast {
@@ -25,12 +26,13 @@ StateWriter& CheckpointWriter::begin() {
   return state_;
 }
 
-void CheckpointWriter::write(std::filesystem::path file, stencil::Terms terms) {
+void CheckpointWriter::write(std::filesystem::path file, stencil::Terms terms, Keep keep) {
   held_ = state_.held();
-  writing_ =
-      std::async(std::launch::async, [this, file = std::move(file), terms = std::move(terms)] {
+  writing_ = std::async(
+      std::launch::async, [this, file = std::move(file), terms = std::move(terms), keep] {
         try {
           write_checkpoint(file, state_.tensors(), terms);
+          if (keep.most > 0) keep_checkpoint(file, keep.steps, keep.most);
         } catch (const std::exception& error) {
           log_(stencil::LogLevel::kError, std::string("no checkpoint: ") + error_text(error));
         }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <future>
 
@@ -26,8 +27,13 @@ class CheckpointWriter {
   [[nodiscard]] bool busy() const;
   /// An empty state to fill before write(). Waits while busy().
   [[nodiscard]] StateWriter& begin();
-  /// See write_checkpoint(). Logs a checkpoint that cannot be written; training goes on.
-  void write(std::filesystem::path file, stencil::Terms terms);
+  /// See keep_checkpoint(): what was written after so many steps is kept; `most` 0: it is not.
+  struct Keep {
+    std::uint64_t steps = 0;
+    int most = 0;
+  };
+  /// See write_checkpoint(). Logs a checkpoint that cannot be written or kept; training goes on.
+  void write(std::filesystem::path file, stencil::Terms terms, Keep keep);
   void wait();
   /// Bytes that the copies of the state take. Any thread.
   [[nodiscard]] std::size_t held() const { return held_; }

@@ -65,6 +65,18 @@ using stencil::OptionField;
           .example = 600};
 }
 
+[[nodiscard]] inline OptionField<int> keep_checkpoints() {
+  return {
+      .key = "keep_checkpoints",
+      .unit = "COUNT",
+      .help =
+          "keep the last COUNT checkpoints, too, by their steps: checkpoint.1200.safetensors; to "
+          "go back to one, put it in the place of checkpoint.safetensors, at all workers alike",
+      .range = {.least = 0, .most = 1e6},
+      .remedy = "use 0 (none but the last two) to a million",
+      .example = 3};
+}
+
 template <typename Options, typename Visitor>
 void visit_recording(Options& options, Visitor& visit) {
   visit(OptionField<std::string>{.key = "record",
@@ -208,6 +220,7 @@ void visit_fields(Options& options, Visitor& visit) {
           .example = "worker-{rank}.safetensors"},
       options.checkpoint);
   visit(session_fields::checkpoint_every(), options.checkpoint_every);
+  visit(session_fields::keep_checkpoints(), options.keep_checkpoints);
   visit(stencil::OptionField<std::string>{.key = "resume",
                                           .unit = "FILE",
                                           .help = "the checkpoint to go on from, if it exists",

@@ -74,6 +74,8 @@ struct SessionOptions {
   /// Session::save_checkpoint() saves.
   std::string checkpoint{};
   double checkpoint_every = 60;
+  /// The last so many are kept beside the two ("NAME.STEPS.EXTENSION").
+  int keep_checkpoints = 0;
   /// A checkpoint to resume from, if it exists: usually the file that `checkpoint` names, so that
   /// the same program resumes when it is started again. Where the newest checkpoint is damaged, the
   /// one before is used. Empty: begin anew.
@@ -99,6 +101,10 @@ struct SessionOptions {
   /// Set it to true to have the recording written soon; the session sets it to false. It must
   /// outlive the session; a signal handler may set it. Null: none.
   std::atomic<bool>* record_now = nullptr;
+
+  /// Set it to true to have a checkpoint saved at the next step boundary; the session sets it to
+  /// false. Lifetime and threads as above. Null: none.
+  std::atomic<bool>* save_now = nullptr;
 
   /// Set it to true to stop early: every wait for a neighbour then ends at once. It must outlive
   /// the session; a signal handler may set it. Null: none.

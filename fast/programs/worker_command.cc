@@ -47,7 +47,7 @@ Examples:
       --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
     mpirun --enable-recovery -np 16 fast-worker --topology torus:4x4 --run-id first \
       --insecure --listen '*:5555' --peer-template 'node{rank}:5555' --out runs/first
-  With what it saw and decided last, written at its end and on SIGUSR1:
+  With what it saw and decided last, written at its end and on SIGUSR1, which saves a checkpoint, too:
     fast-worker --topology ring:1 --rank 0 --record worker-{rank}.journal
     fast replay worker-0.journal
   On somebody's own machine, which it leaves alone on battery, when hot, and on a metered link:
@@ -118,11 +118,13 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   keep_threads_from_spinning(threads);
   const WritesMayFail writes;
   const std::size_t files = raise_descriptor_limit();
-  std::atomic<bool> stop = false, record_now = false;
+  std::atomic<bool> stop = false, record_now = false, save_now = false;
   PauseWatch pause(log_to_stderr);
-  if (!config.worker.session.record.empty()) config.worker.session.record_now = &record_now;
+  config.worker.session.record_now = &record_now;
+  config.worker.session.save_now = &save_now;
   // Before any other thread starts, so that all threads block these signals.
-  StopOnSignal watch(stop, false, config.worker.session.record_now, [&pause] { pause.toggle(); });
+  StopOnSignal watch(
+      stop, false, [&] { record_now = save_now = true; }, [&pause] { pause.toggle(); });
   const stencil::Topology topology = validate_config(config, models);
   complete(config, topology.size());
   validate_place(config.worker.session, topology);

@@ -165,7 +165,12 @@ std::optional<SessionRecord> Resuming::load(ModelAdapter& adapter) const {
 }
 
 bool Resuming::due(stencil::TimePoint now) {
-  if (options_.checkpoint.empty() || options_.checkpoint_every <= 0) return false;
+  if (options_.checkpoint.empty()) return false;
+  if (options_.save_now != nullptr && options_.save_now->exchange(false)) {
+    options_.log(LogLevel::kInfo, "saves a checkpoint, as it was asked: " + options_.checkpoint);
+    return true;
+  }
+  if (options_.checkpoint_every <= 0) return false;
   const stencil::Duration every = stencil::seconds(options_.checkpoint_every);
   if (!next_) next_ = now + every;
   if (now < *next_ || writer_.busy()) return false;
@@ -204,7 +209,8 @@ void Resuming::save(const std::filesystem::path& file, ModelAdapter& adapter,
     state.put(kDataSeconds, record.data.seconds);
   }
   save_model(adapter, state);
-  writer_.write(file, terms_);
+  const bool own = file == std::filesystem::path(options_.checkpoint);
+  writer_.write(file, terms_, {.steps = record.steps, .most = own ? options_.keep_checkpoints : 0});
 }
 
 }  // namespace fast

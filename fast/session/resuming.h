@@ -48,7 +48,7 @@ class Resuming {
   /// Checkpoints will be written. Makes their folder. Throws FileError where it cannot be written,
   /// ConfigError where another session writes the same file.
   void begin();
-  /// Whether the options ask for a checkpoint now.
+  /// Whether the options, or somebody by save_now, ask for a checkpoint now.
   [[nodiscard]] bool due(stencil::TimePoint now);
   /// No checkpoint is to take more than so many bytes of memory.
   void keep_within(std::size_t bytes) { most_ = bytes; }

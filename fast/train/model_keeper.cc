@@ -26,7 +26,8 @@ void ModelKeeper::reserve_room() {
   bytes_ = kHeaderRoom;
   for (const NamedTensor& tensor : adapter_.state()) bytes_ += tensor.bytes.size();
   // Two checkpoints and one being written, each with the optimizer's state; the best and the next.
-  const std::size_t checkpoints = config_.checkpoint_every > 0 ? 3 * 2 * bytes_ : 0;
+  const auto kept = static_cast<std::size_t>(config_.session.keep_checkpoints);
+  const std::size_t checkpoints = config_.checkpoint_every > 0 ? (3 + kept) * 2 * bytes_ : 0;
   room_.reserve(bytes_, checkpoints + (config_.evaluation.keep_best ? 2 * bytes_ : 0));
 }
 

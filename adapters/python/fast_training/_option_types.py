@@ -41,6 +41,9 @@ class Options(TypedDict, total=False):
         when training is over; {rank} stands for the rank; empty: nowhere
     checkpoint_every: time between two checkpoints of a worker, from which the same command
         resumes; 0: never (default: 60)
+    keep_checkpoints: keep the last COUNT checkpoints, too, by their steps:
+        checkpoint.1200.safetensors; to go back to one, put it in the place of
+        checkpoint.safetensors, at all workers alike (default: 0)
     resume: the checkpoint to go on from, if it exists
     out: run folder, where the session leaves metrics and its model, in worker-RANK, for 'fast
         report'; empty: nowhere
@@ -128,6 +131,7 @@ class Options(TypedDict, total=False):
     means: str | Sequence[str] | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float | None
+    keep_checkpoints: float | None
     resume: str | os.PathLike[str] | None
     out: str | os.PathLike[str] | None
     record: str | os.PathLike[str] | None

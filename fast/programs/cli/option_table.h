@@ -94,6 +94,7 @@ template <typename Visitor>
 void visit_keeping(TrainConfig& config, OptionSet set, Visitor& visit) {
   WorkerConfig& w = config.worker;
   visit(session_fields::checkpoint_every(), w.checkpoint_every);
+  visit(session_fields::keep_checkpoints(), w.session.keep_checkpoints);
   session_fields::visit_recording(w.session, visit);
   visit(
       OptionField<std::string>{

@@ -105,13 +105,13 @@ bool SignalQueue::terminal_gone() const {
   return false;
 }
 
-StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded, std::atomic<bool>* asked,
+StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool heeded, std::function<void()> asked,
                            std::function<void()> toggled)
     : stop_(stop),
       heeded_(heeded),
-      asked_(asked),
+      asked_(std::move(asked)),
       toggled_(std::move(toggled)),
-      signals_(false, user_signals(asked != nullptr, toggled_ != nullptr)) {
+      signals_(false, user_signals(asked_ != nullptr, toggled_ != nullptr)) {
   end_ = eventfd(0, EFD_CLOEXEC);
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   try {
@@ -139,7 +139,7 @@ void StopOnSignal::watch() {
     if (wait[1].revents != 0) return;
     while (const int signal = signals_.next()) {
       if (signal == SIGUSR1) {
-        *asked_ = true;
+        asked_();
         continue;
       }
       if (signal == SIGUSR2) {

@@ -77,13 +77,12 @@ class SignalQueue {
 /// A thread that sets `stop` at the first such signal. At the next request (see StopRequests) it
 /// ends the process at once with ExitCode::kInterrupted. One that is not `heeded` yet, since nobody
 /// looks at `stop` while the program starts, does so at the first. SIGUSR1 and SIGUSR2 are no such
-/// requests: SIGUSR1 sets `asked` where that is not null, SIGUSR2 calls `toggled` in that thread
-/// where that is not empty.
+/// requests: they call `asked` and `toggled` in that thread, where these are not empty.
 class StopOnSignal {
  public:
   /// Throws ResourceError where no thread is to be had.
   explicit StopOnSignal(std::atomic<bool>& stop, bool heeded = true,
-                        std::atomic<bool>* asked = nullptr, std::function<void()> toggled = {});
+                        std::function<void()> asked = {}, std::function<void()> toggled = {});
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
@@ -96,8 +95,7 @@ class StopOnSignal {
 
   std::atomic<bool>& stop_;
   std::atomic<bool> heeded_;
-  std::atomic<bool>* asked_;
-  std::function<void()> toggled_;
+  std::function<void()> asked_, toggled_;
   SignalQueue signals_;
   int end_ = -1;  ///< eventfd that ends the thread
   std::thread thread_;

@@ -45,7 +45,10 @@ TEST_F(RecordingRunTest, a_worker_leaves_one_at_its_end_and_one_when_it_is_asked
       [&] { return read_text(metrics).find("\"training\"") != std::string::npos; }, kPatience))
       << worker.err();
   EXPECT_FALSE(fs::exists(file(0)));
+  const fs::path checkpoint = metrics.parent_path() / "checkpoint.safetensors";
+  EXPECT_FALSE(fs::exists(checkpoint)) << "after a minute for the first time";
   worker.signal(SIGUSR1);
+  ASSERT_TRUE(worker.wait_until([&] { return fs::exists(checkpoint); }, kPatience)) << worker.err();
   ASSERT_TRUE(worker.wait_until([&] { return fs::exists(file(0)); }, kPatience)) << worker.err();
   EXPECT_EQ(replay(0).code, 0);
   fs::remove(file(0));

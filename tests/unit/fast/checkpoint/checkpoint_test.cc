@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fast/checkpoint/checkpoint_writer.h"
+#include "fast/checkpoint/kept_checkpoints.h"
 #include "fast/errors.h"
 #include "tests/support/cifar_files.h"
 
@@ -107,9 +108,9 @@ TEST_F(CheckpointTest, WhatCannotBeWrittenIsNamedInTheLogAndStopsNothing) {
       if (level == stencil::LogLevel::kError) log += text;
     });
     writer.begin().put("a/scalar", 1.0);
-    writer.write(folder_.path() / "no" / "such" / "folder.safetensors", kTerms);
+    writer.write(folder_.path() / "no" / "such" / "folder.safetensors", kTerms, {});
     writer.begin().put("a/scalar", 2.0);
-    writer.write(file_, kTerms);
+    writer.write(file_, kTerms, {});
   }
   EXPECT_THAT(log, HasSubstr("no checkpoint: cannot write"));
   EXPECT_EQ(read(), 2);
@@ -125,6 +126,34 @@ TEST_F(CheckpointTest, AStateWriterKeepsItsMemoryForTheNextSave) {
   ASSERT_EQ(state.tensors().size(), 1U);
   EXPECT_EQ(state.tensors().front().bytes.data(), memory);
   EXPECT_EQ(state.tensors().front().bytes.size(), small.size() * sizeof(float));
+}
+
+TEST_F(CheckpointTest, TheLastAreKeptByTheirSteps) {
+  const auto value = [](const fs::path& file) {
+    return Checkpoint(file).state().value<double>("a/scalar");
+  };
+  std::ofstream(folder_.path() / "checkpoint.notes.safetensors") << "mine";
+  for (const int steps : {50, 100, 200, 300}) {
+    write(steps);
+    keep_checkpoint(file_, static_cast<std::uint64_t>(steps), 2);
+  }
+  EXPECT_EQ(value(kept_checkpoint(file_, 200)), 200);
+  EXPECT_EQ(value(kept_checkpoint(file_, 300)), 300);
+  EXPECT_FALSE(fs::exists(kept_checkpoint(file_, 100)));
+  // Back to 200: what came after it stays until it is reached again.
+  for (const int steps : {250, 260}) {
+    write(steps);
+    keep_checkpoint(file_, static_cast<std::uint64_t>(steps), 2);
+  }
+  EXPECT_FALSE(fs::exists(kept_checkpoint(file_, 200)));
+  EXPECT_EQ(value(kept_checkpoint(file_, 250)), 250);
+  EXPECT_EQ(value(kept_checkpoint(file_, 300)), 300);
+  EXPECT_EQ(read(), 260);
+  EXPECT_TRUE(fs::exists(folder_.path() / "checkpoint.notes.safetensors"));
+}
+
+TEST_F(CheckpointTest, AFileThatCannotHaveTwoNamesIsNamed) {
+  EXPECT_THROW(keep_checkpoint(folder_.path() / "none.safetensors", 1, 1), FileError);
 }
 
 }  // namespace

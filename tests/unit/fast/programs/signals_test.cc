@@ -70,7 +70,7 @@ TEST(SignalQueueTest, TakesThoseToAThreadThatWasThereBefore) {
 
 TEST(StopOnSignalTest, AskingForARecordingStopsNothing) {
   std::atomic<bool> stop = false, asked = false;
-  const StopOnSignal watch(stop, true, &asked);
+  const StopOnSignal watch(stop, true, [&asked] { asked = true; });
   ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
   while (!asked) std::this_thread::yield();  // ctest has the deadline
   EXPECT_FALSE(stop);

@@ -7,6 +7,7 @@
 
 #include "adapters/flat/models/flat_learner.h"
 #include "fast/checkpoint/checkpoint.h"
+#include "fast/checkpoint/kept_checkpoints.h"
 #include "fast/errors.h"
 #include "tests/support/resume_cases.h"
 
@@ -57,6 +58,21 @@ TEST(ResumeEvaluationTest, AKilledWorkerKeepsTheModelThatItWouldHaveKept) {
   };
   EXPECT_FALSE(best(undisturbed).empty());
   EXPECT_TRUE(best(undisturbed) == best(killed));
+}
+
+TEST(ResumeKeptTest, ARunGoesBackToACheckpointThatWasKept) {
+  LinearWorker worker, undisturbed;
+  worker.config.session.keep_checkpoints = 1000;
+  // At least one of each life is on the disk.
+  for (int life = 0; life < 2; ++life) ASSERT_EQ(worker.run(15).text, "killed");
+  std::uint64_t steps = 0;
+  while (!fs::exists(kept_checkpoint(worker.checkpoint(), steps))) ASSERT_LT(++steps, 15U);
+  fs::remove(worker.checkpoint());
+  fs::copy_file(kept_checkpoint(worker.checkpoint(), steps), worker.checkpoint());
+  ASSERT_EQ(undisturbed.run().code, ExitCode::kOk);
+  ASSERT_EQ(worker.run().code, ExitCode::kOk);
+  EXPECT_THAT(worker.log(), HasSubstr("goes on from step " + std::to_string(steps) + " "));
+  EXPECT_TRUE(undisturbed.model() == worker.model());
 }
 
 TEST(ResumeFaultsTest, WhereTheNewestIsDamagedItGoesOnFromTheOneBeforeAndSaysSo) {
