@@ -27,6 +27,8 @@ class ExampleSet {
   /// the types that the set's ExampleSpec says. Throws DataError where a file cannot be read.
   virtual void write(std::size_t first, std::size_t count, stencil::Random* random,
                      const ValuesOut& inputs, const ValuesOut& targets) const = 0;
+  /// Whether all its numbers are known to be finite, as those of images are.
+  [[nodiscard]] virtual bool finite() const { return false; }
   /// Of memory that it holds.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 };

@@ -85,6 +85,7 @@ class ImageExamples final : public ExampleSet {
     return images_.bytes() + from_file_.capacity();
   }
 
+  [[nodiscard]] bool finite() const override { return true; }
   void write(std::size_t first, std::size_t count, stencil::Random* random, const ValuesOut& inputs,
              const ValuesOut& targets) const override {
     const std::size_t pixels = images_.shape.pixels();

@@ -1,6 +1,7 @@
 #include "fast/data/loader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,15 @@ Batch BatchBuffers::batch(std::size_t count) {
     return std::visit([](auto all) -> Values { return std::span(std::as_const(all)); }, values);
   };
   return {count, read_only(inputs(0, count)), read_only(targets(0, count))};
+}
+
+bool BatchBuffers::finite(std::size_t first, std::size_t count) {
+  const auto all_finite = [](const ValuesOut& values) {
+    const auto* const numbers = std::get_if<std::span<float>>(&values);
+    return numbers == nullptr ||
+           std::ranges::all_of(*numbers, [](float value) { return std::isfinite(value); });
+  };
+  return all_finite(inputs(first, count)) && all_finite(targets(first, count));
 }
 
 TrainLoader::TrainLoader(const Dataset& data, std::vector<std::uint32_t> shard, std::size_t batch,
@@ -58,12 +68,27 @@ Batch TrainLoader::next_plain() {
 }
 
 Batch TrainLoader::fill(bool augment) {
-  for (std::size_t i = 0; i < batch_; ++i) {
+  for (std::size_t i = 0, left_out = 0; i < batch_;) {
     if (position_ == shard_.size()) shuffle();
-    examples_->write(shard_[position_++], 1, augment ? &random_ : nullptr, buffers_.inputs(i, 1),
+    const std::uint32_t example = shard_[position_++];
+    examples_->write(example, 1, augment ? &random_ : nullptr, buffers_.inputs(i, 1),
                      buffers_.targets(i, 1));
+    if (examples_->finite() || buffers_.finite(i, 1)) {
+      ++i;
+      left_out = 0;
+    } else {
+      leave_out(example, left_out++);
+    }
   }
   return buffers_.batch(batch_);
+}
+
+void TrainLoader::leave_out(std::uint32_t number, std::size_t in_a_row) {
+  if (left_out_.count++ == 0) left_out_.first = number;
+  if (in_a_row < 2 * shard_.size()) return;  // a whole pass is among so many
+  throw DataError("each of a worker's " + std::to_string(shard_.size()) +
+                      " training examples holds NaN or infinity",
+                  "give it examples of finite numbers");
 }
 
 void TrainLoader::shuffle() {
@@ -92,24 +117,35 @@ TestLoader::TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> ex
       batch_(std::min(std::max<std::size_t>(batch, 1), size_)),
       buffers_(data.spec, batch_) {}
 
+bool TestLoader::write(std::size_t position, std::size_t place) {
+  const std::uint64_t example = std::uint64_t{position} * examples_->size() / size_;
+  examples_->write(example, 1, nullptr, buffers_.inputs(place, 1), buffers_.targets(place, 1));
+  return examples_->finite() || buffers_.finite(place, 1);
+}
+
 bool TestLoader::next(Batch& out) {
-  if (position_ == size_) {
-    position_ = 0;
-    return false;
-  }
-  const std::size_t count = std::min(batch_, size_ - position_);
-  if (size_ == examples_->size()) {
-    examples_->write(position_, count, nullptr, buffers_.inputs(0, count),
-                     buffers_.targets(0, count));
-  } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t place = std::uint64_t{position_ + i} * examples_->size() / size_;
-      examples_->write(place, 1, nullptr, buffers_.inputs(i, 1), buffers_.targets(i, 1));
+  for (;;) {
+    if (position_ == size_) {
+      position_ = 0;
+      return false;
     }
+    const std::size_t count = std::min(batch_, size_ - position_);
+    std::size_t good = count;
+    if (size_ == examples_->size()) {
+      examples_->write(position_, count, nullptr, buffers_.inputs(0, count),
+                       buffers_.targets(0, count));
+    }
+    const bool one_by_one =
+        size_ != examples_->size() || !(examples_->finite() || buffers_.finite(0, count));
+    if (one_by_one) {
+      good = 0;
+      for (std::size_t i = 0; i < count; ++i) good += write(position_ + i, good) ? 1 : 0;
+    }
+    position_ += count;
+    if (good == 0) continue;
+    out = buffers_.batch(good);
+    return true;
   }
-  position_ += count;
-  out = buffers_.batch(count);
-  return true;
 }
 
 }  // namespace fast

@@ -51,4 +51,19 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   return options;
 }
 
+WorkerStart start_of(const WorkerConfig& config, std::uint64_t budget, bool fresh) {
+  return {.rank = config.session.rank,
+          .workers = stencil::Topology::parse(config.session.topology).size(),
+          .topology = config.session.topology,
+          .mode = config.session.exchange.mode,
+          .model = architecture(config.model),
+          .data = config.data,
+          .run_id = config.session.run_id,
+          .version = "",
+          .epochs = config.epochs,
+          .budget = budget,
+          .exchange = config.session.exchange,
+          .fresh = fresh};
+}
+
 }  // namespace fast

@@ -4,6 +4,7 @@
 
 #include "fast/data/dataset.h"
 #include "fast/options/session_options.h"
+#include "fast/run/metrics.h"
 #include "fast/train/worker_config.h"
 
 namespace fast {
@@ -22,5 +23,8 @@ namespace fast {
 /// training is over, model, data and shards. `budget` is budget_of().
 [[nodiscard]] SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
                                             std::uint64_t budget);
+
+/// The first line of the worker's metrics.
+[[nodiscard]] WorkerStart start_of(const WorkerConfig& config, std::uint64_t budget, bool fresh);
 
 }  // namespace fast

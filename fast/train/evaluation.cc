@@ -76,13 +76,20 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data, const std:
                                std::size_t most) {
   TestLoader loader(data, data.test, kTestBatch, most);
   TestResult result;
+  std::size_t tested = 0;
   for (Batch batch; loader.next(batch);) {
     if (stop) return std::nullopt;
     const StepResult step = learner.evaluate(batch);
+    tested += batch.size;
     result.accuracy += step.correct;
     result.loss += step.loss * static_cast<double>(batch.size);
   }
-  const auto size = static_cast<double>(std::max<std::size_t>(1, loader.size()));
+  if (tested == 0 && loader.size() > 0) {
+    throw DataError(
+        fmt::format("each of the {} examples of the test set holds NaN or infinity", loader.size()),
+        "give it examples of finite numbers");
+  }
+  const auto size = static_cast<double>(std::max<std::size_t>(1, tested));
   return TestResult{result.accuracy / size, result.loss / size, chance_of(data)};
 }
 

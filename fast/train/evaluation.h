@@ -50,7 +50,8 @@ struct TestResult {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-/// Evaluates the whole test set.
+/// Evaluates the whole test set, but for examples that hold NaN or infinity. Throws DataError where
+/// all do.
 [[nodiscard]] TestResult test(Learner& learner, const Dataset& data);
 /// The same; returns nothing where `stop` became true before the end. `most`: only so many
 /// examples, evenly spread over the set, for all workers the same; 0: all.

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "fast/data/loader.h"
@@ -21,6 +20,7 @@
 #include "fast/session/recorder.h"
 #include "fast/session/session.h"
 #include "fast/train/aim.h"
+#include "fast/train/data_notes.h"
 #include "fast/train/deferred_log.h"
 #include "fast/train/evaluation.h"
 #include "fast/train/held_memory.h"
@@ -33,6 +33,7 @@
 #include "fast/train/regular_evaluation.h"
 #include "fast/train/run_state.h"
 #include "fast/train/schedule.h"
+#include "fast/train/slow_steps.h"
 #include "fast/train/too_late.h"
 #include "fast/train/worker_life.h"
 #include "stencil/core/random.h"
@@ -95,7 +96,7 @@ class TrainingRun {
         state_(learner.adapter(), loader_, random_),
         evaluation_(config.evaluation, learner, data, model_, stop),
         exchange_(make(learner.adapter(), session_options())),
-        recorder_(open_folder(), start_line(), state_.steps(),
+        recorder_(open_folder(), start_of(config, budget_, stay.fresh), state_.steps(),
                   [this](LogLevel level, std::string_view text) { log_(level, text); }) {
     write_atomically(folder_.endpoint(rank_), exchange_->status().endpoint + "\n");
   }
@@ -125,7 +126,8 @@ class TrainingRun {
     }
     const bool well = outcome.code == ExitCode::kOk || outcome.code == ExitCode::kInterrupted;
     log_(well ? LogLevel::kInfo : LogLevel::kError, outcome.text.empty() ? "done" : outcome.text);
-    const SessionStatus status = exchange_->status();
+    SessionStatus status = exchange_->status();
+    status.counters["examples_left_out"] = loader_.left_out().count;
     exchange_.reset();  // sends Leave, which may take a moment
     recorder_.end(static_cast<int>(outcome.code), outcome.text, status.counters);
     return outcome;
@@ -174,25 +176,11 @@ class TrainingRun {
     return folder_.metrics(rank_);
   }
 
-  [[nodiscard]] WorkerStart start_line() const {
-    return {.rank = rank_,
-            .workers = workers_,
-            .topology = config_.session.topology,
-            .mode = config_.session.exchange.mode,
-            .model = architecture(config_.model),
-            .data = config_.data,
-            .run_id = config_.session.run_id,
-            .version = "",
-            .epochs = config_.epochs,
-            .budget = budget_,
-            .exchange = config_.session.exchange,
-            .fresh = stay_.fresh};
-  }
-
   WorkerOutcome train() {
     const bool over = trained();  // it was when the checkpoint was made, statistics and all
     exchange_->join();
     recorder_.begin_training(*exchange_);
+    if (const auto lacking = lacking_classes(data_, shard_)) note_data(LogLevel::kInfo, *lacking);
     evaluation_.begin(exchange_->progress());
     while (!stop_ && !heed_pause() && !trained()) {
       if (const auto failure = step()) return *failure;
@@ -200,13 +188,13 @@ class TrainingRun {
       if (evaluated) log_(LogLevel::kInfo, *evaluated);
       if (evaluated || recorder_.since_report() >= config_.report_every) {
         recorder_.report(*exchange_);
-        look_at_memory();
+        look_around();
         if (config_.tell) config_.tell(progress_line(*exchange_, state_.steps()));
       }
     }
     recorder_.end_training();
     recorder_.report(*exchange_);
-    look_at_memory();
+    look_around();
     const bool ends = !pausing_ || stop_;
     if (mixes_statistics() && ends && !over && (lock_steps_ == 0 || stop_) && state_.steps() > 0) {
       try_to_save();
@@ -231,8 +219,16 @@ class TrainingRun {
     return outcome;
   }
 
-  void look_at_memory() {
+  void look_around() {
     if (const auto line = memory_.look(*exchange_)) log_(LogLevel::kWarning, *line);
+    if (const auto line = left_out_examples(loader_, told_left_out_)) {
+      note_data(LogLevel::kWarning, *line);
+    }
+  }
+
+  void note_data(LogLevel level, const std::string& text) {
+    recorder_.event("data", text);
+    log_(level, text);
   }
 
   /// Notes that this run of the worker is to end in a pause, which it then does.
@@ -320,7 +316,7 @@ class TrainingRun {
                                std::to_string(state_.steps()) +
                                "; lower the learning rate or lengthen the warm-up"};
     }
-    stretch(since(begun) - result.waited);
+    slow_.stretch(since(begun) - result.waited);
     state_.add_step();
     const auto samples = static_cast<std::uint64_t>(config_.batch);
     recorder_.add_step({.samples = samples,
@@ -332,19 +328,6 @@ class TrainingRun {
     exchange_->exchange({.samples = samples, .loss = result.loss});
     recorder_.add_exchange(since(boundary));
     return std::nullopt;
-  }
-
-  /// For experiments with unequal workers: stretches a step that computed for `seconds` to `slow`
-  /// times that time, plus jitter.
-  void stretch(double seconds) {
-    const double factor = config_.slow * (1 + config_.jitter * random_.uniform());
-    if (factor <= 1) return;
-    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                          std::chrono::duration<double>(seconds * (factor - 1)));
-    while (!stop_ && !heed_pause() && Clock::now() < until) {
-      std::this_thread::sleep_for(
-          std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(100)));
-    }
   }
 
   /// Saves the model where the run failed for another reason, so that hours of training are not
@@ -374,6 +357,7 @@ class TrainingRun {
   std::uint64_t lock_steps_;  ///< 0: not in lock-step
   Schedule schedule_;
   stencil::Random random_;
+  SlowSteps slow_{config_.slow, config_.jitter, random_, [this] { return stop_ || heed_pause(); }};
   std::string ended_ = kEndedEarly;  ///< see kEndedKey
   TrainLoader loader_;
   RunState state_;
@@ -381,6 +365,7 @@ class TrainingRun {
   std::unique_ptr<Exchange> exchange_;
   Recorder recorder_;
   MemoryWatch memory_{config_.memory_before};
+  bool told_left_out_ = false;
 };
 
 }  // namespace

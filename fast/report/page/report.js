@@ -138,6 +138,7 @@
     memory_budget: 'bytes that it might hold for the exchange (memory_budget)',
     data_used: 'bytes of its data_cap that it sent and received over the network in the last period',
     data_rests: '1 where it exchanged nothing at the end, to keep within its data_cap',
+    examples_left_out: 'times that a training example was left out, since it held NaN or infinity',
     non_finite_losses: 'losses that were NaN or infinite; left out of the mean',
   };
   const word = name => {

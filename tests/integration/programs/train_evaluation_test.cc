@@ -1,12 +1,17 @@
 // What `fast train` evaluates while it trains, keeps, and begins with.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "fast/run/metrics.h"
+#include "fast/run/run_folder.h"
 #include "fast/run/safetensors.h"
 #include "tests/support/npy_files.h"
 #include "tests/support/process.h"
@@ -99,6 +104,31 @@ TEST_F(EvaluationRun, AllStopTogetherWhereNothingBecomesBetter) {
       read_text(run() / "worker-0" / "log.txt") + read_text(run() / "worker-1" / "log.txt");
   EXPECT_THAT(logs, AllOf(HasSubstr("ends the run for all workers"), HasSubstr("no better than"),
                           HasSubstr("--stop-when accuracy:2")));
+}
+
+TEST_F(EvaluationRun, ExamplesThatAreNotFiniteAndClassesThatLackAreNamed) {
+  write_npy(folder_.path(), 200, 100, 12);
+  {
+    std::fstream x(folder_.path() / "train-x.npy", std::ios::in | std::ios::out | std::ios::binary);
+    x.seekp(-4, std::ios::end);
+    const float nan = std::nanf("");
+    x.write(reinterpret_cast<const char*>(&nan), sizeof(nan));
+  }
+  const ProgramResult result =
+      train({"--data", "npy:" + folder_.path().string(), "--partition", "by-label"}, "5");
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  std::string logs;
+  std::uint64_t left_out = 0;
+  for (const int rank : {0, 1}) {
+    logs += read_text(run() / ("worker-" + std::to_string(rank)) / "log.txt");
+    const WorkerHistory history = read_metrics(RunFolder(run()).metrics(rank));
+    left_out += history.end ? history.end->counters.at("examples_left_out") : 0;
+    EXPECT_GE(std::ranges::count(history.events, "data", &WorkerHistory::Event::event), 1) << rank;
+  }
+  EXPECT_THAT(logs, AllOf(HasSubstr("of 1 of the 2 classes its shard has no example: 0"),
+                          HasSubstr("of 1 of the 2 classes its shard has no example: 1"),
+                          HasSubstr("example 199 of the training set holds NaN or infinity")));
+  EXPECT_GE(left_out, 3U);
 }
 
 TEST_F(EvaluationRun, WhatNeedsAnEvaluationIsRefusedWithoutOne) {

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "fast/errors.h"
 
@@ -202,6 +206,69 @@ TEST(TestLoader, APartIsEvenlySpreadOverTheSet) {
   }
   EXPECT_EQ(found, (std::vector<int>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45}));
   EXPECT_EQ(TestLoader(data, Dataset(data).test, 4, 1000).size(), 50U);
+}
+
+/// Numbers from 0 on, one each, of which some are NaN.
+class Holey final : public ExampleSet {
+ public:
+  Holey(std::size_t size, std::set<std::size_t> bad) : size_(size), bad_(std::move(bad)) {}
+  [[nodiscard]] std::size_t size() const override { return size_; }
+  [[nodiscard]] std::vector<std::uint32_t> labels() const override {
+    return std::vector<std::uint32_t>(size_);
+  }
+  [[nodiscard]] std::size_t bytes() const override { return 0; }
+  void write(std::size_t first, std::size_t count, stencil::Random* /*random*/,
+             const ValuesOut& inputs, const ValuesOut& targets) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::get<std::span<float>>(inputs)[i] =
+          bad_.contains(first + i) ? std::nanf("") : static_cast<float>(first + i);
+      std::get<std::span<std::int64_t>>(targets)[i] = 0;
+    }
+  }
+
+ private:
+  std::size_t size_;
+  std::set<std::size_t> bad_;
+};
+
+Dataset holey(std::size_t size, std::set<std::size_t> bad) {
+  Dataset data;
+  data.spec.input = {ValueType::kFloat32, {1}};
+  data.spec.target = {ValueType::kInt64, {}};
+  data.spec.classes = 1;
+  data.train = data.test = std::make_shared<Holey>(size, std::move(bad));
+  return data;
+}
+
+TEST(LoaderTest, ExamplesThatAreNotFiniteAreLeftOutAndCounted) {
+  const Dataset data = holey(10, {3, 7});
+  std::vector<std::uint32_t> shard(10);
+  std::iota(shard.begin(), shard.end(), 0U);
+  TrainLoader loader(data, shard, 4, 1);
+  std::map<float, int> seen;
+  for (int i = 0; i < 4; ++i) {
+    const Batch batch = loader.next();
+    EXPECT_EQ(batch.size, 4U);
+    for (const float value : batch.images()) ++seen[value];
+  }
+  EXPECT_EQ(seen.size(), 8U) << "two passes over those that are finite";
+  for (const auto& [value, times] : seen) EXPECT_EQ(times, 2) << value;
+  EXPECT_GE(loader.left_out().count, 2U);
+  EXPECT_TRUE(loader.left_out().first == 3 || loader.left_out().first == 7);
+  TrainLoader none(holey(3, {0, 1, 2}), {0, 1, 2}, 2, 1);
+  EXPECT_THROW((void)none.next(), DataError);
+}
+
+TEST(TestLoader, ExamplesThatAreNotFiniteAreLeftOut) {
+  const Dataset data = holey(10, {0, 1, 2, 3, 6});
+  for (const std::size_t most : {0U, 5U}) {
+    TestLoader loader(data, data.test, 4, most);
+    std::vector<float> seen;
+    for (Batch batch; loader.next(batch);) {
+      for (const float value : batch.images()) seen.push_back(value);
+    }
+    EXPECT_EQ(seen, most == 0 ? (std::vector<float>{4, 5, 7, 8, 9}) : (std::vector<float>{4, 8}));
+  }
 }
 
 TEST(TestLoader, AnEmptySetIsOverAtOnce) {
