@@ -28,6 +28,8 @@ struct DatasetKind {
   ImageDataset (*images)(std::string_view arguments, std::uint64_t seed,
                          const ChooseExamples& choose);
   Dataset (*load)(std::string_view arguments);
+  /// The arguments with absolute paths, where they are more than one path; or null.
+  std::string (*absolute)(std::string_view arguments) = nullptr;
 };
 
 /// Replaces a leading tilde by the home folder, which no shell does after a colon.
@@ -67,9 +69,10 @@ constexpr DatasetKind kKinds[] = {
     {"npy", "npy:DIR ({train,test}-{x,y}.npy of your own)",
      [](std::string_view dir) { return npy_spec(directory(dir)); }, nullptr,
      [](std::string_view dir) { return load_npy(directory(dir)); }},
-    {"text", "text:FILE[,LENGTH] (bytes to be foretold)",
+    {"text", "text:FILE[,LENGTH][,characters|vocabulary=FILE] (tokens to be foretold; bytes)",
      [](std::string_view file) { return text_spec(directory(file).string()); }, nullptr,
-     [](std::string_view file) { return load_text(directory(file).string()); }},
+     [](std::string_view file) { return load_text(directory(file).string()); },
+     [](std::string_view file) { return absolute_text(directory(file).string()); }},
 };
 
 struct Source {
@@ -117,6 +120,9 @@ std::string absolute_dataset(std::string_view spec) {
   const std::string_view form = source.kind.form;
   const bool has_path = form.find(":DIR") != form.npos || form.find(":FILE") != form.npos;
   if (!has_path) return std::string(spec);
+  if (source.kind.absolute != nullptr) {
+    return std::string(source.kind.name) + ":" + source.kind.absolute(source.arguments);
+  }
   return std::string(source.kind.name) + ":" +
          std::filesystem::absolute(directory(source.arguments)).lexically_normal().string();
 }

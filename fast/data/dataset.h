@@ -34,7 +34,7 @@ struct Dataset {
 
 /// "synthetic[:TRAIN[,TEST]]" (generated from `seed`; default 8192,2048), "cifar10:DIR" (binary
 /// format), "cifar100:DIR" (binary format), "mnist:DIR" (IDX, plain or .gz), "npy:DIR" (arrays of
-/// any shape, see npy.h), "text:FILE[,LENGTH]" (see text.h). A DIR or FILE may begin with a tilde.
+/// any shape, see npy.h), "text:FILE.." (see text.h). A DIR or FILE may begin with a tilde.
 /// Throws ConfigError for an unknown spec and DataError for files that are missing, truncated or
 /// hold labels out of range.
 ///
