@@ -113,18 +113,18 @@ struct TokenText {
   std::string name;
   Vocabulary vocabulary;
   std::size_t length, size;
+  std::size_t tokens = 0;
   std::vector<std::uint64_t>
       starts{};  ///< of each window, in bytes, and of the token behind the last
 
-  TokenText(const Source& source, Vocabulary tokens)
+  TokenText(const Source& source, Vocabulary known)
       : file(source.file, kRemedy),
         name(source.file),
-        vocabulary(std::move(tokens)),
+        vocabulary(std::move(known)),
         length(source.window()),
         size(file.size()) {
-    std::size_t count = 0;
     read(0, size, [&](std::uint64_t place, std::int64_t /*number*/) {
-      if (count++ % length == 0) starts.push_back(place);
+      if (tokens++ % length == 0) starts.push_back(place);
       return true;
     });
   }
@@ -242,7 +242,7 @@ Dataset load_text(std::string_view arguments) {
   }
   const auto text = std::make_shared<const TokenText>(source, vocabulary_of(source));
   const std::size_t starts = text->starts.size();
-  check_windows(source, starts == 0 ? 0 : starts - 1, "too few or too many tokens");
+  check_windows(source, starts == 0 ? 0 : starts - 1, std::to_string(text->tokens) + " tokens");
   return split(spec_of(source, text->vocabulary.size()), starts - 1,
                [&](std::size_t first, std::size_t count) {
                  return std::make_shared<TokenWindows>(text, first, count);

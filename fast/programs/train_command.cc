@@ -148,6 +148,11 @@ void check_data(const WorkerConfig& config, int workers) {
   (void)partition(data.train->labels(), config.partition, workers, 0, config.session.seed);
 }
 
+std::string read_config(const RunFolder& folder) {
+  std::ifstream in(folder.config(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
                          Wishes& wishes) {
   CLI::App app(
@@ -237,6 +242,7 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   std::optional<RunKeys> keys;
   if (needs_run_keys(common.session, workers)) keys.emplace(folder.root(), workers, resumed);
   const std::string run_keys = keys ? keys->folder().string() : "";
+  const std::string earlier = resumed ? read_config(folder) : "";
   write_atomically(
       folder.config(),
       run_config(run_id,
@@ -266,6 +272,8 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
   const int code = overall_code(result);
   if (!monitor.any_started()) {
     std::cerr << "fast train: no worker has started; there is nothing to report\n";
+    // What was mistyped is not the run's from now on.
+    if (resumed) write_atomically(folder.config(), earlier);
   } else {
     if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
     const ExitCode reported =

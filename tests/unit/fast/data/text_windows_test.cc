@@ -154,6 +154,8 @@ TEST(Text, WhatHasNoTokenIsNamedByItsPlace) {
   const File words("a\nb\n", "words.txt");
   EXPECT_THAT(refusal(file.path + ",2,vocabulary=" + words.path),
               ::testing::AllOf(HasSubstr("byte 2: no token of"), HasSubstr("'cabc")));
+  const File ascii("abcabcabc");
+  EXPECT_THAT(refusal(ascii.path + ",5,characters"), HasSubstr("9 tokens, which are 1 windows"));
   EXPECT_THAT(refusal(file.path + ",2,vocabulary=/nowhere"), HasSubstr("/nowhere"));
   EXPECT_THAT(refusal(file.path + ",2,vocabulary="), HasSubstr("no name"));
   for (const auto& [lines, why] : {std::pair{"a\nb\na\n", "line 3 repeats line 1, 'a'"},

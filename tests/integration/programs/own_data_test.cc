@@ -1,0 +1,130 @@
+// Runs on data of one's own: killed workers come back, runs go on, files that change are named.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fast/run/run_folder.h"
+#include "tests/support/cifar_files.h"
+#include "tests/support/faults.h"
+#include "tests/support/npy_files.h"
+
+namespace fast::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+/// A data set of one's own, and what is trained on it.
+struct Own {
+  const char* name;
+  /// Writes it into a folder and returns its spec.
+  std::string (*write)(const fs::path& folder);
+  Arguments training;
+  const char* file;  ///< one that is trained from, below the folder
+};
+void PrintTo(const Own& own, std::ostream* out) {
+  *out << own.name;
+}
+
+std::string write_arrays(const fs::path& folder) {
+  write_npy(folder, 2000, 200, 12);
+  return "npy:" + folder.string();
+}
+
+class OwnDataTest : public ::testing::TestWithParam<Own> {
+ protected:
+  void SetUp() override {
+    fs::create_directories(data_);
+    spec_ = GetParam().write(data_);
+  }
+  [[nodiscard]] Arguments arguments(const Arguments& more) const {
+    Arguments all = {"--data",
+                     spec_,
+                     "--out",
+                     run_.path().string(),
+                     "--threads",
+                     "1",
+                     "--report-every",
+                     "0.1",
+                     "--checkpoint-every",
+                     "0.1"};
+    all.insert(all.end(), GetParam().training.begin(), GetParam().training.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  /// `fast train` on two workers; waits until both train.
+  void train(const Arguments& more) {
+    Arguments all = arguments({"--topology", "ring:2", "--suspect-after", "0.5"});
+    all.insert(all.begin(), "train");
+    all.insert(all.end(), more.begin(), more.end());
+    program_ = std::make_unique<Program>(FAST_PROGRAM, all);
+    ASSERT_TRUE(program_->wait_until([&] { return run_.all_train(2); }, kPatience))
+        << program_->err();
+  }
+  [[nodiscard]] bool has_checkpoint(int rank) const {
+    return program_->wait_until([&] { return fs::exists(RunFolder(run_.path()).checkpoint(rank)); },
+                                kPatience);
+  }
+
+  TemporaryFolder folder_;
+  fs::path data_ = folder_.path() / "a folder, of data";
+  RunWatch run_{folder_.path() / "run"};
+  std::string spec_;
+  std::unique_ptr<Program> program_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, OwnDataTest,
+    ::testing::Values(Own{
+        "Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {
+  train({"--restarts", "1", "--epochs", "4000"});
+  ASSERT_TRUE(has_checkpoint(1)) << program_->err();
+  kill(worker_pids(program_->pid()).at(1), SIGKILL);
+  const ProgramResult result = program_->wait(kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(run_.log(1), HasSubstr("goes on from step "));
+  const nlohmann::json summary = run_.summary();
+  EXPECT_EQ(summary["restarts"], nlohmann::json({0, 1}));
+  EXPECT_LT(summary["consensus_distance"], 0.05);
+}
+
+TEST_P(OwnDataTest, ARunThatIsStoppedGoesOnAndOneOnOtherDataIsRefused) {
+  train({"--epochs", "2000"});
+  for (const int rank : {0, 1}) ASSERT_TRUE(has_checkpoint(rank)) << program_->err();
+  program_->signal(SIGINT);
+  ASSERT_EQ(program_->wait(kPatience).code, 130);
+  const ProgramResult other = run_program(
+      FAST_PROGRAM, {"train", "--resume", run_.path().string(), "--data", "synthetic:100,10"}, {},
+      kPatience);
+  EXPECT_NE(other.code, 0);
+  EXPECT_THAT(other.out + other.err, HasSubstr("is of another run"));
+  const ProgramResult result =
+      run_program(FAST_PROGRAM, {"train", "--resume", run_.path().string()}, {}, kPatience);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  for (const int rank : {0, 1}) EXPECT_THAT(run_.log(rank), HasSubstr("goes on from step "));
+}
+
+TEST_P(OwnDataTest, AFileThatIsCutOffWhileItIsTrainedFromIsNamedAndTheModelSaved) {
+  Program worker(FAST_WORKER, arguments({"--topology", "ring:1", "--rank", "0", "--listen",
+                                         "tcp://127.0.0.1:0", "--epochs", "100000"}));
+  ASSERT_TRUE(worker.wait_until([&] { return run_.step(0) > 0; }, kPatience)) << worker.err();
+  fs::resize_file(data_ / GetParam().file, 300);
+  const ProgramResult result = worker.wait(kPatience);
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr(GetParam().file), HasSubstr("; ")));
+  EXPECT_TRUE(fs::exists(RunFolder(run_.path()).worker_model(0)));
+}
+
+}  // namespace
+}  // namespace fast::testing
