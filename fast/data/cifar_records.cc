@@ -65,7 +65,7 @@ class CifarFile {
 
   [[nodiscard]] std::size_t records() const { return records_; }
   /// Reads all of it once, piece by piece, for the labels.
-  void append_labels(std::vector<std::uint8_t>& out) {
+  void append_labels(std::vector<std::uint16_t>& out) {
     std::vector<std::uint8_t> piece;
     ImageSet part;
     for (std::size_t first = 0; first < records_; first += kPiece) {

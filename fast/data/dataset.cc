@@ -9,6 +9,7 @@
 
 #include "fast/data/cifar10.h"
 #include "fast/data/cifar100.h"
+#include "fast/data/image_folder.h"
 #include "fast/data/mnist.h"
 #include "fast/data/npy.h"
 #include "fast/data/synthetic.h"
@@ -66,6 +67,13 @@ constexpr DatasetKind kKinds[] = {
        return load_mnist(directory(dir));
      },
      nullptr},
+    {"images",
+     "images:DIR[,SIZE][,grey][,test=SHARE] (a folder of PNG or JPEG files for each class)",
+     [](std::string_view dir) { return image_folder_spec(directory(dir).string()); },
+     [](std::string_view dir, std::uint64_t, const ChooseExamples&) {
+       return load_image_folder(directory(dir).string());
+     },
+     nullptr},
     {"npy", "npy:DIR ({train,test}-{x,y}.npy of your own)",
      [](std::string_view dir) { return npy_spec(directory(dir)); }, nullptr,
      [](std::string_view dir) { return load_npy(directory(dir)); }},
@@ -96,7 +104,8 @@ Source parse_source(std::string_view spec) {
 
 ImageDataset images_of(const Source& source, std::uint64_t seed, const ChooseExamples& choose) {
   ImageDataset data = source.kind.images(source.arguments, seed, choose);
-  if (choose && data.train.kept.empty()) data.train.keep(choose(data.train.all_labels()));
+  if (choose && data.train.kept.empty() && !data.train.read)
+    data.train.keep(choose(data.train.all_labels()));
   return data;
 }
 

@@ -27,6 +27,8 @@ class ExampleSet {
   /// the types that the set's ExampleSpec says. Throws DataError where a file cannot be read.
   virtual void write(std::size_t first, std::size_t count, stencil::Random* random,
                      const ValuesOut& inputs, const ValuesOut& targets) const = 0;
+  /// These examples will be asked for next, most likely: a set that reads slowly may begin.
+  virtual void expect(std::span<const std::uint32_t> /*next*/) const {}
   /// Whether all its numbers are known to be finite, as those of images are.
   [[nodiscard]] virtual bool finite() const { return false; }
   /// Of memory that it holds.

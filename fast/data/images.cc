@@ -86,6 +86,9 @@ class ImageExamples final : public ExampleSet {
   }
 
   [[nodiscard]] bool finite() const override { return true; }
+  void expect(std::span<const std::uint32_t> next) const override {
+    if (images_.expect) images_.expect(next);
+  }
   void write(std::size_t first, std::size_t count, stencil::Random* random, const ValuesOut& inputs,
              const ValuesOut& targets) const override {
     const std::size_t pixels = images_.shape.pixels();
@@ -145,7 +148,8 @@ void ImageSet::keep(std::vector<std::uint32_t> examples) {
 }
 
 std::size_t ImageSet::bytes() const {
-  return pixels.capacity() + labels.capacity() + kept.capacity() * sizeof(kept[0]);
+  return pixels.capacity() + labels.capacity() * sizeof(labels[0]) +
+         kept.capacity() * sizeof(kept[0]);
 }
 
 }  // namespace fast

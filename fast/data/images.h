@@ -17,13 +17,15 @@ namespace fast {
 /// for one worker, the images of its shard, or none. Value type; immutable after loading.
 struct ImageSet {
   ImageShape shape;
-  std::vector<std::uint8_t> pixels{};  ///< of the images in memory, shape.pixels() bytes each
-  std::vector<std::uint8_t> labels{};  ///< of all
+  std::vector<std::uint8_t> pixels{};   ///< of the images in memory, shape.pixels() bytes each
+  std::vector<std::uint16_t> labels{};  ///< of all
   /// The images in memory, ascending; empty: all, or none where `read` is set.
   std::vector<std::uint32_t> kept{};
   /// Reads consecutive images from `first` on, as many as `out` has room for, from files; empty:
   /// they are in memory. One thread. Throws DataError.
   std::function<void(std::size_t first, std::span<std::uint8_t> out)> read{};
+  /// May be empty: see ExampleSet::expect().
+  std::function<void(std::span<const std::uint32_t> next)> expect{};
 
   [[nodiscard]] std::size_t size() const { return labels.size(); }
   [[nodiscard]] std::vector<std::uint32_t> all_labels() const {

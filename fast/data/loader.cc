@@ -80,6 +80,9 @@ Batch TrainLoader::fill(bool augment) {
       leave_out(example, left_out++);
     }
   }
+  // Those of the next pass are not known yet.
+  examples_->expect(
+      std::span(shard_).subspan(position_, std::min(batch_, shard_.size() - position_)));
   return buffers_.batch(batch_);
 }
 
@@ -117,8 +120,20 @@ TestLoader::TestLoader(const Dataset& data, std::shared_ptr<const ExampleSet> ex
       batch_(std::min(std::max<std::size_t>(batch, 1), size_)),
       buffers_(data.spec, batch_) {}
 
+std::size_t TestLoader::example(std::size_t position) const {
+  return static_cast<std::size_t>(std::uint64_t{position} * examples_->size() / size_);
+}
+
+void TestLoader::expect_next() {
+  next_.clear();
+  for (std::size_t i = position_; i < std::min(position_ + batch_, size_); ++i) {
+    next_.push_back(static_cast<std::uint32_t>(example(i)));
+  }
+  examples_->expect(next_);
+}
+
 bool TestLoader::write(std::size_t position, std::size_t place) {
-  const std::uint64_t example = std::uint64_t{position} * examples_->size() / size_;
+  const std::size_t example = this->example(position);
   examples_->write(example, 1, nullptr, buffers_.inputs(place, 1), buffers_.targets(place, 1));
   return examples_->finite() || buffers_.finite(place, 1);
 }
@@ -142,6 +157,7 @@ bool TestLoader::next(Batch& out) {
       for (std::size_t i = 0; i < count; ++i) good += write(position_ + i, good) ? 1 : 0;
     }
     position_ += count;
+    expect_next();
     if (good == 0) continue;
     out = buffers_.batch(good);
     return true;

@@ -106,10 +106,14 @@ class TestLoader {
  private:
   /// Writes the example at `position` of the pass to `place`. False: it is not finite.
   bool write(std::size_t position, std::size_t place);
+  /// The number of the example at a position of the pass.
+  [[nodiscard]] std::size_t example(std::size_t position) const;
+  void expect_next();
 
   std::shared_ptr<const ExampleSet> examples_;
   std::size_t size_, batch_;
   std::size_t position_ = 0;
+  std::vector<std::uint32_t> next_;
   BatchBuffers buffers_;
 };
 

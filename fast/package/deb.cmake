@@ -134,7 +134,7 @@ fast_deb(libfast-dev "decentralised training in a program of one's own, for C an
   TEXT "${grid}\nThis package has the headers and libraries for programs in C and C++."
   SECTION libdevel
   DEPENDS "libfast (= ${deb_version}), libprotobuf-dev, libxxhash-dev, libhwy-dev, libsodium-dev, libzmq3-dev, libssl-dev, pkg-config"
-  RECOMMENDS "libfmt-dev, libspdlog-dev, zlib1g-dev")
+  RECOMMENDS "libfmt-dev, libspdlog-dev, zlib1g-dev, libpng-dev, libjpeg62-turbo-dev")
 fast_deb(python3-fast-training "decentralised training in Python, with any framework"
   TEXT "${grid}\nThis package has the module fast_training." SECTION python ARCHITECTURE all
   DEPENDS "python3 (>= 3.9), libfast (>= ${PROJECT_VERSION})" SCRIPTS python)

@@ -13,6 +13,7 @@
 #include "tests/support/cifar_files.h"
 #include "tests/support/faults.h"
 #include "tests/support/npy_files.h"
+#include "tests/support/picture_files.h"
 
 namespace fast::testing {
 namespace {
@@ -37,6 +38,11 @@ void PrintTo(const Own& own, std::ostream* out) {
 std::string write_arrays(const fs::path& folder) {
   write_npy(folder, 2000, 200, 12);
   return "npy:" + folder.string();
+}
+
+std::string write_a_folder_of_pictures(const fs::path& folder) {
+  write_pictures(folder, 20);
+  return "images:" + folder.string() + ",6,grey";
 }
 
 class OwnDataTest : public ::testing::TestWithParam<Own> {

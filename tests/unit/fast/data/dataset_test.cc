@@ -15,6 +15,7 @@
 #include "fast/errors.h"
 #include "tests/support/cifar_files.h"
 #include "tests/support/npy_files.h"
+#include "tests/support/picture_files.h"
 
 namespace fast {
 namespace {
@@ -37,8 +38,9 @@ TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
   EXPECT_EQ(data.test.size(), 2048U);
 }
 
+/// Images that are held in memory.
 bool is_of_images(std::string_view name) {
-  return name != "npy" && name != "text";
+  return name != "npy" && name != "text" && name != "images";
 }
 
 /// A small data set of each kind. To add a kind: a line here.
@@ -51,9 +53,14 @@ std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolde
   testing::write_mnist(folder.path(), 10, 10, 6, 9);
   testing::write_npy(folder.path(), 10, 10, 6);
   testing::write_bytes(folder.path() / "some.txt", testing::Bytes(11 * 16 + 1, 'x'));
-  return {{"synthetic", "synthetic:10,10"}, {"cifar10", "cifar10:" + path},
-          {"cifar100", "cifar100:" + path}, {"mnist", "mnist:" + path},
-          {"npy", "npy:" + path},           {"text", "text:" + path + "/some.txt,16"}};
+  testing::write_pictures(folder.path() / "pictures", 10);
+  return {{"synthetic", "synthetic:10,10"},
+          {"cifar10", "cifar10:" + path},
+          {"cifar100", "cifar100:" + path},
+          {"mnist", "mnist:" + path},
+          {"npy", "npy:" + path},
+          {"text", "text:" + path + "/some.txt,16"},
+          {"images", "images:" + path + "/pictures,8"}};
 }
 
 TEST(DatasetSpec, UnknownSpecsNameTheValueAndTheForms) {
