@@ -210,19 +210,19 @@ int measure(const std::vector<std::string>& args) {
   DataPlaces places;
   CLI::App app(
       "Measures one training step on one core: of CIFAR-10 where --cifar10 names it, of "
-      "smaller synthetic images elsewhere.",
+      "smaller synthetic images elsewhere, or of other data.",
       "fast-compare measure");
   set_conventions(app, "Example:\n  fast-compare measure --model resnet20 --cifar10 DIR");
   app.add_option("--model,-m", cell.job.model, "which model")->type_name("NAME");
+  app.add_option("--data,-d", cell.job.data, "which data set")->type_name("SPEC");
   app.add_option("--batch,-b", cell.job.batch, "examples per step")->type_name("EXAMPLES");
   add_cifar10(app, places);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (!places.cifar10.empty()) cell.job.data = "cifar10";
   const Split split = load_split(cell, places);
-  const ImageShape& image = split.shape;
-  fmt::print("step_seconds = {:.4f}  # {}, batch {} of {}, {}x{}x{}, on one core of {}\n",
+  fmt::print("step_seconds = {:.4f}  # {}, batch {} of {}, {}, on one core of {}\n",
              measure_step(cell, split), cell.job.model, cell.job.batch, cell.job.data,
-             image.channels, image.height, image.width, bench::describe_machine());
+             in_words(split.examples.input), bench::describe_machine());
   return 0;
 }
 

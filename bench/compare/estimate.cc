@@ -46,7 +46,7 @@ const Estimate::Known& Estimate::look_up(const Cell& cell) {
   const Split split = load_split(cell, places_);
   known.examples = static_cast<double>(split.training.train->size());
   known.model_bytes =
-      static_cast<double>(make_learner(cell, split.shape, 1)->adapter().values().size_bytes());
+      static_cast<double>(make_learner(cell, split.examples, 1)->adapter().values().size_bytes());
   if (cell.time != TimeKind::kStandIn) {
     if (speak_) fmt::print(stderr, "measuring a step of {}\n", job.model);
     known.step_seconds = measure_step(cell, split);
@@ -56,7 +56,7 @@ const Estimate::Known& Estimate::look_up(const Cell& cell) {
 
 double measure_step(const Cell& cell, const Split& split) {
   constexpr int kWarm = 5, kMeasured = 40;
-  const auto learner = make_learner(cell, split.shape, 1);
+  const auto learner = make_learner(cell, split.examples, 1);
   std::vector<std::uint32_t> all(split.training.train->size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
   TrainLoader loader(split.training, std::move(all), static_cast<std::size_t>(cell.job.batch), 1);

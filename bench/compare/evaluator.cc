@@ -40,7 +40,7 @@ Evaluator::Evaluator(const Cell& cell, const Split& split)
     : split_(split),
       statistics_are_mixed_(cell.strategy.mixes_statistics()),
       seed_(cell.seed),
-      learner_(make_learner(cell, split.shape, 1)) {}
+      learner_(make_learner(cell, split.examples, 1)) {}
 
 void Evaluator::load(std::span<const float> weights) {
   std::ranges::copy(weights, learner_->adapter().values().begin());

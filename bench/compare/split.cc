@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "adapters/torch/models/models.h"
@@ -20,17 +21,41 @@ constexpr std::uint64_t kOrderSeed = 20191;
 /// Enough to re-estimate BatchNorm's statistics for a point of a curve.
 constexpr std::size_t kStatisticsExamples = 2000;
 
-ImageSet pick(const ImageSet& from, std::span<const std::uint32_t> which) {
-  ImageSet out;
-  out.shape = from.shape;
-  out.pixels.reserve(which.size() * from.shape.pixels());
-  for (const std::uint32_t i : which) {
-    const auto image = from.image(i);
-    out.pixels.insert(out.pixels.end(), image.begin(), image.end());
-    out.labels.push_back(from.labels[i]);
+/// Some of the examples of another set.
+class Some final : public ExampleSet {
+ public:
+  Some(std::shared_ptr<const ExampleSet> all, const ExampleSpec& spec,
+       std::span<const std::uint32_t> which)
+      : all_(std::move(all)),
+        input_(spec.input.values()),
+        target_(spec.target.values()),
+        which_(which.begin(), which.end()) {}
+
+  [[nodiscard]] std::size_t size() const override { return which_.size(); }
+  [[nodiscard]] std::vector<std::uint32_t> labels() const override {
+    const std::vector<std::uint32_t> all = all_->labels();
+    std::vector<std::uint32_t> labels;
+    for (const std::uint32_t i : which_) labels.push_back(all[i]);
+    return labels;
   }
-  return out;
-}
+  void write(std::size_t first, std::size_t count, stencil::Random* random, const ValuesOut& inputs,
+             const ValuesOut& targets) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      all_->write(which_[first + i], 1, random, one_of(inputs, i, input_),
+                  one_of(targets, i, target_));
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const override { return all_->bytes(); }
+
+ private:
+  static ValuesOut one_of(const ValuesOut& all, std::size_t i, std::size_t values) {
+    return std::visit([&](auto span) { return ValuesOut(span.subspan(i * values, values)); }, all);
+  }
+
+  std::shared_ptr<const ExampleSet> all_;
+  std::size_t input_, target_;
+  std::vector<std::uint32_t> which_;
+};
 
 }  // namespace
 
@@ -44,8 +69,8 @@ std::string data_spec(const Job& job, const DataPlaces& places) {
 
 Split load_split(const Cell& cell, const DataPlaces& places) {
   const Job& job = cell.job;
-  ImageDataset all = load_images(data_spec(job, places), cell.seed);
-  std::vector<std::uint32_t> order(all.train.size());
+  const Dataset all = load_dataset(data_spec(job, places), cell.seed);
+  std::vector<std::uint32_t> order(all.train->size());
   std::iota(order.begin(), order.end(), 0U);
   stencil::Random random(kOrderSeed);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
@@ -60,25 +85,31 @@ Split load_split(const Cell& cell, const DataPlaces& places) {
   }
   const auto held_out = std::span(order).first(job.validation);
   const auto trained = std::span(order).subspan(job.validation, used - job.validation);
-  const auto part = [&](ImageSet train, ImageSet test) {
-    Dataset made(ImageDataset{all, std::move(train), std::move(test)});
-    made.name = data_spec(job, places);
+  const auto part = [&](std::shared_ptr<const ExampleSet> train,
+                        std::shared_ptr<const ExampleSet> test) {
+    Dataset made = all;
+    made.train = std::move(train);
+    made.test = std::move(test);
     return made;
   };
-  const auto picked = [&](std::span<const std::uint32_t> which) { return pick(all.train, which); };
+  const auto picked = [&](std::span<const std::uint32_t> which) {
+    return std::make_shared<Some>(all.train, all.spec, which);
+  };
   const auto some = trained.first(std::min(trained.size(), kStatisticsExamples));
-  Split split{.shape = all.train.shape,
-              .training = part(picked(trained), cell.tuning ? picked(held_out) : all.test),
+  std::shared_ptr<const ExampleSet> judge = all.test;
+  if (cell.tuning) judge = picked(held_out);
+  Split split{.examples = all.spec,
+              .training = part(picked(trained), judge),
               .validation = part(picked(some), picked(held_out)),
               .unseen = part(picked({}), picked(std::span(order).subspan(used, job.unseen)))};
   return split;
 }
 
-std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape, int threads,
-                                           int rank) {
+std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ExampleSpec& examples,
+                                           int threads, int rank) {
   LearnerOptions options;
   options.model = cell.job.model;
-  options.examples = shape;
+  options.examples = examples;
   options.optimizer = {.name = cell.job.optimizer,
                        .learning_rate = cell.strategy.learning_rate,
                        .momentum = cell.job.momentum,
@@ -90,9 +121,9 @@ std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& s
   options.seed = cell.seed;
   options.threads = threads;
   if (cell.time != TimeKind::kStandIn) return std::make_unique<TorchLearner>(options);
-  const auto like = make_model(options.model, shape, options.seed);
+  const auto like = make_model(options);
   auto stand_in = make_stand_in(
-      *like, shape, [times = StepTimes(cell), rank]() mutable { return times.next(rank); });
+      *like, examples, [times = StepTimes(cell), rank]() mutable { return times.next(rank); });
   return std::make_unique<TorchLearner>(std::move(stand_in), options);
 }
 

@@ -13,7 +13,7 @@ namespace fast::compare {
 /// A cell's data: the training examples, the held-out examples for curves and tuning, and the test
 /// set, which is read once, at the end.
 struct Split {
-  ImageShape shape;    ///< of every example
+  ExampleSpec examples;
   Dataset training;    ///< .train: what is trained on; .test: what the end is judged on
   Dataset validation;  ///< .test: the held-out examples; .train: a part of training.train
   Dataset unseen;      ///< .test: those of Job::unseen; .train: empty
@@ -34,7 +34,8 @@ struct DataPlaces {
 
 /// The cell's model with its initial weights and its optimizer. For a stand-in cell, a model that
 /// waits, with the step times of `rank`.
-[[nodiscard]] std::unique_ptr<TorchLearner> make_learner(const Cell& cell, const ImageShape& shape,
-                                                         int threads, int rank = 0);
+[[nodiscard]] std::unique_ptr<TorchLearner> make_learner(const Cell& cell,
+                                                         const ExampleSpec& examples, int threads,
+                                                         int rank = 0);
 
 }  // namespace fast::compare

@@ -11,10 +11,12 @@
 #include <memory>
 #include <ostream>
 
-#include "fast/data/dataset.h"
+#include "fast/data/datasets.h"
 #include "fast/errors.h"
 #include "fast/programs/cli/options.h"
+#include "fast/programs/launch/run_preparation.h"
 #include "fast/programs/launch/signals.h"
+#include "fast/programs/worker_questions.h"
 #include "fast/report/live_table.h"
 #include "fast/report/print_summary.h"
 #include "fast/report/report.h"
@@ -87,14 +89,24 @@ LaunchRecord known_launch(const std::vector<fs::path>& dirs) {
 
 ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
                     const WorkerConfig& config, const Models& models, const LaunchRecord& launch,
-                    std::ostream& out) {
+                    std::ostream& out, const std::string& worker_program) {
   std::atomic<bool> stop = false;
   const StopOnSignal watch(stop);
   const EvaluateFn evaluate = [&](std::span<const NamedTensor> mean_model) -> MeanResult {
     if (config.model.empty()) {
       throw DataError("the model is a program's own", "load it there");
     }
-    const Dataset data = load_dataset(config.data, config.session.seed);
+    if (!models.can_make(config.model) || !models.datasets().has(config.data) ||
+        !models.datasets().can_load(config.data)) {
+      if (worker_program.empty()) {
+        throw DataError("model " + config.model + " or data " + config.data +
+                            " is known to another worker program alone",
+                        "name it: fast report --worker-program FILE");
+      }
+      const TestResult result = evaluate_by(worker_program, config, mean_model, folder, stop);
+      return MeanResult{result.accuracy, result.loss, result.chance, result.measure};
+    }
+    const Dataset data = models.datasets().load(config.data, config.session.seed);
     LearnerOptions options = learner_options(config, data.spec);
     // One thread: OpenMP's threads spin while they wait for each other. On a machine with other
     // work, a second thread was measured to make this several times slower.
@@ -102,7 +114,7 @@ ExitCode report_run(const std::vector<fs::path>& dirs, const fs::path& folder,
     const std::unique_ptr<Learner> learner = models.make(options);
     const TestResult result =
         evaluate_model(mean_model, *learner, data, config.session.seed, &stop);
-    return MeanResult{result.accuracy, result.loss, result.chance};
+    return MeanResult{result.accuracy, result.loss, result.chance, result.measure};
   };
   TrainConfig all = default_config(models);
   const WorkerConfig usual = all.worker;
@@ -162,6 +174,9 @@ void bind_report_options(CLI::App& app, ReportQuery& query) {
   app.add_option("--data,-d", query.data, "data set, if it is elsewhere on this machine")
       ->type_name("SPEC");
   app.add_option("--model,-m", query.model, "model, if there is no config.toml")->type_name("NAME");
+  app.add_option("--worker-program", query.worker_program,
+                 "the worker program that evaluates a model or data which fast does not know")
+      ->type_name("FILE");
 }
 
 int report_command(const std::vector<std::string>& args, const Models& models) {
@@ -181,10 +196,14 @@ int report_command(const std::vector<std::string>& args, const Models& models) {
   WorkerConfig config = find_config(dirs, models);
   if (!query.data.empty()) config.data = query.data;
   if (!query.model.empty()) config.model = query.model;
-  if (!query.data.empty()) (void)load_dataset(query.data, config.session.seed);
-  return static_cast<int>(
-      report_run(dirs, query.out.empty() ? default_output(dirs.front()) : fs::path(query.out),
-                 config, models, known_launch(dirs), std::cout));
+  const bool here = query.worker_program.empty();
+  if (here && !query.model.empty()) models.check(query.model);
+  if (here && !query.data.empty()) {
+    (void)models.datasets().load(query.data, config.session.seed);
+  }
+  return static_cast<int>(report_run(
+      dirs, query.out.empty() ? default_output(dirs.front()) : fs::path(query.out), config, models,
+      known_launch(dirs), std::cout, here ? "" : find_worker_program(query.worker_program)));
 }
 
 }  // namespace fast

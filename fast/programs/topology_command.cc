@@ -34,7 +34,7 @@ struct SweepCost {
 std::size_t count_parameters(const TopologyQuery& query, const Models& models) {
   WorkerConfig config;
   config.model = query.model;
-  const auto learner = models.make(learner_options(config, dataset_spec(query.data)));
+  const auto learner = models.make(learner_options(config, models.datasets().spec(query.data)));
   std::size_t sum = 0;
   for (const auto& slot : learner->adapter().parameters()) {
     std::size_t size = 1;

@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-#include "fast/data/dataset.h"
+#include "fast/data/datasets.h"
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/exit_codes.h"
@@ -30,6 +30,7 @@
 #include "fast/programs/launch/signals.h"
 #include "fast/programs/launch/train_monitor.h"
 #include "fast/programs/report_command.h"
+#include "fast/programs/worker_questions.h"
 #include "fast/run/atomic_file.h"
 #include "fast/run/run_folder.h"
 
@@ -142,15 +143,25 @@ LaunchResult launch_workers(const TrainConfig& config, int workers, const RunFol
   return launch(options, observer);
 }
 
-/// Throws DataError where the data is damaged or too little for all workers.
-void check_data(const WorkerConfig& config, int workers) {
-  const Dataset data = load_dataset(config.data, config.session.seed);
+/// Throws DataError where the data is damaged or too little for all workers. Of data that the
+/// worker program alone can load, the workers say so.
+void check_data(const WorkerConfig& config, const Datasets& datasets, int workers) {
+  if (!datasets.can_load(config.data)) return;
+  const Dataset data = datasets.load(config.data, config.session.seed);
   (void)partition(data.train->labels(), config.partition, workers, 0, config.session.seed);
 }
 
 std::string read_config(const RunFolder& folder) {
   std::ifstream in(folder.config(), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// What can be trained: what this program knows or, where a worker program is named and this one
+/// does not know model or data, what that one says it knows.
+Models known_kinds(const TrainConfig& config, const Models& models) {
+  const bool asks = !config.worker_program.empty() &&
+                    !(models.has(config.worker.model) && models.datasets().has(config.worker.data));
+  return asks ? kinds_of(find_worker_program(config.worker_program)) : models;
 }
 
 std::optional<int> parse(const std::vector<std::string>& args, const Models& models,
@@ -174,9 +185,9 @@ std::optional<int> parse(const std::vector<std::string>& args, const Models& mod
 
 }  // namespace
 
-int train_command(const std::vector<std::string>& args, const Models& models) {
-  Wishes wishes{.config = default_config(models)};
-  if (const auto code = parse(args, models, wishes)) return *code;
+int train_command(const std::vector<std::string>& args, const Models& own) {
+  Wishes wishes{.config = default_config(own)};
+  if (const auto code = parse(args, own, wishes)) return *code;
   const bool resumed = !wishes.resume.empty();
   std::string configured_run;
   if (resumed) {
@@ -196,15 +207,16 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
                       "put it back from a copy, or start over with another --out");
     }
     with_file.insert(with_file.end(), {"--config", file, "--out", wishes.resume});
-    wishes.config = default_config(models);
-    if (const auto code = parse(with_file, models, wishes)) return *code;
+    wishes.config = default_config(own);
+    if (const auto code = parse(with_file, own, wishes)) return *code;
   }
   TrainConfig& config = wishes.config;
   WorkerConfig& common = config.worker;
   if (wishes.print_config) {
-    fmt::print("{}", to_toml(config, OptionSet::kTrain, models));
+    fmt::print("{}", to_toml(config, OptionSet::kTrain, own));
     return 0;
   }
+  const Models models = known_kinds(config, own);
   const stencil::Topology topology = validate_config(config, models);
   const int workers = topology.size();
   for (SessionOptions each = common.session; ++each.rank < workers;) validate_keys(each, topology);
@@ -219,15 +231,16 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     common.threads = models.threads(common.model, available_cores() / workers);
   }
   // Checks all data before anything is written; the workers read it again.
-  common.data = absolute_dataset(common.data);
-  common.model = absolute_model(common.model);
+  common.data = models.datasets().absolute(common.data);
+  common.model = absolute_script(common.model);
+  common.loss = absolute_script(common.loss);
   if (!common.init.empty()) common.init = std::filesystem::absolute(common.init).string();
   common.session.topology = absolute_topology(common.session.topology);
   common.out = std::filesystem::absolute(common.out).string();
   if (!common.session.keys.empty()) {
     common.session.keys = std::filesystem::absolute(common.session.keys).string();
   }
-  check_data(common, workers);
+  check_data(common, models.datasets(), workers);
 
   const RunFolder folder(common.out);
   const LockedFolder lock(folder.root(), resumed            ? LockedFolder::Earlier::kResume
@@ -276,8 +289,8 @@ int train_command(const std::vector<std::string>& args, const Models& models) {
     if (resumed) write_atomically(folder.config(), earlier);
   } else {
     if (!common.quiet) std::cout << "making the mean model and evaluating it" << std::endl;
-    const ExitCode reported =
-        report_run({folder.root()}, folder.root(), common, models, record_of(result), std::cout);
+    const ExitCode reported = report_run({folder.root()}, folder.root(), common, models,
+                                         record_of(result), std::cout, program);
     if (code == 0) return static_cast<int>(reported);
   }
   return code;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "fast/data/dataset.h"
+#include "fast/data/datasets.h"
 #include "fast/data/partition.h"
 #include "fast/exit_codes.h"
 #include "fast/options/environment.h"
@@ -26,6 +26,7 @@
 #include "fast/programs/launch/threads.h"
 #include "fast/programs/service_manager.h"
 #include "fast/programs/watched_learner.h"
+#include "fast/programs/worker_questions.h"
 #include "fast/train/initial_model.h"
 #include "fast/train/log_style.h"
 #include "fast/train/memory_watch.h"
@@ -88,9 +89,9 @@ int threads_of(const WorkerConfig& config) {
 }
 
 /// With the images of its shard alone.
-Dataset load_for(const WorkerConfig& config, int workers) {
+Dataset load_for(const WorkerConfig& config, const Datasets& datasets, int workers) {
   const SessionOptions& session = config.session;
-  return load_dataset(config.data, session.seed, [&](std::span<const std::uint32_t> labels) {
+  return datasets.load(config.data, session.seed, [&](std::span<const std::uint32_t> labels) {
     return partition(labels, config.partition, workers, session.rank, session.seed);
   });
 }
@@ -104,10 +105,23 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   set_conventions(app, kWorkerExamples);
   bool print_config = false;
   add_print_config(app, print_config);
+  bool described = false;
+  std::string evaluated;
+  app.add_flag("--describe", described)->configurable(false)->group("");
+  app.add_option("--evaluate", evaluated)->configurable(false)->group("");
   bind_options(app, config, OptionSet::kWorker, models);
   if (const auto code = parse_arguments(app, args)) return *code;
   if (print_config) {
     fmt::print("{}", to_toml(config, OptionSet::kWorker, models));
+    return 0;
+  }
+
+  if (described) {
+    describe(models, std::cout);
+    return 0;
+  }
+  if (!evaluated.empty()) {
+    evaluate_file(evaluated, config.worker, models, std::cout);
     return 0;
   }
 
@@ -136,9 +150,13 @@ int worker_command(const std::vector<std::string>& args, const Models& models) {
   pause.watch({.file = for_rank(config.worker.pause_file, config.worker.session.rank),
                .command = config.worker.pause_when});
   config.worker.memory_before = own_memory().own();
-  const Dataset data = load_for(config.worker, topology.size());
+  const Dataset data = load_for(config.worker, models.datasets(), topology.size());
   const std::unique_ptr<Learner> learner = models.make(learner_options(config.worker, data.spec));
-  if (!config.worker.init.empty()) begin_from(config.worker.init, learner->adapter());
+  if (config.worker.init_partial) {
+    config.worker.begun = begin_partly_from(config.worker.init, learner->adapter());
+  } else if (!config.worker.init.empty()) {
+    begin_from(config.worker.init, learner->adapter());
+  }
   config.worker.advice = models.advice(config.worker.model);
   ServiceManager manager(read_environment);
   WatchedLearner watched(*learner, manager);

@@ -1,5 +1,7 @@
 #include "fast/report/print_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -72,12 +74,17 @@ std::string accuracy(const std::optional<double>& fraction) {
   return fraction ? format::percent(*fraction) : "-";
 }
 
+/// "perplexity 11.2"
+std::string told(const Measure& measure) {
+  return fmt::format("{} {:.4g}", measure.name, *measure.value);
+}
+
 std::string mean_accuracy(const Summary& s) {
   if (!s.not_evaluated.empty()) return "not evaluated: " + s.not_evaluated;
-  if (!s.test_accuracy.mean_model && s.test_loss) {
-    return format::small(*s.test_loss) + " test loss";
-  }
-  return accuracy(s.test_accuracy.mean_model) + " test accuracy";
+  const bool by_loss = !s.test_accuracy.mean_model && s.test_loss;
+  const std::string text = by_loss ? format::small(*s.test_loss) + " test loss"
+                                   : accuracy(s.test_accuracy.mean_model) + " test accuracy";
+  return s.test_measure.value ? text + ", " + told(s.test_measure) : text;
 }
 
 /// "72.1 % test accuracy, after evaluation 7".

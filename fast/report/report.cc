@@ -97,6 +97,7 @@ Report write_report(const std::vector<std::filesystem::path>& dirs,
         if (!std::isnan(result.accuracy)) evaluation.mean_model = result.accuracy;
         evaluation.mean_loss = result.loss;
         evaluation.chance = result.chance;
+        evaluation.measure = result.measure;
         saved = attempt(save);
       } catch (const DataError& error) {
         evaluation.not_evaluated = error.what();

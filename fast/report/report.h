@@ -16,6 +16,7 @@ struct MeanResult {
   double accuracy = 0;  ///< a fraction; NaN: there is no right and wrong
   double loss = 0;
   double chance = 0;  ///< a fraction
+  Measure measure{};
 };
 
 /// Evaluates the mean model. The program loads the tensors into its

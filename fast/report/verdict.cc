@@ -1,5 +1,7 @@
 #include "fast/report/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -79,6 +81,9 @@ std::string verdict_of(const Summary& s) {
   if (s.test_accuracy.mean_model) {
     text +=
         " Its accuracy on the test set is " + format::percent(*s.test_accuracy.mean_model, 1) + ".";
+  }
+  if (s.test_measure.value) {
+    text += fmt::format(" Its {} is {:.4g}.", s.test_measure.name, *s.test_measure.value);
   }
   if (s.workers > 1 && s.exchange_share > 0) {
     text += " The exchange took " + format::percent(s.exchange_share, s.exchange_share < 0.1) +

@@ -120,6 +120,7 @@ Summary summarise(const RunRecords& records, const Evaluation& evaluation) {
   summary.epochs = start.epochs;
   summary.test_accuracy.mean_model = evaluation.mean_model;
   summary.test_loss = evaluation.mean_loss;
+  summary.test_measure = evaluation.measure;
   summary.consensus_distance = evaluation.consensus_distance;
   summary.left_out = evaluation.left_out;
   summary.islands = evaluation.islands;

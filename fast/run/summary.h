@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fast/run/measure.h"
 #include "fast/run/run_records.h"
 #include "fast/run/totals.h"
 
@@ -33,6 +34,7 @@ struct BestModel {
 struct Evaluation {
   std::optional<double> mean_model;  ///< accuracy of the mean model, a fraction
   std::optional<double> mean_loss;   ///< of the mean model on the test set
+  Measure measure{};                 ///< likewise
   double chance = 0;                 ///< the accuracy that chance makes, where that is known
   std::optional<double> consensus_distance;  ///< see mean_model.h
   std::string not_evaluated;      ///< why there is no accuracy of the mean model; empty: there is
@@ -70,6 +72,7 @@ struct Summary {
 
   TestAccuracies test_accuracy;
   std::optional<double> test_loss;  ///< of the mean model
+  Measure test_measure;             ///< of the mean model
   std::optional<double> consensus_distance;
 
   std::uint64_t sweeps_completed = 0;  ///< over all workers; a sweep counts where it was begun

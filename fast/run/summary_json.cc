@@ -10,11 +10,12 @@ FAST_JSON(EdgeTotals, ranks, sweeps, bytes, round_trip_ms, other_grid)
 FAST_JSON(LeftOut, rank, why)
 FAST_JSON(BestModel, file, evaluation, ranks, accuracy, loss)
 FAST_JSON(TestAccuracies, mean_model, worker_min, worker_max, workers)
+FAST_JSON(Measure, name, value)
 FAST_JSON(Summary, run_id, version, workers, topology, mode, model, data, epochs, exchange, samples,
           aim, samples_by_rank, short_ranks, wall_seconds, training_seconds, samples_per_second,
-          test_accuracy, test_loss, consensus_distance, sweeps_completed, bytes_sent, bytes_shared,
-          exchange_share, exit_codes, lost_ranks, restarted_ranks, restarts, older_run_ranks,
-          left_out, islands, not_evaluated, not_learnt, edges, model_file, best)
+          test_accuracy, test_loss, test_measure, consensus_distance, sweeps_completed, bytes_sent,
+          bytes_shared, exchange_share, exit_codes, lost_ranks, restarted_ranks, restarts,
+          older_run_ranks, left_out, islands, not_evaluated, not_learnt, edges, model_file, best)
 
 namespace {
 
@@ -36,6 +37,7 @@ json sample_summary() {
   sample["exchange"]["sweeps"] = fraction;
   sample["consensus_distance"] = fraction;
   sample["test_loss"] = fraction;
+  sample["test_measure"]["value"] = fraction;
   sample["test_accuracy"] = {{"mean_model", fraction},
                              {"worker_min", fraction},
                              {"worker_max", fraction},

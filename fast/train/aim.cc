@@ -46,7 +46,9 @@ SessionOptions common_options(const WorkerConfig& config, const Dataset& data,
   options.terms = {{"model", architecture(config.model)},
                    {"data", name_of(config, data)},
                    {"partition", config.partition}};
-  if (config.loss != WorkerConfig().loss) options.terms.push_back({"loss", config.loss});
+  if (config.loss != WorkerConfig().loss)
+    options.terms.push_back({"loss", architecture(config.loss)});
+  if (!config.freeze.empty()) options.terms.push_back({"freeze", config.freeze});
   if (config.weighting != "workers") options.terms.push_back({"weighting", config.weighting});
   return options;
 }

@@ -8,25 +8,10 @@
 
 #include "fast/data/loader.h"
 #include "fast/errors.h"
+#include "fast/train/initial_model.h"
 
 namespace fast {
 namespace {
-
-const NamedTensor& matching(std::span<const NamedTensor> tensors, const NamedTensor& wanted) {
-  const auto it = std::find_if(tensors.begin(), tensors.end(),
-                               [&](const NamedTensor& t) { return t.name == wanted.name; });
-  if (it == tensors.end()) {
-    throw FileError(fmt::format("the saved model has no tensor '{}'", wanted.name),
-                    "give the model that was trained");
-  }
-  if (it->dtype != wanted.dtype || it->shape != wanted.shape) {
-    throw FileError(
-        fmt::format("tensor '{}' is {} of {} bytes in the saved model, but {} of {} here",
-                    wanted.name, it->dtype, it->bytes.size(), wanted.dtype, wanted.bytes.size()),
-        "give the model and data that were trained");
-  }
-  return *it;
-}
 
 /// See TestResult::chance.
 double chance_of(const Dataset& data) {
@@ -39,20 +24,15 @@ double chance_of(const Dataset& data) {
   return share + 2 * std::sqrt(share * (1 - share) / size);
 }
 
-}  // namespace
-
-void load_state(std::span<const NamedTensor> from, ModelAdapter& model) {
-  std::vector<NamedTensor> to = model.state();
-  for (const NamedTensor& tensor : to) {
-    const NamedTensor& source = matching(from, tensor);
-    std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
-  }
-  if (from.size() != to.size()) {
-    throw FileError(
-        fmt::format("the saved model has {} tensors, this one {}", from.size(), to.size()),
-        "give the model that was trained");
-  }
+/// See TestResult::measure.
+Measure measure_of(const Dataset& data, double loss, double distance) {
+  const bool tokens = data.spec.classes > 0 && !data.spec.target.shape.empty();
+  if (tokens) return {"perplexity", std::exp(loss)};
+  if (!std::isnan(distance)) return {"mean absolute error", distance};
+  return {};
 }
+
+}  // namespace
 
 void estimate_statistics(Learner& learner, const Dataset& data, std::vector<std::uint32_t> examples,
                          int batches, std::uint64_t seed, const std::atomic<bool>* stop) {
@@ -77,12 +57,14 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data, const std:
   TestLoader loader(data, data.test, kTestBatch, most);
   TestResult result;
   std::size_t tested = 0;
+  double distance = 0;
   for (Batch batch; loader.next(batch);) {
     if (stop) return std::nullopt;
     const StepResult step = learner.evaluate(batch);
     tested += batch.size;
     result.accuracy += step.correct;
     result.loss += step.loss * static_cast<double>(batch.size);
+    distance += step.distance * static_cast<double>(batch.size);
   }
   if (tested == 0 && loader.size() > 0) {
     throw DataError(
@@ -90,26 +72,35 @@ std::optional<TestResult> test(Learner& learner, const Dataset& data, const std:
         "give it examples of finite numbers");
   }
   const auto size = static_cast<double>(std::max<std::size_t>(1, tested));
-  return TestResult{result.accuracy / size, result.loss / size, chance_of(data)};
+  return TestResult{result.accuracy / size, result.loss / size, chance_of(data),
+                    measure_of(data, result.loss / size, distance / size)};
 }
 
 std::string in_words(const TestResult& result) {
-  if (const auto accuracy = known(result.accuracy)) {
-    return "test accuracy " + std::to_string(100 * *accuracy) + " %";
+  const auto accuracy = known(result.accuracy);
+  std::string text = accuracy ? "test accuracy " + std::to_string(100 * *accuracy) + " %"
+                              : fmt::format("test loss {:.6g}", result.loss);
+  if (const auto value = result.measure.value) {
+    text += fmt::format(", {} {:.4g}", result.measure.name, *value);
   }
-  return fmt::format("test loss {:.6g}", result.loss);
+  return text;
 }
 
 TestResult evaluate_model(std::span<const NamedTensor> tensors, Learner& learner,
                           const Dataset& data, std::uint64_t seed, const std::atomic<bool>* stop) {
-  load_state(tensors, learner.adapter());
+  std::vector<TensorView> saved;
+  for (const NamedTensor& tensor : tensors) {
+    saved.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes});
+  }
+  load_state(saved, learner.adapter(), "the saved model",
+             "give the model and data that were trained");
   std::vector<std::uint32_t> all(data.train->size());
   std::iota(all.begin(), all.end(), 0U);
   estimate_statistics(learner, data, std::move(all), kStatisticsBatches, seed, stop);
   const std::vector<NamedTensor> state = learner.adapter().state();
   for (const NamedTensor& tensor : tensors) {
-    const NamedTensor& source = matching(state, tensor);
-    std::copy(source.bytes.begin(), source.bytes.end(), tensor.bytes.begin());
+    const auto source = std::ranges::find(state, tensor.name, &NamedTensor::name);
+    std::ranges::copy(source->bytes, tensor.bytes.begin());
   }
   const std::atomic<bool> never = false;
   if (const auto result = test(learner, data, stop == nullptr ? never : *stop)) return *result;

@@ -11,13 +11,10 @@
 
 #include "fast/adapter.h"
 #include "fast/data/dataset.h"
+#include "fast/run/measure.h"
 #include "fast/train/learner.h"
 
 namespace fast {
-
-/// Copies saved tensors into a model, by name. Throws FileError, naming the tensor, where the two
-/// do not match in names, types or sizes.
-void load_state(std::span<const NamedTensor> from, ModelAdapter& model);
 
 /// The number of batches on which statistics are re-estimated.
 inline constexpr int kStatisticsBatches = 100;
@@ -41,9 +38,12 @@ struct TestResult {
   /// What chance alone makes: the share of the most common label, and two standard errors. 0 where
   /// the test set is too small to tell.
   double chance = 0;
+  /// What people tell models of such targets apart by, beside these: "perplexity" of tokens,
+  /// e^loss; "mean absolute error" of numbers. No name: nothing.
+  Measure measure{};
   [[nodiscard]] bool learnt() const { return !(accuracy <= chance); }
 };
-/// "test accuracy 71.3 %", for people, or the loss where there is none.
+/// "test accuracy 71.3 %", for people, or the loss where there is none; with its measure, if any.
 [[nodiscard]] std::string in_words(const TestResult& result);
 /// Nothing for NaN.
 [[nodiscard]] inline std::optional<double> known(double value) {

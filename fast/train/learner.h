@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "fast/adapter.h"
@@ -16,6 +17,8 @@ struct StepResult {
   /// Examples that are right; of one with several targets, the share of these. NaN: there is no
   /// right and wrong.
   double correct = 0;
+  /// Mean distance of outputs from targets that are numbers, where it is evaluated; else NaN.
+  double distance = std::numeric_limits<double>::quiet_NaN();
   double waited = 0;  ///< seconds of the step spent waiting for other workers
 };
 
@@ -50,13 +53,21 @@ class Learner {
   virtual void accumulate_statistics(const Batch& batch) = 0;
 };
 
-/// A learner refuses a model, a loss or an optimizer that it lacks, and examples that its model
-/// cannot take (ConfigError). It may ignore momentum_correction, threads, mix_buffers and overlap.
+/// A learner refuses a model, a loss, an optimizer or a pattern that it lacks, and examples that
+/// its model cannot take (ConfigError). It may ignore momentum_correction, threads, mix_buffers and
+/// overlap.
 struct LearnerOptions {
   std::string model = "resnet8";
   ExampleSpec examples;
   std::string loss = "cross_entropy";  ///< see losses.h
   OptimizerOptions optimizer;
+  /// Patterns of names (parameter_patterns.h), "a.*,b": these parameters stay as they begin, and
+  /// are carried (see Role).
+  std::string freeze;
+  /// "a.*=0.1": factors of the learning rate of what fits; the first that fits counts.
+  std::string rate_of;
+  /// Random numbers that are drawn while it trains (dropout's) are of the seed and this: the rank.
+  std::uint64_t stream = 0;
   std::uint64_t seed = 1;  ///< equal seeds give equal initial weights in every process
   int threads = 1;         ///< compute threads of this process
   /// Running statistics (BatchNorm's) become the mean over workers when training is over; see
@@ -66,6 +77,12 @@ struct LearnerOptions {
   /// models only; see adapters/torch/step_in_backward.h).
   bool overlap = false;
 };
+
+/// Throws ConfigError where the loss is not the usual one, the only one of this model.
+void check_usual_loss(const LearnerOptions& options);
+
+/// Throws ConfigError for patterns, of a learner that trains all of its parameters alike.
+void check_no_patterns(const LearnerOptions& options);
 
 /// What a learner needs that takes images with a label each, and no more. Throws ConfigError for
 /// anything else.

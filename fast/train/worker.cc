@@ -172,6 +172,7 @@ class TrainingRun {
          fmt::format("rank {} of {} ({}){}: {} of {}, {} examples here; run folder {}", rank_,
                      workers_, config_.session.topology, source.empty() ? "" : ", from " + source,
                      config_.model, config_.data, shard_.size(), folder_.root().string()));
+    if (!config_.begun.empty()) log_(LogLevel::kInfo, config_.begun);
     if (!config_.advice.empty()) log_(LogLevel::kWarning, config_.advice);
     return folder_.metrics(rank_);
   }

@@ -25,7 +25,10 @@ struct WorkerConfig {
   std::string model = "resnet8";
   std::string data = "synthetic";
   std::string loss = "cross_entropy";
-  std::string init;  ///< a saved model to begin with; empty: weights drawn from the seed
+  std::string init;           ///< a saved model to begin with; empty: weights drawn from the seed
+  bool init_partial = false;  ///< with what fits of it
+  std::string freeze;         ///< see LearnerOptions
+  std::string rate_of;        ///< see LearnerOptions
   std::string partition = "iid";
   std::string weighting = "workers";  ///< "workers" | "data": whose steps count alike
   double epochs = 5;                  ///< passes over the training set, by all workers together
@@ -36,6 +39,7 @@ struct WorkerConfig {
   int threads = 1;
   std::size_t memory_before = 0;  ///< see MemoryWatch; not an option
   std::string advice;             ///< of this machine, to be logged; not an option
+  std::string begun;              ///< with which weights, to be logged; not an option
   std::string buffers = "mix";    ///< "mix" | "local"; see LearnerOptions::mix_buffers
   bool augment = true;
   EvaluationOptions evaluation{};  ///< while it trains, beside that at its end

@@ -51,7 +51,7 @@ FAST_ROOMS = {
 ABOVE_ADAPTERS = ("c", "programs")
 # The rooms of fast/ that an adapter may include, beside headers outside rooms.
 FOR_ADAPTERS = re.compile(r"^fast/(options/session_options|session/(exchange|session|status)|checkpoint/saved_state|model/\w+"
-                          r"|train/(flat_optimizer|initial_weights|learner|losses|models|optimizer_options)|data/(batch|example_spec|image_shape))\.h$")
+                          r"|train/(flat_optimizer|initial_weights|learner|losses|models|optimizer_options|parameter_patterns)|data/(batch|example_spec|image_shape))\.h$")
 
 FRAMEWORK = re.compile(r"^(torch|ATen|c10|caffe2|tensorflow|mxnet)/")
 ZMQ = re.compile(r"^zmq(_addon)?\.h(pp)?$")

@@ -72,6 +72,10 @@ foreach(case a_long_way_that_loses_packets a_path_that_drops_long_packets_is_nam
     SKIP_REGULAR_EXPRESSION "no host can be made here" ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endforeach()
 if(FAST_WITH_TORCH)
+  fast_test_room(integration/own
+    LINK fast_torch_models fast_test_faults fast_test_data_files
+    LABELS integration slow TIMEOUT 300 COST 15 ONE_CORE
+    DEPENDS fast_program fast-worker DEFINES ${programs})
   fast_test_room(integration/training LINK fast_test_faults fast_test_data_files LABELS data
     TIMEOUT 1800 COST 100 DEPENDS fast_program fast-worker DEFINES ${programs})
 endif()

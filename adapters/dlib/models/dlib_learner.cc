@@ -166,12 +166,14 @@ class DlibLearner final : public Learner {
 }  // namespace
 
 std::unique_ptr<Learner> make_dlib_learner(const LearnerOptions& options) {
+  check_no_patterns(options);
   return std::make_unique<DlibLearner>(options);
 }
 
 std::vector<ModelKind> dlib_models() {
   std::vector<ModelKind> kinds;
-  for (const DlibModel& model : kModels) kinds.push_back({model.name, make_dlib_learner});
+  for (const DlibModel& model : kModels)
+    kinds.push_back({std::string(model.name), make_dlib_learner});
   return kinds;
 }
 

@@ -126,6 +126,7 @@ std::unique_ptr<Learner> make_flat_learner(const LearnerOptions& options) {
     throw ConfigError("model '" + options.model + "' needs LibTorch",
                       "use --model linear, or build with -DFAST_WITH_TORCH=ON");
   }
+  check_no_patterns(options);
   return std::make_unique<FlatLearner>(options, labelled_images(options));
 }
 

@@ -8,7 +8,8 @@
 
 namespace fast {
 
-/// An image classifier: NCHW float images in, one row of class scores (logits) per image out.
+/// A batch of inputs in, and of outputs out; for images, NCHW floats in and a row of class scores
+/// (logits) for each out.
 class Model : public torch::nn::Module {
  public:
   virtual torch::Tensor forward(torch::Tensor images) = 0;

@@ -10,9 +10,12 @@
 namespace fast {
 
 class Model;
+struct LearnerOptions;
 
-/// The names that make_model() takes: "linear", "mlp", "resnet8" ..
+/// The models for images: "linear", "mlp", "resnet8" ..
 [[nodiscard]] std::vector<std::string_view> torch_model_names();
+/// Those and the others, "gpt:LAYERS,HEADS,WIDTH", "script:FILE"; see ModelKind::name.
+[[nodiscard]] std::vector<std::string_view> torch_model_forms();
 
 /// See ModelKind::threads_pay.
 [[nodiscard]] bool threads_pay(std::string_view name);
@@ -22,5 +25,12 @@ class Model;
 /// ConfigError for an unknown name, listing the known ones.
 [[nodiscard]] std::shared_ptr<Model> make_model(std::string_view name, const ImageShape& shape,
                                                 std::uint64_t seed);
+
+/// options.model, of any of these kinds. Throws ConfigError, too, for examples and losses that are
+/// none of that kind's.
+[[nodiscard]] std::shared_ptr<Model> make_model(const LearnerOptions& options);
+
+/// The same options with examples as the model takes them: images have three axes.
+[[nodiscard]] LearnerOptions as_taken(LearnerOptions options);
 
 }  // namespace fast

@@ -16,16 +16,6 @@ namespace {
 
 constexpr char kSave[] = "save one by torch.jit.script(model).save(FILE), on the CPU";
 
-/// The cause in TorchScript's errors, which begin with a trace of the script: the last line that
-/// says something.
-std::string cause_of(const std::exception& error) {
-  const auto* const ours = dynamic_cast<const c10::Error*>(&error);
-  std::string text = ours != nullptr ? ours->what_without_backtrace() : error.what();
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  const std::size_t line = text.rfind('\n');
-  return line == std::string::npos ? text : text.substr(line + 1);
-}
-
 /// Registers the script's parameters and buffers in `to` under their own names: the tensors
 /// themselves, so that both have the same memory wherever it is moved.
 void mirror(const torch::jit::Module& from, torch::nn::Module& to, const std::string& whose) {
@@ -72,13 +62,6 @@ bool trains_anything(const torch::nn::Module& model) {
   return false;
 }
 
-/// Two examples of zeros.
-torch::Tensor two_zeros(const ArraySpec& array) {
-  std::vector<std::int64_t> sides = array.shape;
-  sides.insert(sides.begin(), 2);
-  return torch::zeros(sides, array.type == ValueType::kInt64 ? torch::kInt64 : torch::kFloat32);
-}
-
 torch::jit::Module read(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) {
@@ -104,7 +87,7 @@ std::shared_ptr<Model> load_script(const std::string& file, const ExampleSpec& e
                           "can be trained",
                       "do not freeze all of it, by torch.jit.freeze() or requires_grad_(False)");
   }
-  const Loss& kind = find_loss(loss, examples);
+  const Loss kind = find_loss(loss, examples);
   const torch::NoGradGuard no_grad;
   model->train(false);
   torch::Tensor outputs;

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
+#include <torch/utils.h>
 
 #include <cmath>
 #include <limits>
@@ -16,21 +17,23 @@
 #include "adapters/torch/models/losses.h"
 #include "adapters/torch/models/model.h"
 #include "adapters/torch/models/models.h"
+#include "adapters/torch/models/parameter_groups.h"
 #include "adapters/torch/models/plain_errors.h"
-#include "adapters/torch/models/script.h"
 #include "adapters/torch/torch_trainer.h"
 #include "fast/errors.h"
-#include "fast/train/losses.h"
+#include "stencil/core/random.h"
 
 namespace fast {
 namespace {
 
 namespace optim = torch::optim;
 
+constexpr std::uint64_t kDropoutStream = 0x64726f70ULL;
+
 std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options,
-                                                 std::vector<torch::Tensor> parameters) {
+                                                 std::vector<optim::OptimizerParamGroup> groups) {
   if (options.name == "sgd") {
-    return std::make_unique<optim::SGD>(std::move(parameters),
+    return std::make_unique<optim::SGD>(std::move(groups),
                                         optim::SGDOptions(options.learning_rate)
                                             .momentum(options.momentum)
                                             .nesterov(options.nesterov && options.momentum > 0)
@@ -38,7 +41,7 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const OptimizerOptions& options
   }
   if (options.name == "adamw") {
     return std::make_unique<optim::AdamW>(
-        std::move(parameters),
+        std::move(groups),
         optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay));
   }
   throw ConfigError("unknown optimizer '" + options.name + "'", "use sgd or adamw");
@@ -78,24 +81,8 @@ torch::Tensor tensor_of(const Values& values, std::size_t examples, const ArrayS
       values);
 }
 
-/// What our models are made for: images, and as many outputs as there are classes or, for a loss of
-/// numbers, as a target has.
-ImageShape images_for(const LearnerOptions& options) {
-  if (options.loss == kLosses[0]) return labelled_images(options);
-  ExampleSpec examples = options.examples;
-  examples.classes = static_cast<int>(examples.target.values());
-  examples.target.shape.clear();
-  return image_shape(examples, options.model);
-}
-
-/// The same options with examples as our models take them: inputs have three axes.
-LearnerOptions as_images(LearnerOptions options) {
-  options.examples.input = ExampleSpec(images_for(options)).input;
-  return options;
-}
-
 double count_correct(const Loss& loss, const torch::Tensor& outputs, const torch::Tensor& targets) {
-  if (loss.correct == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  if (!loss.correct) return std::numeric_limits<double>::quiet_NaN();
   const auto each = static_cast<double>(targets.numel()) / static_cast<double>(targets.size(0));
   return loss.correct(outputs, targets) / each;
 }
@@ -103,21 +90,29 @@ double count_correct(const Loss& loss, const torch::Tensor& outputs, const torch
 }  // namespace
 
 TorchLearner::TorchLearner(const LearnerOptions& options, stencil::LogSink log)
-    : TorchLearner(make_model(options.model, images_for(options), options.seed), as_images(options),
-                   std::move(log)) {}
+    : TorchLearner(make_model(options), as_taken(options), std::move(log)) {}
 
 TorchLearner::TorchLearner(std::shared_ptr<Model> model, const LearnerOptions& options,
                            stencil::LogSink log)
     : examples_(options.examples),
-      loss_(find_loss(options.loss, options.examples)),
-      model_(std::move(model)),
-      optimizer_(make_optimizer(options.optimizer, model_->parameters())),
+      loss_(std::make_unique<const Loss>(find_loss(options.loss, options.examples))),
+      model_(frozen(std::move(model), options.freeze)),
+      rates_(rates_of(*model_, options.rate_of)),
+      optimizer_(make_optimizer(options.optimizer, groups_of(rates_))),
       trainer_(std::make_unique<TorchTrainer>(
           *model_, *optimizer_,
           TorchTrainerOptions{.momentum_correction = options.optimizer.momentum_correction,
                               .step_in_backward = options.overlap,
                               .mix_buffers = options.mix_buffers,
                               .log = std::move(log)})) {
+  if (!script_file(options.loss).empty()) {
+    const torch::NoGradGuard no_grad;
+    model_->train(false);
+    check_outputs(*loss_, model_->forward(two_zeros(examples_.input)), two_zeros(examples_.target),
+                  examples_, "model " + options.model);
+  }
+  // Of the whole process: what dropout draws differs from worker to worker.
+  torch::manual_seed(stencil::Random::derive(options.seed, kDropoutStream + options.stream));
   model_->on_use([this](const torch::nn::Module& layer) { trainer_->adapter().uses(layer); });
   keep_freed_memory();
   set_threads(options.threads);
@@ -134,7 +129,9 @@ ModelAdapter& TorchLearner::adapter() {
 }
 
 void TorchLearner::set_learning_rate(double rate) {
-  trainer_->set_learning_rate(rate);
+  for (std::size_t i = 0; i < rates_.size(); ++i) {
+    optimizer_->param_groups()[i].options().set_lr(rate * rates_[i].factor);
+  }
 }
 
 StepResult TorchLearner::train_step(const Batch& batch) {
@@ -167,11 +164,15 @@ torch::Tensor TorchLearner::inputs(const Batch& batch) const {
   return tensor_of(batch.inputs, batch.size, examples_.input);
 }
 
+torch::Tensor TorchLearner::targets_of(const Batch& batch) const {
+  return tensor_of(batch.targets, batch.size, examples_.target);
+}
+
 torch::Tensor TorchLearner::loss_of(const Batch& batch, double& correct) {
-  const auto targets = tensor_of(batch.targets, batch.size, examples_.target);
+  const auto targets = targets_of(batch);
   const auto outputs = model_->forward(inputs(batch));
-  correct = count_correct(loss_, outputs.detach(), targets);
-  return loss_.of(outputs, targets);
+  correct = count_correct(*loss_, outputs.detach(), targets);
+  return loss_->of(outputs, targets);
 }
 
 StepResult TorchLearner::evaluate(const Batch& batch) {
@@ -179,9 +180,12 @@ StepResult TorchLearner::evaluate(const Batch& batch) {
     trainer_->statistics().end();
     set_training(false);
     torch::NoGradGuard no_grad;
-    double correct = 0;
-    const torch::Tensor loss = loss_of(batch, correct);
-    return {loss.item<double>(), correct};
+    const auto targets = targets_of(batch);
+    const torch::Tensor outputs = model_->forward(inputs(batch));
+    StepResult result{loss_->of(outputs, targets).item<double>(),
+                      count_correct(*loss_, outputs, targets)};
+    if (loss_->of_numbers) result.distance = distance(outputs, targets);
+    return result;
   });
 }
 
@@ -208,23 +212,14 @@ void TorchLearner::set_training(bool training) {
 
 std::vector<ModelKind> torch_models() {
   std::vector<ModelKind> kinds;
-  for (const std::string_view name : torch_model_names()) {
-    kinds.push_back({name,
+  for (const std::string_view name : torch_model_forms()) {
+    kinds.push_back({std::string(name),
                      [](const LearnerOptions& options) {
                        return with_plain_errors(
                            [&] { return std::make_unique<TorchLearner>(options); });
                      },
                      [] { return blas_advice(blas_in_use()); }, threads_pay(name)});
   }
-  kinds.push_back({"script:FILE",
-                   [](const LearnerOptions& options) {
-                     return with_plain_errors([&] {
-                       const std::string file(model_file(options.model));
-                       return std::make_unique<TorchLearner>(
-                           load_script(file, options.examples, options.loss), options);
-                     });
-                   },
-                   [] { return blas_advice(blas_in_use()); }});
   return kinds;
 }
 

@@ -20,12 +20,14 @@ namespace fast {
 class Model;
 class TorchTrainer;
 struct Loss;
+struct RateGroup;
 
 /// A model of this folder with torch::optim::SGD or AdamW, trained by a TorchTrainer.
 class TorchLearner final : public Learner {
  public:
   /// Sets, for the whole process, LibTorch's thread counts (`options.threads` within an operation,
-  /// one between operations) and glibc's malloc to keep freed memory. `log` gets a line about
+  /// one between operations), its random numbers (by `options.seed` and `.stream`) and glibc's
+  /// malloc to keep freed memory. `log` gets a line about
   /// parameters that the adapter moved back, and may be empty. Throws ConfigError for an unknown
   /// model or optimizer.
   explicit TorchLearner(const LearnerOptions& options, stencil::LogSink log = {});
@@ -53,13 +55,15 @@ class TorchLearner final : public Learner {
 
  private:
   [[nodiscard]] at::Tensor inputs(const Batch& batch) const;
+  [[nodiscard]] at::Tensor targets_of(const Batch& batch) const;
   [[nodiscard]] at::Tensor loss_of(const Batch& batch, double& correct);
   void begin_training();
   void set_training(bool training);
 
   ExampleSpec examples_;
-  const Loss& loss_;
+  std::unique_ptr<const Loss> loss_;
   std::shared_ptr<Model> model_;
+  std::vector<RateGroup> rates_;  ///< by the optimizer's groups
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   std::unique_ptr<TorchTrainer> trainer_;
   Statistics statistics_ = Statistics::kNone;

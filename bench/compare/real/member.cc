@@ -74,7 +74,7 @@ int run_member(const MemberOptions& options) {
                     .host = options.host,
                     .meeting = options.run,
                     .deadline = options.deadline};
-  auto learner = make_learner(cell, split.shape, options.threads, options.rank);
+  auto learner = make_learner(cell, split.examples, options.threads, options.rank);
   if (options.rank == place.workers) {
     serve_parameters(cell, place, *learner);
     return 0;

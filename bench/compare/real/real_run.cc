@@ -111,7 +111,7 @@ class RealRun {
 
   /// Completes the run folder as `fast train` does, including the report page.
   void report(const LaunchResult& launched, CellResult& result) {
-    const auto learner = make_learner(cell_, split_.shape, 1);
+    const auto learner = make_learner(cell_, split_.examples, 1);
     result.model_bytes = static_cast<double>(learner->adapter().values().size_bytes());
     EvaluateFn evaluate;
     if (cell_.time == TimeKind::kReal) {
@@ -145,7 +145,8 @@ class RealRun {
 
   void draw_curve(CellResult& result) {
     Evaluator evaluator(cell_, split_);
-    const std::size_t parameters = make_learner(cell_, split_.shape, 1)->adapter().values().size();
+    const std::size_t parameters =
+        make_learner(cell_, split_.examples, 1)->adapter().values().size();
     for (int index = 0; index < kCurvePoints; ++index) {
       std::vector<Snapshot> snapshots;
       for (int rank = 0; rank < cell_.workers(); ++rank) {

@@ -41,8 +41,9 @@ struct Wait : torch::autograd::Function<Wait> {
 
 class StandIn final : public Model {
  public:
-  StandIn(const Model& like, const ImageShape& shape, std::function<double()> step_seconds)
-      : classes_(shape.classes), step_seconds_(std::move(step_seconds)) {
+  StandIn(const Model& like, const ExampleSpec& examples, std::function<double()> step_seconds)
+      : scores_(examples.target.shape), step_seconds_(std::move(step_seconds)) {
+    scores_.push_back(examples.classes);
     for (const auto& named : like.named_parameters()) {
       std::string name = named.key();
       std::ranges::replace(name, '.', '_');
@@ -69,11 +70,13 @@ class StandIn final : public Model {
       through =
           Wait::apply(through, at(kForwardShare * after), at(1 - (1 - kForwardShare) * before));
     }
-    return torch::zeros({images.size(0), classes_}) + through;
+    std::vector<std::int64_t> sides = scores_;
+    sides.insert(sides.begin(), images.size(0));
+    return torch::zeros(sides) + through;
   }
 
  private:
-  std::int64_t classes_;
+  std::vector<std::int64_t> scores_;  ///< of one example
   std::function<double()> step_seconds_;
   std::vector<torch::Tensor> parameters_;
   int layers_ = 0;
@@ -81,9 +84,9 @@ class StandIn final : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> make_stand_in(const Model& like, const ImageShape& shape,
+std::shared_ptr<Model> make_stand_in(const Model& like, const ExampleSpec& examples,
                                      std::function<double()> step_seconds) {
-  return std::make_shared<StandIn>(like, shape, std::move(step_seconds));
+  return std::make_shared<StandIn>(like, examples, std::move(step_seconds));
 }
 
 }  // namespace fast::compare

@@ -14,7 +14,7 @@ namespace fast::compare {
 /// bank. A parameter's gradient (all zero) is ready when its layer's share is over, so that
 /// exchanges overlap with the backward pass as with a real model. Its scores mean nothing.
 /// Evaluation does not wait. `step_seconds()` returns the time of the next step.
-[[nodiscard]] std::shared_ptr<Model> make_stand_in(const Model& like, const ImageShape& shape,
+[[nodiscard]] std::shared_ptr<Model> make_stand_in(const Model& like, const ExampleSpec& examples,
                                                    std::function<double()> step_seconds);
 
 }  // namespace fast::compare

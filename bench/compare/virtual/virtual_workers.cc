@@ -23,7 +23,7 @@ VirtualWorkers::VirtualWorkers(const Cell& cell, const Split& split, int models)
         split.training, shards_.back(), static_cast<std::size_t>(batch_),
         stencil::Random::derive(cell.seed, 0x6c6f6164ULL + static_cast<std::uint64_t>(rank)));
   }
-  for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, split.shape, 1));
+  for (int i = 0; i < models; ++i) learners_.push_back(make_learner(cell, split.examples, 1));
 }
 
 std::vector<std::span<const float>> VirtualWorkers::all_weights() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace {
 
 using stencil::as_flag;
 using stencil::OptionField;
+
+/// How the unit of a text ends that is a list, to which each further mention of its flag adds.
+constexpr std::string_view kList = ",..";
 
 /// The names of an option as CLI11 takes them: "--model,-m", "--overlap,!--no-overlap".
 template <typename T>
@@ -36,7 +40,9 @@ void OptionBinder::finish(CLI::Option* option, const OptionField<T>& field) {
 template <typename T>
 void OptionBinder::add(const OptionField<T>& field, T& value) {
   CLI::Option* option = app_.add_option(names_of(field), value, field.help);
-  finish(option->default_str(stencil::option_text(value))->take_last(), field);
+  option->default_str(stencil::option_text(value));
+  const bool list = field.unit.ends_with(kList);
+  finish(list ? option->join(kList[0]) : option->take_last(), field);
 }
 
 template <typename T>

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "fast/data/dataset.h"
 #include "fast/data/partition.h"
 #include "fast/errors.h"
 #include "fast/options/rank.h"
@@ -17,6 +16,7 @@
 #include "fast/programs/cli/options.h"
 #include "fast/train/losses.h"
 #include "fast/train/models.h"
+#include "fast/train/parameter_patterns.h"
 #include "fast/train/schedule.h"
 #include "fast/train/worker_config.h"
 #include "stencil/core/option_checks.h"
@@ -135,21 +135,24 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                .choices = {models.names().begin(), models.names().end()},
                                .also = "-m"},
       w.model);
-  visit(OptionField<std::string>{.key = "data",
-                                 .unit = "SPEC",
-                                 .help = dataset_forms(),
-                                 .check = [](const std::string& spec) { (void)dataset_spec(spec); },
-                                 .example = "synthetic:100,20",
-                                 .choices = dataset_choices(),
-                                 .also = "-d"},
-        w.data);
+  visit(
+      OptionField<std::string>{
+          .key = "data",
+          .unit = "SPEC",
+          .help = models.datasets().forms(),
+          .check = [&models](const std::string& spec) { models.datasets().check(spec); },
+          .example = "synthetic:100,20",
+          .choices = models.datasets().choices(),
+          .also = "-d"},
+      w.data);
   visit(OptionField<std::string>{.key = "loss",
                                  .unit = "NAME",
                                  .help = "what the model is trained by: cross_entropy (of labels), "
-                                         "mse or l1 (of numbers), bce (logits of 0 and 1)",
-                                 .check = one_of("loss", kLosses),
+                                         "mse or l1 (of numbers), bce (logits of 0 and 1), or "
+                                         "script:FILE, a TorchScript module of (output, target)",
+                                 .check = [](const std::string& name) { check_loss(name); },
                                  .example = "mse",
-                                 .choices = {kLosses.begin(), kLosses.end()}},
+                                 .choices = {"cross_entropy", "mse", "l1", "bce", "script:"}},
         w.loss);
   visit(OptionField<std::string>{.key = "partition",
                                  .unit = "NAME",
@@ -181,6 +184,28 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
                                          "run, instead of weights drawn from the seed",
                                  .example = "mean.safetensors"},
         w.init);
+  visit(
+      OptionField<bool>{.key = "init_partial",
+                        .help = "take of --init what fits by name and shape, and say what does not",
+                        .example = true},
+      w.init_partial);
+  visit(
+      OptionField<std::string>{
+          .key = "freeze",
+          .unit = "PATTERN,..",
+          .help = "leave parameters of such names as they begin (LibTorch's models; repeatable)",
+          .check = [](const std::string& list) { (void)patterns_in(list, "--freeze"); },
+          .example = "tokens.*,positions.*"},
+      w.freeze);
+  visit(
+      OptionField<std::string>{
+          .key = "rate_of",
+          .unit = "PATTERN=FACTOR,..",
+          .help = "learning rate of parameters of such names, times FACTOR; the first that fits "
+                  "counts (LibTorch's models; repeatable)",
+          .check = [](const std::string& list) { (void)rates_in(list); },
+          .example = "fc.*=0.1"},
+      w.rate_of);
   visit(OptionField<double>{.key = "epochs",
                             .unit = "EPOCHS",
                             .help = "passes over the training set, by all workers together",

@@ -89,6 +89,9 @@ stencil::Topology validate_config(const TrainConfig& config, const Models& model
                                   config.workers, topology.spec(), topology.size()),
                       fmt::format("leave --workers out, or give --workers {}", topology.size()));
   }
+  if (w.init_partial && w.init.empty()) {
+    throw ConfigError("--init-partial is without --init", "name the model with --init FILE");
+  }
   check_slow(config, topology);
   check_restarts(config);
   check_pause(w);

@@ -148,6 +148,7 @@
 
   const cards = () => {
     const accuracy = summary.test_accuracy;
+    const measure = summary.test_measure || {};
     const evaluated = [
       known(accuracy.mean_model) || !known(summary.test_loss)
         ? ['Mean model', percent(accuracy.mean_model), 'accuracy on the test set']
@@ -155,6 +156,8 @@
       ['Workers alone', span(accuracy.worker_min, accuracy.worker_max), 'lowest and highest accuracy'],
     ];
     const list = [
+      ...(known(measure.value) ? [[measure.name[0].toUpperCase() + measure.name.slice(1),
+        String(Number(measure.value.toPrecision(4))), 'of the mean model']] : []),
       ...(summary.model ? evaluated : []),  // without a name it is a program's own
       ['Consensus distance', tiny(summary.consensus_distance), 'rms of |x − mean| / |mean|'],
       ['Throughput', count(summary.samples_per_second), 'samples/s, all workers'],

@@ -10,26 +10,40 @@
 namespace fast::testing {
 namespace {
 
-constexpr ImageShape kShape{3, 16, 16, 4};
-
-// Sixteen random images whose label can be told from their mean.
+// Sixteen random examples whose targets can be told: images from their mean, and tokens from the
+// one before.
 struct Examples {
-  explicit Examples(const ImageShape& shape) : images(16 * shape.pixels()), labels(16) {
+  explicit Examples(const ExampleSpec& spec) : labels(kCount * spec.target.values()) {
     const int seed = ::testing::UnitTest::GetInstance()->random_seed();
     ::testing::Test::RecordProperty("seed", seed);
     stencil::Random random(static_cast<std::uint64_t>(seed));
+    const std::size_t values = spec.input.values();
+    if (spec.input.type == ValueType::kInt64) {
+      const auto classes = static_cast<std::uint64_t>(spec.classes);
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        tokens.push_back(static_cast<std::int64_t>(random.below(classes)));
+        labels[i] = (tokens.back() + 1) % spec.classes;
+      }
+      return;
+    }
+    images.resize(kCount * values);
     for (std::size_t n = 0; n < labels.size(); ++n) {
-      labels[n] = static_cast<std::int64_t>(n % static_cast<std::size_t>(shape.classes));
-      for (std::size_t i = 0; i < shape.pixels(); ++i) {
-        images[n * shape.pixels() + i] =
+      labels[n] = static_cast<std::int64_t>(n % static_cast<std::size_t>(spec.classes));
+      for (std::size_t i = 0; i < values; ++i) {
+        images[n * values + i] =
             static_cast<float>(random.uniform() - 0.5 + 0.5 * static_cast<double>(labels[n]));
       }
     }
   }
-  [[nodiscard]] Batch batch() const { return {images, labels}; }
+  [[nodiscard]] Batch batch() const {
+    using Integers = std::span<const std::int64_t>;
+    if (tokens.empty()) return {kCount, std::span<const float>(images), Integers(labels)};
+    return {kCount, Integers(tokens), Integers(labels)};
+  }
 
-  std::vector<float> images;
-  std::vector<std::int64_t> labels;
+  static constexpr std::size_t kCount = 16;
+  std::vector<float> images;  // or tokens
+  std::vector<std::int64_t> tokens, labels;
 };
 
 // The values of the model, as a session reads them.
@@ -47,7 +61,7 @@ std::vector<float> copy_of(std::span<const float> values) {
 
 LearnerOptions LearnerContract::options(std::uint64_t seed) {
   auto options = GetParam().options;
-  options.examples = kShape;
+  options.examples = GetParam().examples;
   options.seed = seed;
   options.optimizer.learning_rate = 0.02;
   return options;
@@ -59,7 +73,7 @@ std::unique_ptr<Learner> LearnerContract::make(std::uint64_t seed) {
 
 TEST_P(LearnerContract, WhatIsWrittenToValuesIsWhatTheModelUses) {
   const auto learner = make();
-  const Examples examples(kShape);
+  const Examples examples(GetParam().examples);
   const auto before = learner->evaluate(examples.batch());
   const auto values = pulled(*learner);
   const auto saved = copy_of(values);
@@ -76,7 +90,7 @@ TEST_P(LearnerContract, WhatIsWrittenToValuesIsWhatTheModelUses) {
 
 TEST_P(LearnerContract, AStepChangesTheValuesInPlace) {
   const auto learner = make();
-  const Examples examples(kShape);
+  const Examples examples(GetParam().examples);
   const auto before = pulled(*learner);
   const auto saved = copy_of(before);
   learner->train_step(examples.batch());
@@ -87,7 +101,7 @@ TEST_P(LearnerContract, AStepChangesTheValuesInPlace) {
 
 TEST_P(LearnerContract, TrainingLowersTheLoss) {
   const auto learner = make();
-  const Examples examples(kShape);
+  const Examples examples(GetParam().examples);
   const double first = learner->train_step(examples.batch()).loss;
   double last = first;
   // No longer than it takes: large models are among them.
@@ -99,9 +113,15 @@ TEST_P(LearnerContract, TrainingLowersTheLoss) {
 
 TEST_P(LearnerContract, ANonFiniteLossIsReturnedAndNoStepIsMade) {
   const auto learner = make();
-  Examples examples(kShape);
+  Examples examples(GetParam().examples);
+  if (examples.images.empty()) {
+    pulled(*learner)[0] = std::numeric_limits<float>::infinity();
+    learner->adapter().push(0, 1);
+    examples.tokens[0] = 0;  // whose row of the first layer that is
+  } else {
+    examples.images[5] = std::numeric_limits<float>::quiet_NaN();
+  }
   const auto saved = copy_of(pulled(*learner));
-  examples.images[5] = std::numeric_limits<float>::quiet_NaN();
   const auto slots = learner->adapter().parameters();
   EXPECT_FALSE(std::isfinite(learner->train_step(examples.batch()).loss));
   const auto values = pulled(*learner);
@@ -122,7 +142,7 @@ TEST_P(LearnerContract, EqualSeedsGiveEqualWeightsAndOthersOthers) {
 
 TEST_P(LearnerContract, WritingAStateBackRestoresTheModel) {
   const auto learner = make();
-  const Examples examples(kShape);
+  const Examples examples(GetParam().examples);
   for (int i = 0; i < 2; ++i) learner->train_step(examples.batch());
   const auto before = learner->evaluate(examples.batch());
   std::vector<std::vector<std::byte>> saved;

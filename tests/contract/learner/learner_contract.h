@@ -14,8 +14,9 @@ namespace fast::testing {
 /// One kind of learner with its adapter, made afresh for each test.
 struct LearnerCase {
   std::string name;
-  LearnerOptions options;  ///< shape, seed and learning rate are set by the suite
+  LearnerOptions options;  ///< examples, seed and learning rate are set by the suite
   std::function<std::unique_ptr<Learner>(const LearnerOptions&)> make;
+  ExampleSpec examples = ImageShape{3, 16, 16, 4};  ///< of four classes
 };
 
 /// The contract of every learner, in learner_contract.cc. Instantiate it in a file of its own:

@@ -37,8 +37,15 @@ LearnerCase script_case() {
           }};
 }
 
+/// A model of tokens.
+LearnerCase gpt_case() {
+  LearnerCase gpt = torch_case("gpt", "gpt:1,2,16", false, "adamw");
+  gpt.examples.input = gpt.examples.target = {ValueType::kInt64, {6}};
+  return gpt;
+}
+
 std::vector<LearnerCase> every_model() {
-  std::vector<LearnerCase> cases;
+  std::vector<LearnerCase> cases = {gpt_case()};
   for (const auto name : torch_model_names()) cases.push_back(torch_case(std::string(name), name));
   return cases;
 }

@@ -40,7 +40,7 @@ TEST_P(Waiting, reaches_the_weights_of_its_reference_after_two_steps) {
     ASSERT_TRUE(reference->round(static_cast<double>(round) / kRounds, round + 1 == kRounds));
   }
   VirtualWorkers& workers = reference->workers();
-  const auto learner = make_learner(cell, split.shape, 1);
+  const auto learner = make_learner(cell, split.examples, 1);
   for (int rank = 0; rank < 4; ++rank) {
     const auto file = folder_.path() / "out" / "runs" / hash(cell) /
                       ("worker-" + std::to_string(rank)) / "model.safetensors";
@@ -110,7 +110,7 @@ TEST_F(RealRun, an_all_reduce_tells_its_waiting_from_its_computing) {
   cell.condition.slow = {{1, 20.0}};
   cell.time = TimeKind::kStandIn;
   cell.clockwork.step_seconds = 0.1;
-  const ImageShape shape = load_split(cell, {}).shape;
+  const ImageShape shape = image_shape(load_split(cell, {}).examples, cell.job.model);
   const std::vector<float> images(32 * shape.pixels(), 0.5F);
   const std::vector<std::int64_t> labels(32, 0);
   std::array<double, 2> waited{};

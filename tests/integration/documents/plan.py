@@ -46,6 +46,9 @@ LEFT_OUT = {
         "tests/install-packages.sh": BUILDS,
         "cmake --build build": BUILDS,
     },
+    "examples/own_worker/README.md:sh:1": {
+        "cmake -B build": BUILDS,
+    },
     "README.md:sh:5": {
         "fast-compare --quick": "five minutes of training",
     },

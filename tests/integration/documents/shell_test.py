@@ -63,6 +63,27 @@ class RunsTest(unittest.TestCase):
         right = re.search(r"(\d+\.\d+)% of the test points are told right", said)
         self.assertGreater(float(right.group(1)), 80)
 
+    @unittest.skipUnless(support.TORCH, "this build has no LibTorch")
+    def test_a_worker_program_with_a_model_and_data_of_its_own(self):
+        (self.where / "build").mkdir()
+        (self.where / "build/own_worker").symlink_to(support.BUILD / "bin/own_worker")
+        said = support.shell(support.lines_of("examples/own_worker/README.md:sh:1"), self.where)
+        loss = re.search(r"(\S+) test loss", said)
+        self.assertLess(float(loss.group(1)), 0.05)
+        again = support.run(
+            [
+                "fast",
+                "report",
+                "runs/latest",
+                "--out",
+                "again",
+                "--worker-program",
+                "build/own_worker",
+            ],
+            self.where,
+        )
+        self.assertIn(f"{loss.group(1)} test loss", again)
+
     def test_a_program_of_ones_own_with_restarts_and_a_report(self):
         (self.where / "train").symlink_to(support.PROGRAMS / "embed_flat")
         support.shell(

@@ -29,7 +29,8 @@ struct Own {
   /// Writes it into a folder and returns its spec.
   std::string (*write)(const fs::path& folder);
   Arguments training;
-  const char* file;  ///< one that is trained from, below the folder
+  const char* file;    ///< one that is trained from, below the folder
+  const char* epochs;  ///< of some seconds
 };
 void PrintTo(const Own& own, std::ostream* out) {
   *out << own.name;
@@ -89,12 +90,17 @@ class OwnDataTest : public ::testing::TestWithParam<Own> {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, OwnDataTest,
-    ::testing::Values(Own{
-        "Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy"}),
+    ::testing::Values(
+        Own{"Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy", "4000"},
+        Own{"Pictures",
+            write_a_folder_of_pictures,
+            {"--model", "linear", "--lr", "0.01"},
+            "train/bright class/0.jpg",
+            "3000"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {
-  train({"--restarts", "1", "--epochs", "4000"});
+  train({"--restarts", "1", "--epochs", GetParam().epochs});
   ASSERT_TRUE(has_checkpoint(1)) << program_->err();
   kill(worker_pids(program_->pid()).at(1), SIGKILL);
   const ProgramResult result = program_->wait(kPatience);
@@ -106,7 +112,7 @@ TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {
 }
 
 TEST_P(OwnDataTest, ARunThatIsStoppedGoesOnAndOneOnOtherDataIsRefused) {
-  train({"--epochs", "2000"});
+  train({"--epochs", GetParam().epochs});
   for (const int rank : {0, 1}) ASSERT_TRUE(has_checkpoint(rank)) << program_->err();
   program_->signal(SIGINT);
   ASSERT_EQ(program_->wait(kPatience).code, 130);

@@ -30,7 +30,7 @@ TEST(Losses, ANumberEachIsNotBroadcast) {
   const Loss& mse = find_loss("mse", numbers({}));
   EXPECT_FLOAT_EQ(mse.of(outputs, targets).item<float>(), (0 + 4 + 9) / 3.0F);
   EXPECT_FLOAT_EQ(find_loss("l1", numbers({})).of(outputs, targets).item<float>(), 5 / 3.0F);
-  EXPECT_EQ(mse.correct, nullptr);
+  EXPECT_FALSE(mse.correct);
 }
 
 TEST(Losses, OfSequencesEachTokenCounts) {

@@ -160,11 +160,14 @@ TEST_F(ScriptTest, WhatCannotBeTrainedIsRefusedByFileCauseAndRemedy) {
 
 TEST(ModelNames, ThatOfAFileIsItsOwnWithoutTheFolder) {
   EXPECT_EQ(architecture("script:/a/b/net.pt"), "net.pt");
-  EXPECT_EQ(absolute_model("resnet8"), "resnet8");
-  EXPECT_EQ(absolute_model("script:/a/./net.pt"), "script:/a/net.pt");
+  EXPECT_EQ(architecture("gpt:2,4,64"), "gpt:2,4,64");
+  EXPECT_EQ(absolute_script("resnet8"), "resnet8");
+  EXPECT_EQ(absolute_script("script:/a/./net.pt"), "script:/a/net.pt");
   const Models models(torch_models());
   EXPECT_TRUE(models.has("script:net.pt"));
   EXPECT_FALSE(models.has("script:"));
+  EXPECT_TRUE(models.has("gpt:2,4,64"));
+  EXPECT_FALSE(models.has("gpt"));
   EXPECT_FALSE(models.has("script"));
   EXPECT_EQ(models.names().size(), torch_models().size());
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/flat/models/flat_learner.h"
@@ -145,11 +146,21 @@ TEST(TorchLearner, LinearFollowsTheSamePathAsThePlainOne) {
   }
 }
 
+/// Models, and what they take.
+const std::vector<std::pair<std::string, ExampleSpec>>& models_of_all_forms() {
+  static const std::vector<std::pair<std::string, ExampleSpec>> all = {
+      {"resnet8", kCifar},
+      {"mlp", kCifar},
+      {"linear", kCifar},
+      {"gpt:2,2,16", test::tokens_of(6, 20)}};
+  return all;
+}
+
 TEST(TorchLearner, AStepMadeInTheBackwardPassIsTheSameToTheBit) {
-  for (const std::string model : {"resnet8", "mlp", "linear"}) {
+  for (const auto& [model, spec] : models_of_all_forms()) {
     for (const std::string optimizer : {"sgd", "adamw"}) {
       SCOPED_TRACE(model + " " + optimizer);
-      auto options = options_for(model, kCifar);
+      auto options = options_for(model, spec);
       options.optimizer.name = optimizer;
       options.mix_buffers = true;
       TorchLearner plain(options);
@@ -158,7 +169,7 @@ TEST(TorchLearner, AStepMadeInTheBackwardPassIsTheSameToTheBit) {
       std::vector<std::size_t> told;
       overlapping.adapter().on_ready([&](std::size_t first) { told.push_back(first); });
       for (std::uint64_t step = 0; step < 4; ++step) {
-        const Examples examples(kCifar, 4, step);
+        const Examples examples(spec, 4, step);
         told.clear();
         for (TorchLearner* learner : {&plain, &overlapping}) {
           learner->set_learning_rate(0.05);
@@ -202,16 +213,18 @@ TEST(TorchLearner, WhatIsToldAsMadeInTheBackwardPassDoesNotChangeAnyMore) {
 }
 
 TEST(TorchLearner, EachLayerIsAskedForBeforeItIsUsedFromTheFirstToTheLast) {
-  for (const std::string model : {"resnet8", "resnet18", "mlp", "linear"}) {
+  auto models = models_of_all_forms();
+  models.emplace_back("resnet18", kCifar);
+  for (const auto& [model, spec] : models) {
     SCOPED_TRACE(model);
-    TorchLearner learner(options_for(model, kCifar));
+    TorchLearner learner(options_for(model, spec));
     std::size_t end = 0, asked = 0;
     learner.adapter().on_needed([&](std::size_t first, std::size_t count) {
       EXPECT_EQ(first, end) << "end to end";
       end = first + count;
       ++asked;
     });
-    const Examples examples(kCifar, 4, 1);
+    const Examples examples(spec, 4, 1);
     learner.train_step(examples.batch());
     EXPECT_EQ(end, learner.adapter().values().size());
     EXPECT_GE(asked, model == "linear" ? 1U : 3U);

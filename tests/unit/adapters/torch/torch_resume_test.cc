@@ -1,4 +1,5 @@
 // A LibTorch model resumes bit for bit: optimizer, momentum correction, statistics, random numbers.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
@@ -16,8 +17,11 @@
 #include "adapters/torch/models/torch_learner.h"
 #include "adapters/torch/scheduler_steps.h"
 #include "adapters/torch/torch_trainer.h"
+#include "fast/data/synthetic.h"
 #include "fast/session/session.h"
+#include "tests/support/cifar_files.h"
 #include "tests/support/resume_cases.h"
+#include "tests/support/script_files.h"
 
 namespace fast::testing {
 namespace {
@@ -27,6 +31,7 @@ struct Job {
   const char* model;
   const char* optimizer;
   const char* buffers;
+  const char* data = "synthetic:200,50";
 };
 void PrintTo(const Job& job, std::ostream* out) {
   *out << job.name;
@@ -35,12 +40,18 @@ void PrintTo(const Job& job, std::ostream* out) {
 class TorchResumeTest : public ::testing::TestWithParam<Job> {};
 
 TEST_P(TorchResumeTest, AKilledWorkerEndsBitForBitWhereItWouldHaveEnded) {
+  const TemporaryFolder folder;
+  save_script(folder.path() / "own.pt", kSyntheticShape.pixels(), kSyntheticShape.classes);
+  Bytes text;
+  for (std::size_t i = 0; i < 2500; ++i) text.push_back(static_cast<std::uint8_t>(i * i % 251));
+  write_bytes(folder.path() / "text", text);
   const auto learner = [](const LearnerOptions& options) {
     return std::make_unique<TorchLearner>(options);
   };
   LoneWorker undisturbed{.make_learner = learner}, killed{.make_learner = learner};
   for (LoneWorker* const worker : {&undisturbed, &killed}) {
-    worker->config.model = GetParam().model;
+    worker->config.model = fmt::format(fmt::runtime(GetParam().model), folder.path().string());
+    worker->config.data = fmt::format(fmt::runtime(GetParam().data), folder.path().string());
     worker->config.optimizer.name = GetParam().optimizer;
     worker->config.buffers = GetParam().buffers;
     if (worker->config.optimizer.name == "adamw") worker->config.optimizer.learning_rate = 1e-3;
@@ -53,8 +64,10 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchResumeTest,
                          ::testing::Values(Job{"Linear", "linear", "sgd", "mix"},
                                            Job{"LinearAdamW", "linear", "adamw", "mix"},
                                            Job{"Resnet8", "resnet8", "sgd", "mix"},
-                                           Job{"Resnet8LocalStatistics", "resnet8", "sgd",
-                                               "local"}),
+                                           Job{"Resnet8LocalStatistics", "resnet8", "sgd", "local"},
+                                           Job{"Script", "script:{}/own.pt", "sgd", "mix"},
+                                           Job{"Gpt", "gpt:1,2,8", "adamw", "mix",
+                                               "text:{}/text,10"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 struct NetImpl : torch::nn::Module {

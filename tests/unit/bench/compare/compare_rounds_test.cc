@@ -79,7 +79,7 @@ TEST_P(Averaging, is_one_optimizer_step_on_the_mean_gradient_of_all_workers) {
   const Split split = load_split(cell, {});
   const auto strategy = make_round_strategy(cell, split);
   VirtualWorkers batches(cell, split, 0);
-  Plain plain(cell, split.shape);
+  Plain plain(cell, image_shape(split.examples, cell.job.model));
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();
@@ -96,7 +96,7 @@ TEST(LockStep, is_a_step_of_each_and_then_metropolis_hastings_weights) {
   VirtualWorkers batches(cell, split, 0);
   std::vector<std::unique_ptr<Plain>> plain;
   for (int i = 0; i < 4; ++i) {
-    plain.push_back(std::make_unique<Plain>(cell, split.shape));
+    plain.push_back(std::make_unique<Plain>(cell, image_shape(split.examples, cell.job.model)));
   }
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
@@ -120,7 +120,7 @@ TEST(Local, is_each_for_itself) {
   const Split split = load_split(cell, {});
   const auto strategy = make_round_strategy(cell, split);
   VirtualWorkers batches(cell, split, 0);
-  Plain plain(cell, split.shape);
+  Plain plain(cell, image_shape(split.examples, cell.job.model));
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(strategy->round(0, false));
     plain.optimizer.zero_grad();

@@ -11,6 +11,7 @@
 #include "bench/compare/spec.h"
 #include "bench/compare/virtual/rounds.h"
 #include "fast/errors.h"
+#include "tests/support/cifar_files.h"
 #include "tests/support/virtual_cell.h"
 
 namespace fast::compare {
@@ -62,6 +63,26 @@ TEST_P(VirtualRun, keeps_its_budget_learns_and_repeats) {
   EXPECT_EQ(again.mean_model, result.mean_model);
   EXPECT_EQ(again.training_seconds, result.training_seconds);
   EXPECT_EQ(again.bytes, result.bytes);
+}
+
+TEST_P(VirtualRun, trains_what_takes_no_images) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "text";
+  testing::Bytes text(16000);
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = "forward "[i % 8];
+  testing::write_bytes(file, text);
+  Cell one = cell();
+  one.job.model = "gpt:1,1,8";
+  one.job.data = "text:" + file.string() + ",8";
+  one.job.optimizer = "adamw";
+  one.job.examples = 1600;
+  one.job.epochs = 4;
+  one.strategy.learning_rate = 0.02;
+  const Split split = load_split(one, {});
+  EXPECT_EQ(split.training.train->size() + split.validation.test->size(), 1600U);
+  const CellResult result = run_virtually(one, split, {});
+  EXPECT_GT(*result.mean_model, 0.3) << "a byte of 256 by chance: 0.004; a space always: 0.125";
+  EXPECT_TRUE(std::isfinite(result.curve.back().loss));
 }
 
 TEST_P(VirtualRun, unseen_examples_judge_and_change_nothing_else) {

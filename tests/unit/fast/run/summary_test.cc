@@ -10,6 +10,7 @@
 #include "fast/report/format.h"
 #include "fast/report/print_summary.h"
 #include "fast/report/report.h"
+#include "fast/report/verdict.h"
 #include "tests/support/report_fixture.h"
 
 namespace fast {
@@ -55,6 +56,20 @@ TEST_F(SummaryTest, AWholeRunIsAddedUp) {
   EXPECT_EQ(s.edges[0].sweeps, 20u);
   EXPECT_DOUBLE_EQ(s.edges[0].round_trip_ms, 1.5);
   EXPECT_EQ(s.model_file, "mean.safetensors");
+}
+
+TEST_F(SummaryTest, AMeasureOfTheMeanModelIsToldAndReadBack) {
+  write_worker(run_, 0, 1, 0.70, {3, 3});
+  const Summary s = report([](auto) {
+    return MeanResult{.accuracy = 0.3, .loss = 2, .measure = {"perplexity", 7.389}};
+  });
+  EXPECT_THAT(verdict_of(s), HasSubstr("Its perplexity is 7.389."));
+  std::ostringstream shown;
+  print_summary(shown, s, run_.root());
+  EXPECT_THAT(shown.str(), HasSubstr("30.00 % test accuracy, perplexity 7.389"));
+  const Summary back = summary_from_json(to_json(s), "summary.json");
+  EXPECT_EQ(back.test_measure.name, "perplexity");
+  EXPECT_EQ(back.test_measure.value, 7.389);
 }
 
 TEST_F(SummaryTest, TheFileHasTheNamesAndTypesThatOthersReadBy) {
