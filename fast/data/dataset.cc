@@ -9,6 +9,7 @@
 
 #include "fast/data/cifar10.h"
 #include "fast/data/cifar100.h"
+#include "fast/data/csv.h"
 #include "fast/data/image_folder.h"
 #include "fast/data/mnist.h"
 #include "fast/data/npy.h"
@@ -77,6 +78,9 @@ constexpr DatasetKind kKinds[] = {
     {"npy", "npy:DIR ({train,test}-{x,y}.npy of your own)",
      [](std::string_view dir) { return npy_spec(directory(dir)); }, nullptr,
      [](std::string_view dir) { return load_npy(directory(dir)); }},
+    {"csv", "csv:FILE[,target=NAME][,numbers][,test=SHARE][,missing=mean] (a table with a header)",
+     [](std::string_view file) { return csv_spec(directory(file).string()); }, nullptr,
+     [](std::string_view file) { return load_csv(directory(file).string()); }},
     {"text", "text:FILE[,LENGTH][,characters|vocabulary=FILE] (tokens to be foretold; bytes)",
      [](std::string_view file) { return text_spec(directory(file).string()); }, nullptr,
      [](std::string_view file) { return load_text(directory(file).string()); },

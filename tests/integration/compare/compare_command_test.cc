@@ -121,14 +121,14 @@ TEST_F(RealRun, a_measured_step_says_of_which_images_it_is) {
   const auto synthetic =
       testing::run_program(FAST_COMPARE, measure, {{"FAST_CIFAR10_DIR", ""}}, kPatience);
   EXPECT_EQ(synthetic.code, 0) << synthetic.err;
-  EXPECT_THAT(synthetic.out, HasSubstr("mlp, batch 4 of synthetic, 3x16x16, on one core"));
+  EXPECT_THAT(synthetic.out, HasSubstr("mlp, batch 4 of synthetic, float32 [3, 16, 16], on one core"));
 
   testing::write_cifar10(folder_.path() / "cifar", 5, 20, 20);
   std::vector<std::string> of_cifar = measure;
   of_cifar.insert(of_cifar.end(), {"--cifar10", (folder_.path() / "cifar").string()});
   const auto real = testing::run_program(FAST_COMPARE, of_cifar, {}, kPatience);
   EXPECT_EQ(real.code, 0) << real.err;
-  EXPECT_THAT(real.out, HasSubstr("mlp, batch 4 of cifar10, 3x32x32, on one core"));
+  EXPECT_THAT(real.out, HasSubstr("mlp, batch 4 of cifar10, float32 [3, 32, 32], on one core"));
 }
 
 TEST_F(RealRun, what_the_data_cannot_give_fails_before_anything_runs) {

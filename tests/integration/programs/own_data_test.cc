@@ -46,6 +46,15 @@ std::string write_a_folder_of_pictures(const fs::path& folder) {
   return "images:" + folder.string() + ",6,grey";
 }
 
+std::string write_a_table(const fs::path& folder) {
+  std::string table = "height,\"kind, say\",class\n";
+  for (int i = 0; i < 2000; ++i) {
+    table += std::to_string(i % 7) + (i % 2 == 0 ? ".5,even,left\n" : ".25,\"od\"\"d\",right\n");
+  }
+  write_bytes(folder / "table.csv", Bytes(table.begin(), table.end()));
+  return "csv:" + (folder / "table.csv").string();
+}
+
 class OwnDataTest : public ::testing::TestWithParam<Own> {
  protected:
   void SetUp() override {
@@ -92,11 +101,12 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, OwnDataTest,
     ::testing::Values(
         Own{"Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy", "4000"},
+        Own{"Table", write_a_table, {"--model", "linear", "--lr", "0.01"}, "table.csv", "3000"},
         Own{"Pictures",
             write_a_folder_of_pictures,
             {"--model", "linear", "--lr", "0.01"},
             "train/bright class/0.jpg",
-            "3000"}),
+            "1000"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {

@@ -40,7 +40,7 @@ TEST(DatasetSpec, SyntheticHasItsDefaultSizes) {
 
 /// Images that are held in memory.
 bool is_of_images(std::string_view name) {
-  return name != "npy" && name != "text" && name != "images";
+  return name != "npy" && name != "text" && name != "images" && name != "csv";
 }
 
 /// A small data set of each kind. To add a kind: a line here.
@@ -53,6 +53,9 @@ std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolde
   testing::write_mnist(folder.path(), 10, 10, 6, 9);
   testing::write_npy(folder.path(), 10, 10, 6);
   testing::write_bytes(folder.path() / "some.txt", testing::Bytes(11 * 16 + 1, 'x'));
+  std::string table = "a,b\n";
+  for (int i = 0; i < 40; ++i) table += std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  testing::write_bytes(folder.path() / "table.csv", testing::Bytes(table.begin(), table.end()));
   testing::write_pictures(folder.path() / "pictures", 10);
   return {{"synthetic", "synthetic:10,10"},
           {"cifar10", "cifar10:" + path},
@@ -60,6 +63,7 @@ std::map<std::string_view, std::string> a_small_one_of_each(const TemporaryFolde
           {"mnist", "mnist:" + path},
           {"npy", "npy:" + path},
           {"text", "text:" + path + "/some.txt,16"},
+          {"csv", "csv:" + path + "/table.csv,test=0.4"},
           {"images", "images:" + path + "/pictures,8"}};
 }
 
