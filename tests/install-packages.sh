@@ -16,7 +16,7 @@ set -euo pipefail
 build=(build-essential cmake ninja-build ccache pkg-config
        libtorch-dev libboost-dev libcli11-dev libspdlog-dev libfmt-dev
        libxxhash-dev libhwy-dev libsodium-dev libssl-dev nlohmann-json3-dev libtomlplusplus-dev libprotobuf-dev protobuf-compiler zlib1g-dev libpng-dev libjpeg62-turbo-dev
-       cppzmq-dev libzmq3-dev libopenblas0-serial
+       cppzmq-dev libzmq3-dev libopenblas0-openmp
        libjs-chart.js)
 test=(faketime libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev libdlib-dev
       openmpi-bin python3 python3-numpy python3-torch iproute2 systemd)

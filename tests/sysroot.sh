@@ -7,7 +7,7 @@
 #   ARCH     arm64 or armhf
 #   FOLDER   becomes the sysroot; what was fetched for it is kept in FOLDER.apt, and both are kept
 #            where they are complete already
-#   PACKAGE  one more of Debian's, as libtorch-dev and the libopenblas0-serial that it is run with
+#   PACKAGE  one more of Debian's, as libtorch-dev and the libopenblas0-openmp that it is run with
 set -euo pipefail
 if [ $# -lt 2 ] || [[ $1 != arm64 && $1 != armhf ]]; then
   sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
@@ -66,7 +66,7 @@ find "$root" -type l -lname '/*' -printf '%P\t%l\n' | while IFS=$'\t' read -r li
   ln -sfnr "$root$target" "$root/$link"
 done
 # What update-alternatives would have made on the machine itself.
-for library in "$root"/usr/lib/*/openblas-serial/lib*.so.[03]; do
+for library in "$root"/usr/lib/*/openblas-*/lib*.so.[03]; do
   if [ -e "$library" ]; then ln -sfr "$library" "$(dirname "$library")/.."; fi
 done
 echo "$arch ${wanted[*]}" >"$root/.complete"

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "adapters/torch/models/blas.h"
 #include "bench/compare/condition_override.h"
 #include "bench/compare/estimate.h"
 #include "bench/compare/interrupted.h"
@@ -24,6 +25,16 @@
 
 namespace fast::compare {
 namespace {
+
+/// Cells side by side, each in a thread; `wanted` 0: one per core. One where the BLAS in use bears
+/// no more.
+int jobs_of(int wanted) {
+  if (const auto blas = blas_in_use(); !bears_threads(blas)) {
+    fmt::print(stderr, "fast-compare: one cell at a time: {}\n", blas_advice(blas));
+    return 1;
+  }
+  return wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency());
+}
 
 namespace fs = std::filesystem;
 
@@ -174,7 +185,7 @@ int compare(const std::vector<std::string>& args) {
     MatrixOptions options;
     options.quiet = w.quiet;
     options.hours = w.hours;
-    options.jobs = w.jobs > 0 ? w.jobs : static_cast<int>(std::thread::hardware_concurrency());
+    options.jobs = jobs_of(w.jobs);
     options.real = {this_program(), out / "runs", w.places, 1, w.deadline};
     const std::vector<Finished> finished =
         w.finished ? finished_cells(spec, store) : run_matrix(spec, store, options);

@@ -9,8 +9,14 @@ namespace fast {
 /// in PyTorch's wheels).
 [[nodiscard]] std::filesystem::path blas_in_use();
 
-/// Where that is the reference implementation, which Debian's LibTorch runs on until another is
-/// installed and which takes seven times as long: cause and remedy. "" for any other.
+/// Whether several threads may multiply at once. By OpenBLAS's build without threads (Debian's
+/// libopenblas0-serial, 0.3.21) some of their products are wrong: it shares its buffers without a
+/// lock.
+[[nodiscard]] bool bears_threads(const std::filesystem::path& library);
+
+/// Where that is one that bears no threads, or the reference implementation, which Debian's
+/// LibTorch runs on until another is installed and which takes seven times as long: cause and
+/// remedy. "" for any other.
 [[nodiscard]] std::string blas_advice(const std::filesystem::path& library);
 
 }  // namespace fast

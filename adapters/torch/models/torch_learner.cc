@@ -58,7 +58,7 @@ void keep_freed_memory() {
 }
 
 void set_threads(int threads) {
-  at::set_num_threads(threads);
+  at::set_num_threads(bears_threads(blas_in_use()) ? threads : 1);
   if (at::get_num_interop_threads() == 1) return;
   try {
     at::set_num_interop_threads(1);

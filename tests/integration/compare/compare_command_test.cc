@@ -121,7 +121,8 @@ TEST_F(RealRun, a_measured_step_says_of_which_images_it_is) {
   const auto synthetic =
       testing::run_program(FAST_COMPARE, measure, {{"FAST_CIFAR10_DIR", ""}}, kPatience);
   EXPECT_EQ(synthetic.code, 0) << synthetic.err;
-  EXPECT_THAT(synthetic.out, HasSubstr("mlp, batch 4 of synthetic, float32 [3, 16, 16], on one core"));
+  EXPECT_THAT(synthetic.out,
+              HasSubstr("mlp, batch 4 of synthetic, float32 [3, 16, 16], on one core"));
 
   testing::write_cifar10(folder_.path() / "cifar", 5, 20, 20);
   std::vector<std::string> of_cifar = measure;

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <span>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -336,6 +339,10 @@ TEST_F(Gather, NoModelsNoMean) {
   EXPECT_THAT(mean_models(from({run_.root()})).parts, IsEmpty());
 }
 
+std::span<const std::byte> weight_of(const MeanModel& model) {
+  return std::ranges::find(model.tensors, "weight", &OwnedTensor::name)->bytes;
+}
+
 TEST_F(Gather, TheBestIsTheMeanOfTheEvaluationThatMostHoldForIt) {
   for (int rank = 0; rank < 4; ++rank) write_worker(run_, rank, 4, 0.5, {1});
   const auto keep = [&](int rank, float weight, const char* evaluation) {
@@ -350,10 +357,10 @@ TEST_F(Gather, TheBestIsTheMeanOfTheEvaluationThatMostHoldForIt) {
   ASSERT_TRUE(best.has_value());
   EXPECT_EQ(best->ranks, (std::vector<int>{1, 2}));
   EXPECT_EQ(best->metadata.at(kEvaluationKey), "8");
-  EXPECT_EQ(floats(best->tensors.at(0).bytes), (std::vector<float>{3}));
+  EXPECT_EQ(floats(weight_of(*best)), (std::vector<float>{3}));
   const auto alone = best_model(from({run_.root()}), {0});
   ASSERT_TRUE(alone.has_value());
-  EXPECT_EQ(floats(alone->tensors.at(0).bytes), (std::vector<float>{9}));
+  EXPECT_EQ(floats(weight_of(*alone)), (std::vector<float>{9}));
   append(run_.worker_best(2), "!");
   EXPECT_EQ(best_model(from({run_.root()}), {1, 2})->ranks, (std::vector<int>{1}));
 }
