@@ -25,7 +25,8 @@ void read_all(const fast::StateReader& state, const std::string& name, std::size
 void resume_loader(const fast::StateReader& state) {
   fast::ImageDataset data;
   data.train.shape = {.channels = 1, .height = 1, .width = 1, .classes = 2};
-  data.train.pixels = data.train.labels = {0, 1, 1};
+  data.train.pixels = {0, 1, 1};
+  data.train.labels = {0, 1, 1};
   data.deviation = {1, 1, 1, 1};
   fast::TrainLoader loader(data, {0, 1, 2}, 4, 1);
   try {
