@@ -1,7 +1,6 @@
 #include "fast/data/csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,6 +11,7 @@
 #include "fast/data/csv_columns.h"
 #include "fast/data/csv_records.h"
 #include "fast/data/file_bytes.h"
+#include "fast/data/spec_parts.h"
 #include "fast/errors.h"
 #include "stencil/core/text.h"
 
@@ -31,7 +31,7 @@ struct Arguments {
 
 /// One part behind a comma; false: it belongs to the file's name.
 bool take(std::string_view part, Arguments& out) {
-  constexpr std::string_view kTarget = "target=", kTest = "test=", kMissing = "missing=";
+  constexpr std::string_view kTarget = "target=", kMissing = "missing=";
   if (part == "numbers") {
     out.numbers = true;
   } else if (part.starts_with(kTarget)) {
@@ -41,14 +41,8 @@ bool take(std::string_view part, Arguments& out) {
     if (part.substr(kMissing.size()) != "mean") {
       throw ConfigError("for empty cells it has " + stencil::in_quotes(part), "use missing=mean");
     }
-  } else if (part.starts_with(kTest)) {
-    const std::string_view share = part.substr(kTest.size());
-    const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), out.test);
-    if (error != std::errc{} || end != share.data() + share.size() ||
-        !(out.test > 0 && out.test < 1)) {
-      throw ConfigError("the share for testing is " + stencil::in_quotes(share),
-                        "use a share above 0 and below 1, as test=0.1");
-    }
+  } else if (part.starts_with(kTestShare)) {
+    out.test = test_share(part);
   } else {
     return false;
   }
@@ -57,11 +51,7 @@ bool take(std::string_view part, Arguments& out) {
 
 Arguments parse(std::string_view text) {
   Arguments out;
-  for (std::size_t comma = text.rfind(','); comma != text.npos; comma = text.rfind(',')) {
-    if (!take(text.substr(comma + 1), out)) break;
-    text = text.substr(0, comma);
-  }
-  out.file = text;
+  out.file = take_parts(text, [&](std::string_view part) { return take(part, out); });
   return out;
 }
 

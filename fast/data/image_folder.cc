@@ -14,6 +14,7 @@
 #include "fast/data/decode_ahead.h"
 #include "fast/data/file_bytes.h"
 #include "fast/data/picture.h"
+#include "fast/data/spec_parts.h"
 #include "fast/errors.h"
 #include "stencil/core/text.h"
 
@@ -36,23 +37,17 @@ struct Arguments {
 };
 
 /// True where `text` is a number as a whole.
-template <typename T>
-bool parse_number(std::string_view text, T& value) {
+bool parse_number(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
 
 /// One part behind a comma; false: it is part of the folder's name.
 bool take(std::string_view part, Arguments& out) {
-  constexpr std::string_view kTest = "test=";
   if (part == "grey") {
     out.grey = true;
-  } else if (part.starts_with(kTest)) {
-    if (!parse_number(part.substr(kTest.size()), out.test_share) ||
-        !(out.test_share > 0 && out.test_share < 1)) {
-      throw ConfigError("the share for testing is " + stencil::in_quotes(part.substr(kTest.size())),
-                        "use a share above 0 and below 1, as test=0.1");
-    }
+  } else if (part.starts_with(kTestShare)) {
+    out.test_share = test_share(part);
   } else if (!part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0) {
     if (!parse_number(part, out.size) || out.size < 1 || out.size > kMostSize) {
       throw ConfigError("the size of its pictures is " + stencil::in_quotes(part),
@@ -66,11 +61,7 @@ bool take(std::string_view part, Arguments& out) {
 
 Arguments parse(std::string_view text) {
   Arguments out;
-  for (std::size_t comma = text.rfind(','); comma != text.npos; comma = text.rfind(',')) {
-    if (!take(text.substr(comma + 1), out)) break;
-    text = text.substr(0, comma);
-  }
-  out.folder = text;
+  out.folder = take_parts(text, [&](std::string_view part) { return take(part, out); });
   return out;
 }
 

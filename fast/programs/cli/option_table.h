@@ -13,6 +13,7 @@
 #include "fast/errors.h"
 #include "fast/options/rank.h"
 #include "fast/options/session_option_fields.h"
+#include "fast/programs/cli/evaluation_table.h"
 #include "fast/programs/cli/options.h"
 #include "fast/train/losses.h"
 #include "fast/train/models.h"
@@ -302,43 +303,7 @@ void visit_training(TrainConfig& config, const Models& models, Visitor& visit) {
           .example = "local",
           .choices = {"mix", "local"}},
       w.buffers);
-  EvaluationOptions& e = w.evaluation;
-  visit(
-      OptionField<std::string>{
-          .key = "evaluate_every",
-          .unit = "SHARE|TIME",
-          .help = "evaluate each worker's model on the test set after each such share of the run "
-                  "(0.1), or after such a time (90s, 5m, 1h); 0: at its end alone",
-          .check = [](const std::string& text) { (void)EvaluationTimes::parse(text); },
-          .example = "0.1"},
-      e.every);
-  visit(
-      OptionField<int>{.key = "evaluate_examples",
-                       .unit = "EXAMPLES",
-                       .help = "so many of the test set in such an evaluation, evenly spread over "
-                               "it; 0: all",
-                       .range = {.least = 0, .most = 2'000'000'000},
-                       .remedy = "use 1 to 2 billion examples, or 0 for all",
-                       .example = 500},
-      e.examples);
-  visit(
-      OptionField<std::string>{
-          .key = "stop_when",
-          .unit = "METRIC:PATIENCE",
-          .help = "all workers stop together when accuracy or loss on the test set, as the mean "
-                  "over them, has been no better than the best in so many evaluations",
-          .check =
-              [](const std::string& text) {
-                if (!text.empty()) (void)StopRule::parse(text);
-              },
-          .example = "loss:3",
-          .choices = {"accuracy:", "loss:"}},
-      e.stop_when);
-  visit(OptionField<bool>{.key = "keep_best",
-                          .help = "keep the best of these evaluations' models, too: "
-                                  "best.safetensors",
-                          .example = true},
-        e.keep_best);
+  visit_evaluation(w.evaluation, visit);
   visit(OptionField<bool>{.key = "augment",
                           .help = "random crops and mirror images, where customary",
                           .example = false},
