@@ -29,8 +29,7 @@ struct Own {
   /// Writes it into a folder and returns its spec.
   std::string (*write)(const fs::path& folder);
   Arguments training;
-  const char* file;    ///< one that is trained from, below the folder
-  const char* epochs;  ///< of some seconds
+  const char* file;  ///< one that is trained from, below the folder
 };
 void PrintTo(const Own& own, std::ostream* out) {
   *out << own.name;
@@ -78,7 +77,8 @@ class OwnDataTest : public ::testing::TestWithParam<Own> {
   }
   /// `fast train` on two workers; waits until both train.
   void train(const Arguments& more) {
-    Arguments all = arguments({"--topology", "ring:2", "--suspect-after", "0.5"});
+    Arguments all =
+        arguments({"--topology", "ring:2", "--suspect-after", "0.5", "--epochs", "100000"});
     all.insert(all.begin(), "train");
     all.insert(all.end(), more.begin(), more.end());
     program_ = std::make_unique<Program>(FAST_PROGRAM, all);
@@ -88,6 +88,18 @@ class OwnDataTest : public ::testing::TestWithParam<Own> {
   [[nodiscard]] bool has_checkpoint(int rank) const {
     return program_->wait_until([&] { return fs::exists(RunFolder(run_.path()).checkpoint(rank)); },
                                 kPatience);
+  }
+  /// Waits until it has resumed from its checkpoint and made a step.
+  [[nodiscard]] bool goes_on(int rank) const {
+    return program_->wait_until(
+        [&] {
+          const WorkerHistory history = run_.history(rank);
+          return run_.log(rank).find("goes on from step ") != std::string::npos &&
+                 history.lives.size() > 1 &&
+                 history.progress.size() > history.lives.back().first_progress &&
+                 history.progress.back().step > 0;
+        },
+        kPatience);
   }
 
   TemporaryFolder folder_;
@@ -100,29 +112,27 @@ class OwnDataTest : public ::testing::TestWithParam<Own> {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, OwnDataTest,
     ::testing::Values(
-        Own{"Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy", "4000"},
-        Own{"Table", write_a_table, {"--model", "linear", "--lr", "0.01"}, "table.csv", "3000"},
+        Own{"Arrays", write_arrays, {"--model", "linear", "--lr", "0.01"}, "train-x.npy"},
+        Own{"Table", write_a_table, {"--model", "linear", "--lr", "0.01"}, "table.csv"},
         Own{"Pictures",
             write_a_folder_of_pictures,
             {"--model", "linear", "--lr", "0.01"},
-            "train/bright class/0.jpg",
-            "1000"}),
+            "train/bright class/0.jpg"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTheRunEndsWell) {
-  train({"--restarts", "1", "--epochs", GetParam().epochs});
+TEST_P(OwnDataTest, AWorkerThatIsKilledComesBackAndTrains) {
+  train({"--restarts", "1"});
   ASSERT_TRUE(has_checkpoint(1)) << program_->err();
   kill(worker_pids(program_->pid()).at(1), SIGKILL);
+  ASSERT_TRUE(goes_on(1)) << program_->out() << program_->err();
+  program_->signal(SIGINT);
   const ProgramResult result = program_->wait(kPatience);
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  EXPECT_THAT(run_.log(1), HasSubstr("goes on from step "));
-  const nlohmann::json summary = run_.summary();
-  EXPECT_EQ(summary["restarts"], nlohmann::json({0, 1}));
-  EXPECT_LT(summary["consensus_distance"], 0.05);
+  EXPECT_EQ(result.code, 130) << result.out << result.err;
+  EXPECT_EQ(run_.summary()["restarts"], nlohmann::json({0, 1}));
 }
 
 TEST_P(OwnDataTest, ARunThatIsStoppedGoesOnAndOneOnOtherDataIsRefused) {
-  train({"--epochs", GetParam().epochs});
+  train({});
   for (const int rank : {0, 1}) ASSERT_TRUE(has_checkpoint(rank)) << program_->err();
   program_->signal(SIGINT);
   ASSERT_EQ(program_->wait(kPatience).code, 130);
@@ -131,10 +141,11 @@ TEST_P(OwnDataTest, ARunThatIsStoppedGoesOnAndOneOnOtherDataIsRefused) {
       kPatience);
   EXPECT_NE(other.code, 0);
   EXPECT_THAT(other.out + other.err, HasSubstr("is of another run"));
-  const ProgramResult result =
-      run_program(FAST_PROGRAM, {"train", "--resume", run_.path().string()}, {}, kPatience);
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  for (const int rank : {0, 1}) EXPECT_THAT(run_.log(rank), HasSubstr("goes on from step "));
+  program_ =
+      std::make_unique<Program>(FAST_PROGRAM, Arguments{"train", "--resume", run_.path().string()});
+  for (const int rank : {0, 1}) ASSERT_TRUE(goes_on(rank)) << program_->out() << program_->err();
+  program_->signal(SIGINT);
+  EXPECT_EQ(program_->wait(kPatience).code, 130);
 }
 
 TEST_P(OwnDataTest, AFileThatIsCutOffWhileItIsTrainedFromIsNamedAndTheModelSaved) {
