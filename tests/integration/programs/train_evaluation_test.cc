@@ -115,7 +115,7 @@ TEST_F(EvaluationRun, ExamplesThatAreNotFiniteAndClassesThatLackAreNamed) {
     x.write(reinterpret_cast<const char*>(&nan), sizeof(nan));
   }
   const ProgramResult result =
-      train({"--data", "npy:" + folder_.path().string(), "--partition", "by-label"}, "5");
+      train({"--data", "npy:" + folder_.path().string(), "--partition", "by-label"}, "60");
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   std::string logs;
   std::uint64_t left_out = 0;
@@ -128,7 +128,7 @@ TEST_F(EvaluationRun, ExamplesThatAreNotFiniteAndClassesThatLackAreNamed) {
   EXPECT_THAT(logs, AllOf(HasSubstr("of 1 of the 2 classes its shard has no example: 0"),
                           HasSubstr("of 1 of the 2 classes its shard has no example: 1"),
                           HasSubstr("example 199 of the training set holds NaN or infinity")));
-  EXPECT_GE(left_out, 3U);
+  EXPECT_GE(left_out, 1U);
 }
 
 TEST_F(EvaluationRun, WhatNeedsAnEvaluationIsRefusedWithoutOne) {
