@@ -59,6 +59,7 @@ Session::Impl::Impl(ModelAdapter& adapter, SessionOptions options, const stencil
       boundary_(mixer_, options_.exchange, config_.engine.self_weight(), EventLoop::now),
       pause_(boundary_.pauses()),
       background_(options_, config_, memory_.bounds, layout_, mixer_, pause_, record_.listen) {
+  show_means();
   mixer_.bound_scalars(progress_.most(config_.engine.most_progress));
   mixer_.follow(adapter_.followers());
   adapter_.on_ready([this](std::size_t first) {

@@ -14,7 +14,7 @@ constexpr std::size_t kMostNamed = 10;
 
 std::optional<std::string> lacking_classes(const Dataset& data,
                                            std::span<const std::uint32_t> shard) {
-  if (!data.spec.has_labels() || data.spec.target.values() != 1) return std::nullopt;
+  if (!data.spec.has_labels()) return std::nullopt;
   const std::vector<std::uint32_t> labels = data.train->labels();
   std::vector<bool> has(static_cast<std::size_t>(data.spec.classes));
   for (const std::uint32_t example : shard) has[labels[example]] = true;

@@ -35,6 +35,11 @@ double seconds_of(char unit) {
 
 }  // namespace
 
+bool EvaluationOptions::on() const {
+  const EvaluationTimes times = EvaluationTimes::parse(every);
+  return times.share > 0 || times.seconds > 0;
+}
+
 EvaluationTimes EvaluationTimes::parse(std::string_view text) {
   const double unit = text.empty() ? 0 : seconds_of(text.back());
   const auto value = number<double>(text.substr(0, text.size() - (unit > 0)));

@@ -13,7 +13,8 @@ struct EvaluationOptions {
   std::string stop_when{};  ///< see StopRule; empty: when the budget is used
   bool keep_best = false;   ///< the best model is kept beside the last
 
-  [[nodiscard]] bool on() const { return every != "0"; }
+  /// Whether it evaluates at all.
+  [[nodiscard]] bool on() const;
 };
 
 /// How often: after each share of the run ("0.1") or after a time ("90s", "5m", "1h"). At most one

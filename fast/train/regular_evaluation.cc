@@ -55,7 +55,7 @@ void RegularEvaluation::begin(double progress) {
 }
 
 bool RegularEvaluation::due(double progress) {
-  if (!options_.on() || progress >= kWholeRun) return false;
+  if (progress >= kWholeRun) return false;
   if (times_.seconds > 0) {
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_;
     return since.count() >= times_.seconds;

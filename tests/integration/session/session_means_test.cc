@@ -29,6 +29,7 @@ TEST_P(MeansModeTest, AllWorkersReadTheSameMean) {
     SessionOptions options = this->options("torus:2x2", rank, GetParam());
     options.means = rank % 2 == 0 ? "accuracy,val_loss" : "val_loss,accuracy";
     Session session(worker.adapter, options);
+    EXPECT_TRUE(session.status().means.empty()) << "nobody has said one";
     EXPECT_TRUE(std::isnan(session.mean("val_loss")));
     EXPECT_EQ(session.mean("val_loss", 1.0 + rank), 1.0 + rank) << "nothing is known of others";
     session.join();

@@ -27,6 +27,13 @@ TEST(EvaluationTimesTest, ASharesOrATime) {
   }
 }
 
+TEST(EvaluationOptionsTest, NoughtIsNeverHoweverItIsWritten) {
+  for (const char* const never : {"0", "0.0", "0s"}) {
+    EXPECT_FALSE(EvaluationOptions{.every = never}.on()) << never;
+  }
+  EXPECT_TRUE(EvaluationOptions{.every = "1h"}.on());
+}
+
 TEST(StopRuleTest, AMetricAndItsPatience) {
   EXPECT_EQ(StopRule::parse("loss:3").metric, Metric::kLoss);
   EXPECT_EQ(StopRule::parse("accuracy:12").metric, Metric::kAccuracy);
